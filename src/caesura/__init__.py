@@ -1,0 +1,3 @@
+"""A server for agent conversations."""
+
+__version__ = "0.1.0"

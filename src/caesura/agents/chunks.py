@@ -1,0 +1,69 @@
+"""What a piece of a model's answer says: its text, its reasoning, what it cost. Called for every token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+
+def text_of(message: AIMessage) -> str:
+    content = message.content
+    if isinstance(content, str):
+        return content
+    return "".join(_text(block) for block in content)
+
+
+def reasoning_of(message: AIMessage) -> str:
+    if message.additional_kwargs:
+        reasoning = message.additional_kwargs.get("reasoning_content")
+        if isinstance(reasoning, str):
+            return reasoning
+    content = message.content
+    if isinstance(content, str):
+        return ""
+    return "".join(_reasoning(block) for block in content if isinstance(block, dict))
+
+
+def usage_of(message: AIMessage) -> dict[str, int] | None:
+    """Tokens in and out, with the cached and the reasoned ones among them where the provider says so."""
+    usage = message.usage_metadata
+    if not usage:
+        return None
+    counts = {name: usage[name] for name in ("input_tokens", "output_tokens", "total_tokens")}
+    cached = usage.get("input_token_details", {}).get("cache_read")
+    reasoned = usage.get("output_token_details", {}).get("reasoning")
+    return counts | _present(cache_read_tokens=cached, reasoning_tokens=reasoned)
+
+
+def _text(block: str | dict[Any, Any]) -> str:
+    if isinstance(block, str):
+        return block
+    text = block.get("text") if block.get("type") in ("text", "text_delta", "output_text", None) else ""
+    return text if isinstance(text, str) else ""
+
+
+def _reasoning(block: dict[Any, Any]) -> str:
+    kind = block.get("type")
+    if kind == "thinking":
+        said = block.get("thinking", "")
+    elif kind == "reasoning":
+        said = block.get("reasoning") or "".join(_text(part) for part in _summary(block))
+    elif kind == "reasoning_content":
+        said = (block.get("reasoning_content") or {}).get("text", "")
+    else:
+        return ""
+    return said if isinstance(said, str) else ""
+
+
+def _summary(block: dict[Any, Any]) -> list[dict[Any, Any]]:
+    parts = block.get("summary")
+    return (
+        [{"text": part.get("text")} for part in parts if isinstance(part, dict)]
+        if isinstance(parts, list)
+        else []
+    )
+
+
+def _present(**counts: int | None) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if count}

@@ -1,0 +1,112 @@
+"""Python that an agent file names as `module:attribute`: a chat model class or a graph."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.abc
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.pregel import Pregel
+
+
+class ImportFault(Exception):
+    """What was named cannot be imported, or is not what was promised."""
+
+
+def module_file(target: str, folder: Path | None) -> Path | None:
+    """The file in the agents folder that holds `target`, when there is one."""
+    if folder is None:
+        return None
+    path = folder.joinpath(*target.partition(":")[0].split(".")).with_suffix(".py")
+    if not path.is_file():
+        return None
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ImportFault(f"{path.name} is a link that leaves the agents folder")
+    return path
+
+
+def chat_model_class(target: str, folder: Path | None) -> type[BaseChatModel]:
+    found = load(target, folder)
+    if not (isinstance(found, type) and issubclass(found, BaseChatModel)):
+        raise ImportFault(f"{target} is not a subclass of BaseChatModel")
+    return found
+
+
+def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
+    """A compiled graph, or what a factory without arguments makes of itself."""
+    found = load(target, folder)
+    if callable(found) and not isinstance(found, Pregel):
+        found = _run(found, f"{target}()")
+    if hasattr(found, "compile") and not isinstance(found, Pregel):
+        raise ImportFault(f"{target} is a graph that is not compiled: call .compile() on it")
+    if not isinstance(found, Pregel):
+        raise ImportFault(f"{target} is not a compiled graph")
+    return found
+
+
+def load(target: str, folder: Path | None) -> Any:
+    name, _, attribute = target.partition(":")
+    path = module_file(target, folder)
+    module = _from_file(path) if path else _installed(name)
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        raise ImportFault(f"{name} has no attribute {attribute}") from None
+
+
+def _from_file(path: Path) -> ModuleType:
+    """The module at `path`, as its content is now, under a name nothing else can have."""
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise ImportFault(f"{path.name} cannot be read: {error.strerror}") from error
+    digest = hashlib.sha256(str(path).encode() + b"\0" + source).hexdigest()[:16]
+    name = f"caesura_agents_{path.stem}_{digest}"
+    if name not in sys.modules:
+        _execute(name, path, source)
+    return sys.modules[name]
+
+
+def _execute(name: str, path: Path, source: bytes) -> None:
+    loader = _Source(path, source)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader, origin=str(path)))
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    try:
+        _run(lambda: loader.exec_module(module), path.name)
+    except ImportFault:
+        del sys.modules[name]
+        raise
+
+
+class _Source(importlib.abc.InspectLoader):
+    """Runs the bytes it was given: Python's own loader may take an older file from its cache."""
+
+    def __init__(self, path: Path, source: bytes) -> None:
+        self._path, self._source = path, source
+
+    def get_source(self, fullname: str) -> str:
+        return importlib.util.decode_source(self._source)
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self._source, str(self._path))
+
+
+def _installed(name: str) -> ModuleType:
+    found: ModuleType = _run(lambda: importlib.import_module(name), name)
+    return found
+
+
+def _run(code: Callable[[], Any], what: str) -> Any:
+    """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
+    try:
+        return code()
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error

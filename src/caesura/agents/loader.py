@@ -1,0 +1,216 @@
+"""The agents there are: those that ship, and those in the operator's folder, read again as they change."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.pregel import Pregel
+
+from caesura.agents import definition
+from caesura.agents.definition import Definition, Reading
+from caesura.agents.faults import Fault, did_you_mean
+from caesura.agents.spec import AgentFile, Metadata, Spec
+from caesura.core.errors import NotFound
+
+BUILTIN = Path(__file__).parent / "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent in service. `version` changes with anything it is made of, its sub-agents too."""
+
+    name: str
+    version: str
+    metadata: Metadata
+    spec: Spec
+    path: Path
+    model_class: type[BaseChatModel] | None = None
+    graph: Pregel[Any, Any, Any, Any] | None = None
+    sub_agents: tuple[Link, ...] = ()
+
+    @property
+    def description(self) -> str:
+        return self.spec.description or self.metadata.description
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    agent: Agent
+    description: str
+
+
+class Catalog:
+    """Agents by name. An agent stays in service until its file is deleted or a good version replaces it.
+
+    Not for use from several threads at once.
+    """
+
+    def __init__(
+        self,
+        directory: Path | None,
+        tools: Collection[str],
+        *,
+        builtin: Path | None = BUILTIN,
+        clock: Callable[[], float] = time.monotonic,
+        interval: float = 1.0,
+    ) -> None:
+        self._folders = [folder for folder in (builtin, directory) if folder is not None]
+        self._directory = directory
+        self._tools, self._clock, self._interval = tools, clock, interval
+        self._readings: dict[Path, Reading] = {}
+        self._good: dict[Path, Definition] = {}
+        self._serving: dict[str, Agent] = {}
+        self._faults: tuple[Fault, ...] = ()
+        self._absent: tuple[Fault, ...] = ()
+        self._looked = clock()
+        self.refresh()
+
+    def get(self, name: str) -> Agent:
+        self._look()
+        if name not in self._serving:
+            raise NotFound(f"agent not found: {name}")
+        return self._serving[name]
+
+    def agents(self) -> list[Agent]:
+        self._look()
+        return [self._serving[name] for name in sorted(self._serving)]
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        self._look()
+        return self._faults
+
+    def refresh(self) -> bool:
+        """Read what has changed since the last look; whether anything had."""
+        self._looked = self._clock()
+        paths = [path for folder in self._folders for path in _files(folder)]
+        changed = [path for path in paths if self._changed(path)]
+        gone = self._readings.keys() - set(paths)
+        for path in gone:
+            del self._readings[path]
+            self._good.pop(path, None)
+        for path in changed:
+            self._read(path)
+        missing = self._missing()
+        if not (changed or gone) and missing == self._absent:
+            return False
+        self._serving, faults = _Linker(self._good, self._serving).link(paths)
+        own = [fault for path in paths for fault in self._readings[path].faults]
+        self._absent = missing
+        self._faults = (*missing, *own, *faults)
+        return True
+
+    def _look(self) -> None:
+        if self._clock() - self._looked >= self._interval:
+            self.refresh()
+
+    def _changed(self, path: Path) -> bool:
+        known = self._readings.get(path)
+        return known is None or known.stamp != definition.stamp_of(known.sources)
+
+    def _read(self, path: Path) -> None:
+        reading = definition.read(path, path.parent, self._tools)
+        self._readings[path] = reading
+        if reading.definition is not None:
+            self._good[path] = reading.definition
+
+    def _missing(self) -> tuple[Fault, ...]:
+        if self._directory is None or self._directory.is_dir():
+            return ()
+        return (Fault(str(self._directory), 0, "", "the agents folder does not exist", "create it"),)
+
+
+class _Linker:
+    """Puts definitions together: one file a name, sub-agents found, no circles."""
+
+    def __init__(self, good: dict[Path, Definition], serving: dict[str, Agent]) -> None:
+        self._good, self._before = good, serving
+        self._chosen: dict[str, Definition] = {}
+        self._linked: dict[str, Agent | None] = {}
+        self._faults: list[Fault] = []
+
+    def link(self, paths: list[Path]) -> tuple[dict[str, Agent], list[Fault]]:
+        found = [self._good[path] for path in paths if path in self._good]
+        for item in sorted(found, key=self._incumbents_first):
+            self._choose(item)
+        agents = {name: self._agent(name, ()) for name in self._chosen}
+        return {name: agent for name, agent in agents.items() if agent}, self._faults
+
+    def _incumbents_first(self, item: Definition) -> bool:
+        before = self._before.get(item.name)
+        return before is None or before.path != item.path
+
+    def _choose(self, item: Definition) -> None:
+        other = self._chosen.get(item.name)
+        if other is None or other.path.parent == BUILTIN != item.path.parent:
+            self._chosen[item.name] = item
+        elif item.path.parent != BUILTIN:
+            message = f"the name {item.name} is already taken by {other.path.name}"
+            self._faults.append(Fault(item.path.name, 0, "metadata.name", message, "choose another name"))
+
+    def _agent(self, name: str, trail: tuple[str, ...]) -> Agent | None:
+        if name not in self._linked:
+            item = self._chosen[name]
+            links = tuple(self._links(item, (*trail, name)))
+            complete = len(links) == len(item.spec.sub_agents)
+            self._linked[name] = _agent(item, links) if complete else self._kept(item)
+        return self._linked[name]
+
+    def _links(self, item: Definition, trail: tuple[str, ...]) -> Iterator[Link]:
+        for index, sub in enumerate(item.spec.sub_agents):
+            agent = None
+            if sub.ref in trail:
+                circle = " → ".join([*trail[trail.index(sub.ref) :], sub.ref])
+                self._fault(item, index, f"agents call each other in a circle: {circle}", "break the circle")
+            elif sub.ref not in self._chosen:
+                self._fault(item, index, f"unknown agent: {sub.ref}", did_you_mean(sub.ref, self._chosen))
+            elif (agent := self._agent(sub.ref, trail)) is None:
+                self._fault(item, index, f"agent {sub.ref} cannot be used", "see the faults of that agent")
+            if agent is not None:
+                yield Link(agent, sub.description or agent.description)
+
+    def _kept(self, item: Definition) -> Agent | None:
+        before = self._before.get(item.name)
+        return before if before is not None and before.path == item.path else None
+
+    def _fault(self, item: Definition, index: int, message: str, remedy: str) -> None:
+        field = f"spec.sub_agents[{index}].ref"
+        self._faults.append(Fault(item.path.name, item.sub_agent_lines[index], field, message, remedy))
+
+
+def check(directory: Path, tools: Collection[str]) -> list[Fault]:
+    """Every fault of the files in a folder."""
+    return list(Catalog(directory, tools).faults)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of an agent file, for editors."""
+    return AgentFile.model_json_schema(by_alias=True)
+
+
+def _agent(item: Definition, links: tuple[Link, ...]) -> Agent:
+    parts = [item.digest, *(link.agent.version for link in links)]
+    version = item.digest if not links else hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+    return Agent(item.name, version, item.metadata, item.spec, item.path, item.model_class, item.graph, links)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return [path for path in entries if path.suffix in (".yaml", ".yml") and _is_candidate(path)]
+
+
+def _is_candidate(path: Path) -> bool:
+    # A path that cannot be looked at is kept: reading it says why.
+    try:
+        return not path.name.startswith(".") and not path.is_dir()
+    except OSError:
+        return True

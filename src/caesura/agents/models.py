@@ -1,0 +1,175 @@
+"""Chat models by name: the demo model, those of providers, an operator's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain.chat_models import base, init_chat_model
+from langchain_core.language_models import BaseChatModel
+
+from caesura.agents import imports
+from caesura.agents.chunks import reasoning_of as reasoning_of
+from caesura.agents.chunks import text_of as text_of
+from caesura.agents.chunks import usage_of as usage_of
+from caesura.agents.demo import DemoModel
+from caesura.agents.faults import did_you_mean
+from caesura.agents.spec import Model
+from caesura.core.errors import CaesuraError
+
+DEMO = "demo"
+DEFAULT = "default"
+_TIMEOUT = 120.0
+
+
+class ModelUnavailable(CaesuraError):
+    """The model cannot be used"""
+
+    code = "model_unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """What Caesura knows about a provider; `first` is the model to use when a key is all there is."""
+
+    key: str | None
+    url: str
+    first: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+_OPENAI_LIKE = {"stream_usage": True, "max_retries": 0, "timeout": _TIMEOUT}
+
+#: In the order in which a server without a configured model looks for one.
+PROVIDERS: dict[str, Provider] = {
+    "openai": Provider("OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-4o", _OPENAI_LIKE),
+    "anthropic": Provider(
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "claude-sonnet-4-5",
+        {"max_retries": 0, "timeout": _TIMEOUT},
+    ),
+    "deepseek": Provider("DEEPSEEK_API_KEY", "DEEPSEEK_API_BASE", "deepseek-v4-flash", _OPENAI_LIKE),
+    "ollama": Provider(None, "OLLAMA_HOST", "llama3.2", {"client_kwargs": {"timeout": _TIMEOUT}}),
+}
+
+
+def default_model(environ: Mapping[str, str], configured: str | None = None) -> str:
+    """The server's model: the configured one, else that of the first provider there is a key for, else `demo`."""
+    if configured and configured != DEFAULT:
+        return configured
+    for name, provider in PROVIDERS.items():
+        if environ.get(provider.key or provider.url):
+            return f"{name}:{provider.first}"
+    return DEMO
+
+
+def chat_models(
+    model: Model,
+    default_model: str,
+    environ: Mapping[str, str],
+    model_class: type[BaseChatModel] | None = None,
+) -> list[BaseChatModel]:
+    """The primary model and its fallbacks, ready to be called; `ModelUnavailable` says what is missing.
+
+    `model_class` is the class that `model.class` names, where the catalog has imported it already.
+    """
+    fallbacks = [_named(name, model, default_model, environ) for name in model.fallbacks]
+    if model.class_ is None:
+        return [_named(model.primary, model, default_model, environ), *fallbacks]
+    return [_own(model.class_, model, model_class), *fallbacks]
+
+
+def wrong_name(name: str) -> tuple[str, str] | None:
+    """What is wrong with a model's name, and the remedy; None for a good one."""
+    if name in (DEMO, DEFAULT):
+        return None
+    provider, colon, _ = name.partition(":")
+    if colon and provider not in base._BUILTIN_PROVIDERS:
+        known = did_you_mean(provider, base._BUILTIN_PROVIDERS)
+        return f"unknown model provider: {provider}", known or f"for a local model write ollama:{name}"
+    if not colon and _inferred(name) is None:
+        return f"unknown model: {name}", f"write provider:name, such as openai:{name}, or demo"
+    return None
+
+
+def label(model: BaseChatModel) -> str:
+    """The model's name for people."""
+    for attribute in ("model_name", "model"):
+        if isinstance(name := getattr(model, attribute, None), str):
+            return name
+    return type(model).__name__
+
+
+def _named(name: str, model: Model, default: str, environ: Mapping[str, str]) -> BaseChatModel:
+    full = default if name == DEFAULT else name
+    if full == DEMO:
+        return _construct(DemoModel, model.options, full)
+    if wrong := wrong_name(full):
+        raise ModelUnavailable(f"{wrong[0]} ({wrong[1]})")
+    prefix, colon, rest = full.partition(":")
+    provider, bare = (prefix, rest) if colon else (_inferred(full) or "", full)
+    arguments = _arguments(provider, full, model, environ)
+    try:
+        return init_chat_model(bare, model_provider=provider, **arguments)
+    except ImportError as error:
+        raise ModelUnavailable(f"model {full} needs another package: {_install(provider)}") from error
+    except (ValueError, TypeError) as error:
+        raise ModelUnavailable(f"model {full} cannot be set up: {_first_line(error)}") from error
+
+
+def _own(target: str, model: Model, model_class: type[BaseChatModel] | None) -> BaseChatModel:
+    try:
+        found = model_class or imports.chat_model_class(target, None)
+    except imports.ImportFault as error:
+        raise ModelUnavailable(f"model class {target} cannot be used: {error}") from error
+    options = dict(model.options)
+    if model.temperature is not None:
+        options.setdefault("temperature", model.temperature)
+    return _construct(found, options, target)
+
+
+def _construct(model_class: type[BaseChatModel], options: dict[str, Any], name: str) -> BaseChatModel:
+    try:
+        return model_class(**options)
+    except (ValueError, TypeError) as error:
+        raise ModelUnavailable(f"model {name} does not take these options: {_first_line(error)}") from error
+
+
+def _arguments(provider: str, full: str, model: Model, environ: Mapping[str, str]) -> dict[str, Any]:
+    known = PROVIDERS.get(provider)
+    arguments = dict(known.arguments) if known else {}
+    if model.temperature is not None:
+        arguments["temperature"] = model.temperature
+    if url := model.base_url or (known and environ.get(known.url)):
+        arguments["base_url"] = url
+    if key := _key(known, full, model, environ):
+        arguments["api_key"] = key
+    return arguments | model.options
+
+
+def _key(known: Provider | None, full: str, model: Model, environ: Mapping[str, str]) -> str | None:
+    variable = model.api_key_env or (known.key if known else None)
+    if variable is None:
+        return None
+    key = environ.get(variable, "").strip()
+    if not key:
+        raise ModelUnavailable(f"model {full} needs a key: set {variable}")
+    return key
+
+
+def _install(provider: str) -> str:
+    if provider in PROVIDERS:
+        return f"pip install 'caesura[{provider}]'"
+    return f"pip install {base._BUILTIN_PROVIDERS[provider][0].split('.')[0].replace('_', '-')}"
+
+
+def _inferred(name: str) -> str | None:
+    if name.lower().startswith("gemini"):
+        return "google_vertexai"  # the library's own choice, which it makes with a warning
+    return base._attempt_infer_model_provider(name)
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

@@ -1,0 +1,154 @@
+"""The agent YAML as values: every field an operator may write, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from caesura.core import interrupts
+from caesura.core.language import Language
+
+Permission = Literal["auto", "confirm", "deny"]
+
+NAME = r"^[a-z0-9][a-z0-9_-]*$"
+TARGET = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
+
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100)]
+Target = Annotated[str, StringConstraints(pattern=TARGET, max_length=300)]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]
+
+_CONFIRM_LABEL: dict[Language, str] = {"en": "Confirm", "zh": "确认"}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+
+
+class Metadata(_Part):
+    name: Name
+    version: str | None = Field(default=None, coerce_numbers_to_str=True, max_length=100)
+    description: str = ""
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
+class Model(_Part):
+    """Which chat model answers. `default` is the server's; `class` names an operator's own."""
+
+    primary: Words = "default"
+    fallbacks: list[Words] = Field(default_factory=list, max_length=10)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    base_url: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = None
+    api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    class_: Target | None = Field(default=None, alias="class")
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.class_ is not None and "primary" in self.model_fields_set:
+            raise ValueError("give either primary or class, not both")
+        return self
+
+
+class SubAgent(_Part):
+    ref: Name
+    description: str = ""
+
+
+class FormField(_Part):
+    """One input of the confirmation's form."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100)]
+    type: interrupts.FieldType = "text"
+    label: str = ""
+    required: bool = False
+    options: list[Words] = Field(default_factory=list, max_length=100)
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> Self:
+        if self.type == "select" and not self.options:
+            raise ValueError("a select field needs options")
+        if self.type != "select" and self.options:
+            raise ValueError("options belong to a select field")
+        if len(set(self.options)) != len(self.options):
+            raise ValueError("options must differ from one another")
+        return self
+
+    def field(self) -> interrupts.Field:
+        label = self.label or self.name
+        return interrupts.Field(self.name, self.type, label, self.required, tuple(self.options))
+
+
+class Interrupt(_Part):
+    """Stopping for a confirmation that the agent asks for in words."""
+
+    enabled: bool = False
+    checkpoint_backend: Literal["memory", "redis"] = "memory"
+    timeout_seconds: int = Field(default=300, ge=1, le=30 * 86_400)
+    phrases: list[Words] = Field(default_factory=list, max_length=200)
+    fields: list[FormField] = Field(default_factory=list, max_length=50)
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [field.name for field in self.fields]
+        if len(set(names)) != len(names):
+            raise ValueError("field names must differ from one another")
+        return self
+
+    def form(self, language: Language) -> tuple[interrupts.Field, ...]:
+        """What the person fills in: the operator's fields, or one required confirm."""
+        if self.fields:
+            return tuple(field.field() for field in self.fields)
+        return (interrupts.Field("confirm", "confirm", _CONFIRM_LABEL[language], required=True),)
+
+
+class Limits(_Part):
+    """Bounds of one turn; `max_seconds` left out means the server's own bound."""
+
+    max_steps: int = Field(default=50, ge=1, le=10_000)
+    max_seconds: float | None = Field(default=None, gt=0, le=86_400)
+
+
+class Memory(_Part):
+    backend: Literal["builtin"] = "builtin"
+
+
+class Spec(_Part):
+    type: Literal["chat_model_agent", "langgraph"] = "chat_model_agent"
+    graph: Target | None = None
+    description: str = ""
+    model: Model = Field(default_factory=Model)
+    system_prompt: str = Field(default="", max_length=200_000)
+    tools: list[str] | None = Field(default=None, max_length=200)
+    permissions: dict[str, Permission] = Field(default_factory=dict)
+    interrupt_on: list[str] | dict[str, bool] = Field(default_factory=list)
+    sub_agents: list[SubAgent] = Field(default_factory=list, max_length=50)
+    interrupt: Interrupt = Field(default_factory=Interrupt)
+    limits: Limits = Field(default_factory=Limits)
+    memory: Memory = Field(default_factory=Memory)
+
+    @model_validator(mode="after")
+    def _graph_fits(self) -> Self:
+        if self.type == "langgraph" and self.graph is None:
+            raise ValueError("type langgraph needs graph, as module:attribute")
+        if self.type != "langgraph" and self.graph is not None:
+            raise ValueError("graph needs type: langgraph")
+        return self
+
+    def permission(self, tool: str, default: Permission = "auto") -> Permission:
+        """What the operator says about a tool; `default` is what the tool itself says."""
+        if tool in self.permissions:
+            return self.permissions[tool]
+        if tool in self.interrupt_on:
+            asked = self.interrupt_on[tool] if isinstance(self.interrupt_on, dict) else True
+            return "confirm" if asked else "auto"
+        return default
+
+
+class AgentFile(_Part):
+    """One YAML file."""
+
+    api_version: Literal["superagent/v1", "caesura/v1"] = Field(alias="apiVersion")
+    kind: Literal["Agent"]
+    metadata: Metadata
+    spec: Spec = Field(default_factory=Spec)

@@ -1,0 +1,139 @@
+"""The tool that asks the person: one or more questions, each with answers to choose from or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import orjson
+from langchain_core.tools import StructuredTool, ToolException
+from langgraph.prebuilt import ToolRuntime
+from langgraph.types import interrupt
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from caesura.agents.context import RunContext
+from caesura.agents.tools.tool import Description, Tool
+from caesura.core import interrupts
+from caesura.core.interrupts import Answer, Option, Question
+from caesura.core.language import Language
+
+MOST_QUESTIONS = 20
+MOST_OPTIONS = 50
+_LONGEST = 4000
+
+_OPTION = {
+    "type": "object",
+    "properties": {
+        "label": {"type": "string", "description": "What the person sees"},
+        "value": {"type": "string", "description": "What you get back"},
+        "allow_custom": {"type": "boolean", "description": "The person may write an answer of their own"},
+    },
+    "required": ["label", "value"],
+}
+_QUESTIONS = {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": MOST_QUESTIONS,
+    "items": {
+        "type": "object",
+        "properties": {
+            "question": {"type": "string"},
+            "options": {"type": "array", "maxItems": MOST_OPTIONS, "items": _OPTION},
+        },
+        "required": ["question"],
+    },
+}
+
+
+class Arguments(BaseModel):
+    # Anything is let through here: `parse` says better than a schema what is wrong.
+    questions: Annotated[Any, WithJsonSchema(_QUESTIONS)] = Field(description="What to ask, all at once")
+
+
+def tool() -> Tool:
+    structured = StructuredTool.from_function(
+        coroutine=ask_user,
+        description="Ask the person one or more questions and wait for the answers.",
+        args_schema=Arguments,
+        handle_tool_error=True,
+        handle_validation_error=True,
+    )
+    return Tool("ask_user", structured, describe, repeatable=True, asks=True)
+
+
+async def ask_user(questions: Any, runtime: ToolRuntime[RunContext, Any]) -> str:
+    # Runs again from the top when the answer comes: nothing may happen before the interrupt.
+    asked = parse(questions)
+    label, description = describe({"questions": questions}, runtime.context.language)
+    items = [interrupts.question_dict(question) for question in asked]
+    value = {"kind": "questions", "questions": items, "label": label, "description": description}
+    return told(asked, interrupts.answer_from(interrupt(value)))
+
+
+def describe(args: Mapping[str, Any], language: Language) -> Description:
+    questions = args.get("questions")
+    count = len(questions) if isinstance(questions, list) else 1
+    if language == "zh":
+        return Description("用户问答", f"Agent 提出了 {count} 个问题")
+    return Description("Questions", f"The agent asks {count} question{'' if count == 1 else 's'}")
+
+
+def told(questions: tuple[Question, ...], answer: Answer) -> str:
+    """The answers as the model reads them."""
+    if answer.refuses:
+        reason = f": {answer.message}" if answer.message else "."
+        return f"The person declined to answer{reason}"
+    pairs = zip(questions, answer.answers, strict=False)
+    return "\n".join(f"{question.question} → {_shown(question, value)}" for question, value in pairs)
+
+
+def parse(questions: Any) -> tuple[Question, ...]:
+    """The questions, or a `ToolException` that tells the model what is wrong with them."""
+    items = _decoded(questions)
+    if not isinstance(items, list) or not 1 <= len(items) <= MOST_QUESTIONS:
+        raise ToolException(f"questions must be a list of 1 to {MOST_QUESTIONS} questions")
+    return tuple(_question(item, f"questions[{index}]") for index, item in enumerate(items))
+
+
+def _decoded(questions: Any) -> Any:
+    """Some models send the list as JSON in a text."""
+    if not isinstance(questions, str):
+        return questions
+    try:
+        return orjson.loads(questions)
+    except orjson.JSONDecodeError:
+        return questions
+
+
+def _question(item: Any, place: str) -> Question:
+    if not isinstance(item, dict):
+        raise ToolException(f"{place} must be an object with question and options")
+    text = _text(item.get("question"), f"{place}.question")
+    options = item.get("options") or []
+    if not isinstance(options, list) or len(options) > MOST_OPTIONS:
+        raise ToolException(f"{place}.options must be a list of at most {MOST_OPTIONS} options")
+    made = tuple(_option(option, f"{place}.options[{index}]") for index, option in enumerate(options))
+    if len({option.value for option in made}) != len(made):
+        raise ToolException(f"{place}.options: the values must differ from one another")
+    return Question(text, made)
+
+
+def _option(item: Any, place: str) -> Option:
+    if isinstance(item, str):
+        item = {"label": item, "value": item}
+    if not isinstance(item, dict):
+        raise ToolException(f"{place} must be an object with label and value")
+    value = _text(item.get("value", item.get("label")), f"{place}.value")
+    label = _text(item.get("label", value), f"{place}.label")
+    return Option(label, value, item.get("allow_custom") is True)
+
+
+def _text(value: Any, place: str) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
+        raise ToolException(f"{place} must be a text of 1 to {_LONGEST} characters")
+    return value
+
+
+def _shown(question: Question, value: str) -> str:
+    label = next((option.label for option in question.options if option.value == value), value)
+    return value if label == value else f"{value} ({label})"

@@ -1,0 +1,50 @@
+"""The tool that runs a command in the sandbox, in the conversation's workspace."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from langchain_core.tools import StructuredTool, ToolException
+from langgraph.prebuilt import ToolRuntime
+
+from caesura.agents.context import RunContext
+from caesura.agents.tools.sandbox import Outcome, Sandbox
+from caesura.agents.tools.tool import Tool, describer
+
+_LONGEST = 64 * 1024
+
+Command = Annotated[str, "A shell command; it runs in the workspace, without network"]
+Runtime = ToolRuntime[RunContext, Any]
+
+
+def tool(sandbox: Sandbox) -> Tool:
+    async def execute(command: Command, runtime: Runtime) -> str:
+        if "\0" in command or not command.strip() or len(command.encode("utf-8", "replace")) > _LONGEST:
+            raise ToolException(f"the command must be a text of 1 to {_LONGEST} bytes without NUL")
+        if reason := await sandbox.unavailable():
+            raise ToolException(reason)
+        workspace = runtime.context.workspace
+        await asyncio.to_thread(workspace.mkdir, 0o700, parents=True, exist_ok=True)
+        return report(await sandbox.run(command, workspace), sandbox)
+
+    structured = StructuredTool.from_function(
+        coroutine=execute,
+        description="Run a shell command in the workspace and get its output and exit code.",
+        handle_tool_error=True,
+        handle_validation_error=True,
+    )
+    labels, doing = {"en": "Run a command", "zh": "执行命令"}, {"en": "Running command", "zh": "正在执行命令"}
+    return Tool("execute", structured, describer(labels, doing, "command"), permission="confirm")  # type: ignore[arg-type]
+
+
+def report(outcome: Outcome, sandbox: Sandbox) -> str:
+    """What the model is told: the output, then how the command ended."""
+    parts = [outcome.output.rstrip("\n")] if outcome.output.strip() else []
+    if outcome.cut:
+        parts.append(f"[cut: only the first {sandbox.bounds.output} bytes of output are shown]")
+    if outcome.code is None:
+        parts.append(f"[ended: the command took longer than {sandbox.bounds.seconds:g} seconds]")
+    else:
+        parts.append(f"[exit code {outcome.code}]")
+    return "\n".join(parts)

@@ -1,0 +1,48 @@
+"""The tools there are, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from caesura.agents.spec import Permission, Spec
+from caesura.agents.tools import ask_user, execute, files
+from caesura.agents.tools.sandbox import Sandbox
+from caesura.agents.tools.tool import Tool
+from caesura.core.errors import NotFound
+
+#: What an agent gets that does not say which tools it wants.
+DEFAULT = ("ask_user", "read_file", "list_files", "write_file", "execute")
+
+
+class Registry:
+    """Name to tool. Never changes: `extended` gives another one."""
+
+    def __init__(self, tools: Iterable[Tool], default: Sequence[str] = DEFAULT) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._default = tuple(default)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self._tools)
+
+    def extended(self, tools: Iterable[Tool]) -> Registry:
+        return Registry([*self._tools.values(), *tools], self._default)
+
+    def get(self, name: str) -> Tool:
+        if name not in self._tools:
+            raise NotFound(f"tool not found: {name}")
+        return self._tools[name]
+
+    def tools_of(self, spec: Spec) -> list[Tool]:
+        """The tools an agent may use, in its own order, without those it is denied."""
+        names = dict.fromkeys(self._default if spec.tools is None else spec.tools)
+        tools = [self.get(name) for name in names]
+        return [tool for tool in tools if self.permission(spec, tool.name) != "deny"]
+
+    def permission(self, spec: Spec, name: str) -> Permission:
+        """Whether a call runs at once or after approval: the agent's word, else the tool's."""
+        return spec.permission(name, self._tools[name].permission if name in self._tools else "auto")
+
+
+def standard(sandbox: Sandbox | None = None) -> Registry:
+    return Registry([ask_user.tool(), *files.tools(), execute.tool(sandbox or Sandbox())])

@@ -1,0 +1,64 @@
+"""A tool as the engine needs to know it: what runs, who must agree, what people are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from langchain_core.tools import BaseTool
+
+from caesura.core.language import Language
+
+_LONGEST = 200
+
+
+class Description(NamedTuple):
+    """For people: what kind of thing is done (`执行命令`), and what exactly (`正在执行命令: npm install`)."""
+
+    label: str
+    description: str
+
+
+Describe = Callable[[Mapping[str, Any], Language], Description]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`repeatable` tools may run again after a crash that left the outcome unknown.
+
+    A tool that `asks` stops the turn by itself: it needs no approval on top.
+    """
+
+    name: str
+    tool: BaseTool
+    describe: Describe
+    permission: Literal["auto", "confirm"] = "auto"
+    repeatable: bool = False
+    asks: bool = False
+
+
+def describer(labels: dict[Language, str], doing: dict[Language, str], argument: str) -> Describe:
+    """`Running command: npm install`: the kind of thing, and the argument that matters."""
+
+    def describe(args: Mapping[str, Any], language: Language) -> Description:
+        return Description(labels[language], f"{doing[language]}: {brief(args.get(argument, ''))}")
+
+    return describe
+
+
+def describe_any(name: str) -> Describe:
+    """What can be said of a tool that nobody described: its name and its first argument."""
+
+    def describe(args: Mapping[str, Any], language: Language) -> Description:
+        first = brief(next(iter(args.values()), ""))
+        label, doing = ("使用工具", "正在使用工具") if language == "zh" else ("Use a tool", "Using tool")
+        return Description(label, f"{doing}: {name} {first}".rstrip())
+
+    return describe
+
+
+def brief(value: object) -> str:
+    """The value on one line, shortened."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,217 @@
+"""The files of one conversation: read, written and listed, and never a path that leaves them."""
+
+from __future__ import annotations
+
+import errno
+import heapq
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from langchain_core.tools import ToolException
+
+from caesura.agents.tools import beneath
+from caesura.agents.tools.beneath import Opener
+
+WRITE_LIMIT = 1024 * 1024
+READ_LIMIT = 256 * 1024
+LIST_LIMIT = 1000
+_NAME_LIMIT = 255
+_PATH_LIMIT = 1024
+_UNFINISHED = ".caesura-unfinished-"
+
+
+class WorkspaceError(ToolException):
+    """Said to the model, in place of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str
+    size: int | None  # None for a folder
+
+
+class Workspace:
+    def __init__(self, root: Path, opener: Opener | None = None) -> None:
+        self._root = root
+        self._open = opener or beneath.best()
+
+    def read(self, path: str) -> str:
+        parts = file_parts(path)
+        with self._rooted(path) as root, self._opened(root, parts, os.O_RDONLY | os.O_NONBLOCK) as file:
+            found = os.fstat(file)
+            _must_be_file(found.st_mode, path)
+            data = _read(file, READ_LIMIT)
+        if b"\0" in data:
+            raise WorkspaceError(f"{path} is not a text file ({found.st_size} bytes)")
+        text = data.decode("utf-8", "replace")
+        if found.st_size > READ_LIMIT:
+            return f"{text}\n[cut: only the first {READ_LIMIT} of {found.st_size} bytes are shown]"
+        return text
+
+    def write(self, path: str, content: str) -> int:
+        """Put `content` there, all of it or nothing; how many bytes that were."""
+        *folders, name = file_parts(path)
+        data = _encoded(content)
+        with self._rooted(path) as root:
+            self._make(root, folders)
+            with self._opened(root, folders, os.O_RDONLY | os.O_DIRECTORY) as folder:
+                _replace(folder, name, data, _mode_of(folder, name, path))
+        return len(data)
+
+    def list(self, path: str = ".") -> tuple[list[Entry], bool]:
+        """What is in a folder, by name, and whether there is more than is told."""
+        with self._rooted(path) as root:
+            flags = os.O_RDONLY | os.O_DIRECTORY
+            with self._opened(root, parts_of(path), flags) as folder, os.scandir(folder) as found:
+                shown = (item for item in found if not item.name.startswith(_UNFINISHED))
+                first = heapq.nsmallest(LIST_LIMIT + 1, shown, key=lambda item: item.name)
+                return [_entry(item) for item in first[:LIST_LIMIT]], len(first) > LIST_LIMIT
+
+    def _make(self, root: int, folders: list[str]) -> None:
+        for depth in range(len(folders)):
+            with self._opened(root, folders[:depth], os.O_RDONLY | os.O_DIRECTORY) as parent:
+                with suppress(FileExistsError):
+                    os.mkdir(folders[depth], 0o755, dir_fd=parent)
+
+    @contextmanager
+    def _rooted(self, path: str) -> Iterator[int]:
+        try:
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                yield root
+            finally:
+                os.close(root)
+        except OSError as error:
+            raise WorkspaceError(_said(error, path)) from error
+
+    @contextmanager
+    def _opened(self, root: int, parts: list[str], flags: int) -> Iterator[int]:
+        descriptor = self._open(root, parts, flags, 0)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def parts_of(path: str) -> list[str]:
+    """The components of a path inside the workspace, or why it is refused."""
+    if not isinstance(path, str) or len(path.encode("utf-8", "replace")) > _PATH_LIMIT:
+        raise WorkspaceError(f"the path must be a text of at most {_PATH_LIMIT} bytes")
+    if any(ord(character) < 32 or ord(character) == 127 for character in path):
+        raise WorkspaceError("the path contains control characters")
+    if path.startswith("/"):
+        raise WorkspaceError(
+            f"{path} is an absolute path: give one relative to the workspace, such as notes.txt"
+        )
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise WorkspaceError(f"{path} leaves the workspace: '..' is not allowed")
+    for part in parts:
+        _check_name(part)
+    return parts
+
+
+def file_parts(path: str) -> list[str]:
+    parts = parts_of(path)
+    if not parts or path.endswith(("/", "/.")):
+        raise WorkspaceError(f"{path!r} does not name a file")
+    return parts
+
+
+def _check_name(name: str) -> None:
+    try:
+        encoded = name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise WorkspaceError("the path contains characters that cannot be stored") from None
+    if len(encoded) > _NAME_LIMIT:
+        raise WorkspaceError(f"a name in the path is longer than {_NAME_LIMIT} bytes")
+    if name.startswith(_UNFINISHED):
+        raise WorkspaceError(f"names that begin with {_UNFINISHED} are reserved")
+
+
+def _encoded(content: str) -> bytes:
+    data = content.encode("utf-8", "replace")
+    if len(data) > WRITE_LIMIT:
+        raise WorkspaceError(f"the content is {len(data)} bytes long: the limit is {WRITE_LIMIT}")
+    return data
+
+
+def _must_be_file(mode: int, path: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise WorkspaceError(f"{path} is a folder")
+    if not stat.S_ISREG(mode):
+        raise WorkspaceError(f"{path} is not a regular file")
+
+
+def _mode_of(folder: int, name: str, path: str) -> int:
+    """The permissions the written file gets: those of the file that it replaces, if there is one."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0o644
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    _must_be_file(found.st_mode, path)
+    return stat.S_IMODE(found.st_mode) & 0o777
+
+
+def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
+    unfinished = _UNFINISHED + secrets.token_hex(8)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.open(unfinished, flags, 0o600, dir_fd=folder)
+    try:
+        try:
+            _write(file, data)
+            os.fchmod(file, mode)
+            os.fsync(file)
+        finally:
+            os.close(file)
+        os.rename(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(unfinished, dir_fd=folder)
+        raise
+
+
+def _write(file: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def _read(file: int, limit: int) -> bytes:
+    parts: list[bytes] = []
+    while limit > 0 and (part := os.read(file, limit)):
+        parts.append(part)
+        limit -= len(part)
+    return b"".join(parts)
+
+
+def _entry(item: os.DirEntry[str]) -> Entry:
+    try:
+        found = item.stat(follow_symlinks=False)
+    except OSError:
+        return Entry(item.name, 0)
+    return Entry(item.name, None if stat.S_ISDIR(found.st_mode) else found.st_size)
+
+
+def _said(error: OSError, path: str) -> str:
+    match error.errno:
+        case errno.ENOENT:
+            return f"{path} does not exist"
+        case errno.ELOOP | errno.EXDEV:
+            return f"{path} is or passes through a link: links are not followed"
+        case errno.ENOTDIR:
+            return f"{path}: a part of the path is not a folder"
+        case errno.EISDIR:
+            return f"{path} is a folder"
+        case errno.ENOSPC | errno.EDQUOT:
+            return f"{path}: there is no space left"
+        case _:
+            return f"{path}: {error.strerror or 'cannot be used'}"

@@ -1,0 +1,1 @@
+"""Pure values: events, interrupts, the message tree, artifacts, folds, errors, ids."""

@@ -1,0 +1,99 @@
+"""The stored form of events: one row holds a run of consecutive events, as a JSON list of
+`[code, milliseconds after the row's time, *fields]`.
+
+Versions are kept for ever: a reader must understand every version ever written. Fields are only ever
+added at the end, with a default, so that a shorter list of the same version stays readable.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from caesura.core import events as ev
+from caesura.core import interrupts, plain
+from caesura.core.errors import CodecError, UnknownVersion
+
+VERSION = 1
+#: Version 1, compressed: what the rows of an ended turn are packed into.
+PACKED = 2
+
+_CODES: dict[type[ev.Event], str] = {
+    ev.TextDelta: "t",
+    ev.ReasoningDelta: "r",
+    ev.RunStarted: "run",
+    ev.ModelStarted: "model",
+    ev.TextVoided: "void",
+    ev.ModelFinished: "modelled",
+    ev.ToolStarted: "tool",
+    ev.ToolFinished: "tooled",
+    ev.TitleChanged: "title",
+    ev.ArtifactChanged: "artifact",
+    ev.Interrupted: "ask",
+    ev.InterruptClosed: "answered",
+    ev.Finished: "done",
+    ev.Failed: "failed",
+    ev.Stopped: "stopped",
+    ev.SegmentEnded: "end",
+}
+
+
+def _interrupted(items: list[dict[str, Any]]) -> ev.Interrupted:
+    return ev.Interrupted(tuple(interrupts.from_dict(item) for item in items))
+
+
+def _model_finished(
+    call: int,
+    tool_calls: list[dict[str, Any]],
+    usage: dict[str, int] | None = None,
+    finish_reason: str | None = None,
+) -> ev.ModelFinished:
+    return ev.ModelFinished(call, tuple(tool_calls), usage, finish_reason)
+
+
+_MAKERS: dict[str, Callable[..., ev.Event]] = {code: kind for kind, code in _CODES.items()} | {
+    "ask": _interrupted,
+    "modelled": _model_finished,
+}
+
+
+def encode(events: Sequence[ev.Event], offsets: Sequence[int] | None = None) -> bytes:
+    """The body of one row. `offsets` are milliseconds after the row's time; all zero when left out."""
+    if offsets is None:
+        return plain.dumps([_fields(event, 0) for event in events])
+    return plain.dumps([_fields(event, offset) for event, offset in zip(events, offsets, strict=True)])
+
+
+def pack(envelopes: Sequence[ev.Envelope]) -> bytes:
+    """The body of one packed row whose time is that of the first event."""
+    start = envelopes[0].at
+    return zlib.compress(encode([item.event for item in envelopes], [item.at - start for item in envelopes]))
+
+
+def decode(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
+    """The events of one row, numbered from `first`."""
+    if version not in (VERSION, PACKED):
+        raise UnknownVersion(f"events of version {version} cannot be read: this program knows 1 and 2")
+    try:
+        rows = plain.loads(zlib.decompress(body) if version == PACKED else body)
+        return list(_envelopes(rows, first, at))
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+        raise CodecError(f"events from {first} cannot be read: {error}") from error
+
+
+def _fields(event: ev.Event, offset: int) -> list[Any]:
+    match event:
+        case ev.TextDelta(call, text):
+            return ["t", offset, call, text]
+        case ev.ReasoningDelta(call, text):
+            return ["r", offset, call, text]
+        case ev.Interrupted(items):
+            return ["ask", offset, [interrupts.to_dict(item) for item in items]]
+        case _:
+            return [_CODES[type(event)], offset, *(getattr(event, name) for name in event.__slots__)]
+
+
+def _envelopes(rows: Iterable[list[Any]], first: int, at: int) -> Iterable[ev.Envelope]:
+    for seq, (code, offset, *fields) in enumerate(rows, first):
+        yield ev.Envelope(seq, at + offset, _MAKERS[code](*fields))

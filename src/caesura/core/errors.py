@@ -1,0 +1,177 @@
+"""The one error tree. The service raises these; each dialect decides how to say them.
+
+CaesuraError
+├── BadInput                400
+│   ├── BadAnswer           400  an answer that does not fit its interrupt
+│   └── UsernameTaken       400
+├── Unauthenticated         401
+├── Forbidden               403
+├── NotFound                404
+├── Conflict                409
+│   ├── RunInProgress       409
+│   ├── InterruptPending    409  carries what waits
+│   ├── NothingPending      409
+│   └── AlreadyAnswered     409  carries the winner's decision
+├── TooLarge                413
+├── KeyReused               422
+├── TooManyRequests         429  carries retry_after
+├── Unavailable             503  carries retry_after
+├── Fenced                  500  a run that lost its lease; never reaches a client
+├── CodecError              500  stored bytes that cannot be read
+│   └── UnknownVersion      500
+└── StartupError            500  a fault that stops the start, said in one line
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class CaesuraError(Exception):
+    """Something went wrong"""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        super().__init__(self.message)
+
+
+class BadInput(CaesuraError):
+    """The request is not valid"""
+
+    status = 400
+    code = "bad_input"
+
+
+class BadAnswer(BadInput):
+    """The answer does not fit what was asked"""
+
+    code = "bad_answer"
+
+
+class UsernameTaken(BadInput):
+    """Username already registered"""
+
+    code = "username_taken"
+
+
+class Unauthenticated(CaesuraError):
+    """Not authenticated"""
+
+    status = 401
+    code = "unauthenticated"
+
+
+class Forbidden(CaesuraError):
+    """Not allowed"""
+
+    status = 403
+    code = "forbidden"
+
+
+class NotFound(CaesuraError):
+    """Not found"""
+
+    status = 404
+    code = "not_found"
+
+
+class Conflict(CaesuraError):
+    """The state does not allow this"""
+
+    status = 409
+    code = "conflict"
+
+
+class RunInProgress(Conflict):
+    """run in progress"""
+
+    code = "run_in_progress"
+
+
+class InterruptPending(Conflict):
+    """an interrupt is pending"""
+
+    code = "interrupt_pending"
+
+    def __init__(self, interrupts: tuple[Any, ...] = (), message: str | None = None) -> None:
+        super().__init__(message)
+        self.interrupts = interrupts
+
+
+class NothingPending(Conflict):
+    """nothing is pending"""
+
+    code = "nothing_pending"
+
+
+class AlreadyAnswered(Conflict):
+    """already answered"""
+
+    code = "already_answered"
+
+    def __init__(self, decision: dict[str, Any] | None = None, message: str | None = None) -> None:
+        super().__init__(message)
+        self.decision = decision
+
+
+class TooLarge(CaesuraError):
+    """The body is too large"""
+
+    status = 413
+    code = "too_large"
+
+
+class KeyReused(CaesuraError):
+    """This Idempotency-Key was used with another body"""
+
+    status = 422
+    code = "key_reused"
+
+
+class TooManyRequests(CaesuraError):
+    """Too many requests"""
+
+    status = 429
+    code = "too_many_requests"
+
+    def __init__(self, retry_after: int = 1, message: str | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unavailable(CaesuraError):
+    """Storage is not available"""
+
+    status = 503
+    code = "unavailable"
+
+    def __init__(self, message: str | None = None, retry_after: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Fenced(CaesuraError):
+    """This run was taken over by another owner"""
+
+    code = "fenced"
+
+
+class CodecError(CaesuraError):
+    """Stored data cannot be read"""
+
+    code = "codec"
+
+
+class UnknownVersion(CodecError):
+    """Stored data has a version this program does not know"""
+
+    code = "unknown_version"
+
+
+class StartupError(CaesuraError):
+    """Caesura cannot start"""
+
+    code = "startup"

@@ -1,0 +1,164 @@
+"""What can happen in a turn: a small closed set of facts. Everything a reader sees is folded from these.
+
+A segment is what runs between a start or a resume and the next end. In the log of a turn every segment is
+`RunStarted … (Interrupted | Finished | Failed | Stopped) … SegmentEnded`; between the outcome and
+`SegmentEnded` only a `TitleChanged` may come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from caesura.core.interrupts import Interrupt
+
+Cause = Literal["start", "resume", "adopt", "retry"]
+StopReason = Literal["user", "disconnect", "superseded", "deleted", "timeout", "steps"]
+ToolStatus = Literal["ok", "error", "refused", "answered", "not_done", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A segment begins, or (cause `adopt`) another owner goes on with it after a crash."""
+
+    agent: str
+    segment: int
+    cause: Cause = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStarted:
+    """A model call begins. `call` numbers the calls of a turn; `parent` is the tool call of a sub-agent."""
+
+    call: int
+    agent: str
+    model: str = ""
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    call: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    call: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextVoided:
+    """All text and reasoning of this call is void: it will be made anew under another number."""
+
+    call: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFinished:
+    call: int
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    usage: dict[str, int] | None = None
+    finish_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    id: str
+    name: str
+    args: dict[str, Any]
+    agent: str
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    id: str
+    name: str
+    output: str
+    status: ToolStatus = "ok"
+    agent: str = ""
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TitleChanged:
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactChanged:
+    id: str
+    version: int
+    update_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The turn waits for a person: all that is pending now, also what an earlier segment asked."""
+
+    interrupts: tuple[Interrupt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptClosed:
+    """A question is no longer open. `message` is what the agent is told as a user message, if anything."""
+
+    id: str
+    outcome: Literal["answered", "expired", "superseded", "cancelled"]
+    answer: dict[str, Any] = field(default_factory=dict)
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The agent has said all it had to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The turn ended in an error; `error_id` is also in the server's log."""
+
+    message: str
+    code: str = "internal"
+    error_id: str | None = None
+    retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    reason: StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEnded:
+    """Always the last event of a segment, exactly once."""
+
+
+Event = (
+    RunStarted
+    | ModelStarted
+    | TextDelta
+    | ReasoningDelta
+    | TextVoided
+    | ModelFinished
+    | ToolStarted
+    | ToolFinished
+    | TitleChanged
+    | ArtifactChanged
+    | Interrupted
+    | InterruptClosed
+    | Finished
+    | Failed
+    | Stopped
+    | SegmentEnded
+)
+
+
+class Envelope(NamedTuple):
+    """One event in its place: `seq` counts from 1 in each turn, without gaps; `at` is in milliseconds."""
+
+    seq: int
+    at: int
+    event: Event

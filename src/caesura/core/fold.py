@@ -1,0 +1,159 @@
+"""The fold from events to messages: what a turn's log says, as a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from caesura.core import events as ev
+from caesura.core.interrupts import Interrupt
+from caesura.core.messages import Message
+
+NOT_DONE = "Not done: the turn ended before this call was made."
+UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may not have taken effect."
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A model call that has not finished."""
+
+    agent: str
+    parent: str | None
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+
+    def message(self, done: ev.ModelFinished | None) -> Message:
+        return Message(
+            "assistant",
+            "".join(self.text),
+            reasoning="".join(self.reasoning),
+            tool_calls=done.tool_calls if done else (),
+            agent=self.agent,
+            parent=self.parent,
+            cut=done is None,
+            usage=done.usage if done else None,
+        )
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The messages of one turn after its user message, built event by event."""
+
+    finished: list[Message] = field(default_factory=list)
+    drafts: dict[int, _Draft] = field(default_factory=dict)
+    running: dict[str, ev.ToolStarted] = field(default_factory=dict)
+    pending: tuple[Interrupt, ...] = ()
+    outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
+    segment: int = 0
+    title: str | None = None
+    last_call: int = 0
+    usage: dict[str, int] = field(default_factory=dict)
+
+    def apply(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
+        match event:
+            case ev.TextDelta(call, text):
+                self.drafts[call].text.append(text)
+            case ev.ReasoningDelta(call, text):
+                self.drafts[call].reasoning.append(text)
+            case ev.RunStarted(_, segment, _):
+                self.segment, self.outcome = segment, None
+            case ev.ModelStarted(call, agent, _, parent):
+                self.drafts[call] = _Draft(agent, parent)
+                self.last_call = max(self.last_call, call)
+            case ev.TextVoided(call):
+                self.drafts.pop(call, None)
+            case ev.ModelFinished(call):
+                self.finished.append(self.drafts.pop(call).message(event))
+                self._count(event.usage)
+            case ev.ToolStarted():
+                self.running[event.id] = event
+            case ev.ToolFinished():
+                self.running.pop(event.id, None)
+                self.finished.append(_tool_message(event))
+            case ev.TitleChanged(title):
+                self.title = title
+            case ev.Interrupted(interrupts):
+                self.pending, self.outcome = interrupts, event
+            case ev.InterruptClosed():
+                self._close(event)
+            case ev.Finished() | ev.Failed() | ev.Stopped():
+                self.pending, self.outcome = (), event
+            case ev.ArtifactChanged() | ev.SegmentEnded():
+                pass
+            case unreachable:
+                assert_never(unreachable)
+
+    def messages(self) -> list[Message]:
+        """What has been said so far, drafts last, as the person saw it."""
+        drafts = [draft.message(None) for draft in self.drafts.values() if draft.text or draft.reasoning]
+        return [*self.finished, *drafts]
+
+    def closed(self) -> list[Message]:
+        """The messages of an ended turn: every tool call has a result, so that any provider accepts them."""
+        return close(self.messages(), self.running)
+
+    @property
+    def text(self) -> str:
+        """The answer: the last text the agent itself (not a sub-agent) said."""
+        own = [m.content for m in self.messages() if m.role == "assistant" and m.parent is None and m.content]
+        return own[-1] if own else ""
+
+    def _close(self, event: ev.InterruptClosed) -> None:
+        self.pending = tuple(item for item in self.pending if item.id != event.id)
+        if event.message:
+            self.finished.append(Message("user", event.message))
+
+    def _count(self, usage: dict[str, int] | None) -> None:
+        for name, number in (usage or {}).items():
+            self.usage[name] = self.usage.get(name, 0) + number
+
+
+def fold(events: Iterable[ev.Event]) -> Transcript:
+    transcript = Transcript()
+    for event in events:
+        transcript.apply(event)
+    return transcript
+
+
+def close(messages: Iterable[Message], running: Iterable[str] = ()) -> list[Message]:
+    """The same messages with a result after every tool call: the real one, or that it was not done.
+
+    Results are put directly behind the call's message, in the order of the calls: providers refuse
+    anything else. A call that was under way when the turn ended is said to have an unknown outcome.
+    """
+    items = list(messages)
+    begun = set(running)
+    results = {m.tool_call_id: m for m in items if m.role == "tool"}
+    closed: list[Message] = []
+    for message in items:
+        if message.role == "tool":
+            continue
+        closed.append(message)
+        for call in message.tool_calls:
+            closed.append(results.get(call["id"]) or _missing(call, message, call["id"] in begun))
+    return closed
+
+
+def _missing(call: dict[str, Any], asked: Message, begun: bool) -> Message:
+    return Message(
+        "tool",
+        UNKNOWN if begun else NOT_DONE,
+        tool_call_id=call["id"],
+        name=call["name"],
+        status="unknown" if begun else "not_done",
+        agent=asked.agent,
+        parent=asked.parent,
+    )
+
+
+def _tool_message(event: ev.ToolFinished) -> Message:
+    return Message(
+        "tool",
+        event.output,
+        tool_call_id=event.id,
+        name=event.name,
+        status=event.status,
+        agent=event.agent,
+        parent=event.parent,
+    )

@@ -1,0 +1,52 @@
+"""Ids: opaque, unguessable, ordered by time so that indexes grow at one end."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from uuid import uuid4
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
+_AGENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+
+
+def token() -> str:
+    """48 bits of milliseconds and 72 random bits, in 24 characters."""
+    number = (time.time_ns() // 1_000_000) << 72 | secrets.randbits(72)
+    return "".join(_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5))
+
+
+def conversation() -> str:
+    return f"conv-{token()}"
+
+
+def thread(user_id: str) -> str:
+    """The form API A promises: the owner's name and a UUID. Ownership is never read from it."""
+    return f"{user_id}-{uuid4()}"
+
+
+def turn() -> str:
+    return f"turn-{token()}"
+
+
+def interrupt() -> str:
+    return f"int-{token()}"
+
+
+def owner() -> str:
+    return f"node-{token()}"
+
+
+def error() -> str:
+    """Shown to a client in place of an internal error, and written to the log beside it."""
+    return f"err-{token()}"
+
+
+def is_username(name: str) -> bool:
+    return _USERNAME.fullmatch(name) is not None
+
+
+def is_agent_name(name: str) -> bool:
+    return _AGENT.fullmatch(name) is not None

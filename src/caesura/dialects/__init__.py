@@ -1,0 +1,1 @@
+"""Other protocols spoken on top of the same service."""

@@ -1,0 +1,1 @@
+"""Runs: agents at work, supervised, interrupted and resumed."""

@@ -1,0 +1,1 @@
+"""The HTTP surface: routes, streams, authentication, limits."""

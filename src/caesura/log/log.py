@@ -1,0 +1,220 @@
+"""The log: append, read, follow. An event is on disk before any reader sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core.events import Envelope, Event
+from caesura.log.stream import Batch, Stream
+from caesura.log.tail import Tail
+from caesura.log.wakeups import Alone, Wakeups
+from caesura.store import events as rows
+from caesura.store import turns
+from caesura.store.database import Database
+
+logger = logging.getLogger(__name__)
+
+#: How many events a reader holds at the most.
+WINDOW = 256
+_BACKOFF = 0.05
+
+
+class Log:
+    """One per process. A single flusher commits what every stream has ready, in one transaction: while one
+    commit is under way the next batch gathers, so batches grow with the load and nobody waits for a timer."""
+
+    def __init__(
+        self,
+        database: Database,
+        wakeups: Wakeups | None = None,
+        *,
+        patience: float = 5.0,
+        poll: float = 1.0,
+    ) -> None:
+        """`patience` is how long storage may be away before writers are told; `poll` how often a reader
+        looks for itself where other processes write."""
+        self._database = database
+        self._wakeups = wakeups or Alone()
+        self._wakeups.listen(self._heard)
+        self._patience = patience
+        self._poll = poll if database.shared else None
+        self._tails: dict[int, Tail] = {}
+        self._dirty: dict[Stream, None] = {}
+        self._flusher: asyncio.Task[None] | None = None
+
+    async def open(self, turn: int, epoch: int) -> Stream:
+        """The writing end of a turn's log, for the owner of this epoch; `Fenced` for anyone else."""
+        last = await self._database.read(_last, turn, epoch)
+        return Stream(turn, epoch, last, self._touch)
+
+    async def append(self, turn: int, epoch: int, events: Sequence[Event]) -> int:
+        """Append these, and give the number of the last one when it is on disk."""
+        stream = await self.open(turn, epoch)
+        await stream.commit(*events)
+        return stream.last
+
+    async def read(self, turn: int, after: int = 0, limit: int = WINDOW) -> list[Envelope]:
+        """Committed events strictly after the cursor, in order, without gaps: about `limit` of them."""
+        found = await self._database.read(rows.read, turn, after, limit)
+        return found[:limit]
+
+    async def follow(self, turn: int, after: int = 0) -> AsyncIterator[list[Envelope]]:
+        """Committed events strictly after the cursor, in order, without gaps or repeats, as they come; ends
+        only when the turn's log is closed. A reader that is slow holds one window and holds nobody up."""
+        tail = self._join(turn)
+        try:
+            while True:
+                version = tail.version
+                found = tail.after(after)
+                if found is None:
+                    found = await self.read(turn, after)
+                if found:
+                    found = found[:WINDOW]
+                    after = found[-1].seq
+                    yield found
+                elif tail.closed:
+                    return
+                elif tail.version == version:
+                    await self._wait(tail)
+        finally:
+            self._leave(turn, tail)
+
+    async def pack(self, turn: int, epoch: int) -> None:
+        """Make the log of an ended turn small. Readers cannot tell."""
+        await self._database.write_lightly(rows.pack, turn, epoch)
+
+    def forget(self, turn: int) -> None:
+        """The turn was deleted: its readers come to an end."""
+        if tail := self._tails.get(turn):
+            tail.close()
+
+    async def close(self) -> None:
+        """Write what is pending, then let every reader end."""
+        while self._flusher is not None and not self._flusher.done():
+            await asyncio.wait([self._flusher])
+        for tail in list(self._tails.values()):
+            tail.close()
+
+    def _touch(self, stream: Stream) -> None:
+        self._dirty[stream] = None
+        if self._flusher is None or self._flusher.done():
+            self._flusher = asyncio.create_task(self._flush_all(), name="log-flusher")
+
+    async def _flush_all(self) -> None:
+        while self._dirty:
+            streams = list(self._dirty)
+            batches = [batch for stream in streams if (batch := stream.take())]
+            for stream in streams:
+                if stream.idle:
+                    del self._dirty[stream]
+            if batches:
+                await self._flush(batches)
+
+    async def _flush(self, batches: list[Batch]) -> None:
+        try:
+            outcomes = await self._write(batches)
+        except Exception as error:
+            logger.exception("%d streams could not be written", len(batches))
+            failure = error if isinstance(error, CaesuraError) else Unavailable()
+            outcomes = [failure for _ in batches]
+            for batch in batches:
+                batch.stream.fail(failure)
+        told = zip(batches, outcomes, strict=True)
+        self._wakeups.tell([batch.stream.turn for batch, outcome in told if self._publish(batch, outcome)])
+
+    async def _write(self, batches: list[Batch]) -> list[Any]:
+        write = self._database.write if any(b.durable for b in batches) else self._database.write_lightly
+        deadline = asyncio.get_running_loop().time() + self._patience
+        pause, again = _BACKOFF, False
+        while True:
+            try:
+                return await write(_append, batches, again)
+            except Unavailable:
+                if asyncio.get_running_loop().time() + pause > deadline:
+                    raise
+            await asyncio.sleep(pause)
+            pause, again = min(pause * 2, 1.0), True
+
+    def _publish(self, batch: Batch, outcome: Any) -> bool:
+        """Show a batch to the readers, now that it is on disk, and tell who waits for it."""
+        stream = batch.stream
+        if isinstance(outcome, Fenced):
+            stream.fail(outcome)
+        if isinstance(outcome, Exception) or not batch.envelopes:
+            batch.tell(outcome)
+            return False
+        stream.last = batch.envelopes[-1].seq
+        if tail := self._tails.get(stream.turn):
+            tail.push(batch.envelopes)
+        batch.tell(outcome)
+        return True
+
+    async def _wait(self, tail: Tail) -> None:
+        changed = tail.changed()
+        if self._poll is None:
+            await changed
+        else:
+            await asyncio.wait([changed], timeout=self._poll)
+
+    def _join(self, turn: int) -> Tail:
+        tail = self._tails.setdefault(turn, Tail())
+        tail.readers += 1
+        return tail
+
+    def _leave(self, turn: int, tail: Tail) -> None:
+        tail.readers -= 1
+        if tail.readers == 0 and self._tails.get(turn) is tail:
+            del self._tails[turn]
+
+    def _heard(self, turn: int) -> None:
+        if tail := self._tails.get(turn):
+            tail.wake()
+
+
+def _append(connection: Connection, batches: Sequence[Batch], again: bool) -> list[Any]:
+    """Write the batches; for each, what its `also` gave or the error that refused it. `again` is for a
+    second try: a commit whose answer got lost may have happened, and must not happen twice."""
+    outcomes: dict[Batch, Any] = dict.fromkeys(batches)
+    todo = [batch for batch in batches if not (again and _landed(connection, batch))]
+    simple = [batch for batch in todo if batch.also is None and batch.envelopes]
+    if simple:
+        refused = rows.insert_fenced(connection, [batch.row() for batch in simple])
+        outcomes |= {batch: Fenced() for batch in simple if batch.stream.turn in refused}
+    for batch in todo:
+        if batch.also is not None:
+            outcomes[batch] = _append_with(connection, batch, batch.also)
+    return [outcomes[batch] for batch in batches]
+
+
+def _append_with(connection: Connection, batch: Batch, also: Any) -> Any:
+    savepoint = connection.begin_nested()
+    try:
+        turns.hold(connection, batch.stream.turn, batch.stream.epoch)
+        if batch.envelopes:
+            rows.insert_fenced(connection, [batch.row()])
+        result = also(connection)
+        savepoint.commit()
+    except Exception as error:
+        if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError):
+            raise  # the storage failed, not this batch
+        savepoint.rollback()
+        return error
+    return result
+
+
+def _landed(connection: Connection, batch: Batch) -> bool:
+    return bool(batch.envelopes) and rows.last(connection, batch.stream.turn) >= batch.envelopes[-1].seq
+
+
+def _last(connection: Connection, turn: int, epoch: int) -> int:
+    found = turns.numbered(connection, turn)
+    if found is None or found.epoch != epoch:
+        raise Fenced
+    return rows.last(connection, turn)

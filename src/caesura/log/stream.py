@@ -1,0 +1,118 @@
+"""A stream: the writing end of one turn's log, held by whoever owns the turn's epoch."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from caesura.core import codec
+from caesura.core.errors import CaesuraError
+from caesura.core.events import Envelope, Event
+from caesura.store.events import Rows
+
+Also = Callable[[Connection], Any]
+_Stamped = tuple[int, Event]
+_HIGH = 4096
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """What one commit takes of one stream."""
+
+    stream: Stream
+    events: list[_Stamped]
+    also: Also | None = None
+    durable: bool = False
+    done: asyncio.Future[Any] | None = None
+    envelopes: list[Envelope] = field(default_factory=list)
+
+    def number(self) -> None:
+        """Give the events their places, once: trying again changes nothing."""
+        first = self.stream.last + 1
+        self.envelopes = [Envelope(seq, at, event) for seq, (at, event) in enumerate(self.events, first)]
+
+    def row(self) -> Rows:
+        at = self.events[0][0]
+        body = codec.encode([event for _, event in self.events], [stamp - at for stamp, _ in self.events])
+        return Rows(
+            self.stream.turn, self.stream.epoch, self.envelopes[0].seq, self.envelopes[-1].seq, at, body
+        )
+
+    def tell(self, outcome: Any) -> None:
+        if self.done is None or self.done.done():
+            return
+        if isinstance(outcome, Exception):
+            self.done.set_exception(outcome)
+        else:
+            self.done.set_result(outcome)
+
+
+class Stream:
+    """Appends in order. `put` returns at once; `commit` returns when all that was put is on disk."""
+
+    def __init__(self, turn: int, epoch: int, last: int, dirty: Callable[[Stream], None]) -> None:
+        self.turn = turn
+        self.epoch = epoch
+        #: The newest event that is on disk.
+        self.last = last
+        #: Why nothing more can be written, once that is so.
+        self.error: CaesuraError | None = None
+        self._dirty = dirty
+        self._pending: list[_Stamped] = []
+        self._commits: deque[Batch] = deque()
+
+    def put(self, event: Event) -> None:
+        """Append with the next commit, which begins at once if none is under way."""
+        if self.error is not None:
+            raise self.error
+        self._pending.append((time.time_ns() // 1_000_000, event))
+        if len(self._pending) == 1:
+            self._dirty(self)
+
+    async def send(self, event: Event) -> None:
+        """As `put`, but waits while too much is pending."""
+        self.put(event)
+        if len(self._pending) >= _HIGH:
+            await self.commit()
+
+    async def commit(self, *events: Event, also: Also | None = None, durable: bool = False) -> Any:
+        """Append these and all that was put before, with `also` in the same transaction: all or nothing.
+        Gives what `also` gave, when it is on disk. What `also` raises is raised here, and nothing of this
+        commit is written. `also` without an event must be safe to repeat."""
+        if self.error is not None:
+            raise self.error
+        now = time.time_ns() // 1_000_000
+        taken, self._pending = [*self._pending, *((now, event) for event in events)], []
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._commits.append(Batch(self, taken, also, durable, done))
+        self._dirty(self)
+        return await done
+
+    def take(self) -> Batch | None:
+        """The next batch to write, in order. For the log alone."""
+        if self._commits:
+            batch = self._commits.popleft()
+        elif self._pending:
+            batch = Batch(self, self._pending)
+            self._pending = []
+        else:
+            return None
+        batch.number()
+        return batch
+
+    @property
+    def idle(self) -> bool:
+        return not self._commits and not self._pending
+
+    def fail(self, error: CaesuraError) -> None:
+        """Nothing more can be written: everyone who waits is told, and everyone who comes later."""
+        self.error = error
+        self._pending.clear()
+        while self._commits:
+            self._commits.popleft().tell(error)

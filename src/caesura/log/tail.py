@@ -1,0 +1,58 @@
+"""The tail of a live turn: its newest events, in memory, shared by all who read it here.
+
+A reader is only a cursor. It takes from the tail what it has not seen, and from the rows what the tail no
+longer holds; so a reader that never reads holds nothing, and a slow one holds nobody up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from caesura.core.events import Envelope
+
+_KEEP = 1024
+
+
+class Tail:
+    def __init__(self) -> None:
+        self.readers = 0
+        self.closed = False
+        #: Counts changes, so that a reader who looked elsewhere meanwhile knows whether it missed one.
+        self.version = 0
+        self._events: list[Envelope] = []
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def push(self, events: Sequence[Envelope]) -> None:
+        """Add committed events and wake who waits."""
+        held = self._events
+        if held and events[0].seq != held[-1].seq + 1:
+            held.clear()  # another process wrote in between: the rows have it
+        held.extend(events)
+        if len(held) > 2 * _KEEP:
+            del held[:-_KEEP]
+        self.wake()
+
+    def after(self, seq: int) -> list[Envelope] | None:
+        """The events after `seq`; None when only the rows can tell."""
+        held = self._events
+        if not held or held[0].seq > seq + 1:
+            return None
+        return held[seq + 1 - held[0].seq :]
+
+    def close(self) -> None:
+        self.closed = True
+        self.wake()
+
+    def wake(self) -> None:
+        self.version += 1
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def changed(self) -> asyncio.Future[None]:
+        """Done at the next change."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        return future

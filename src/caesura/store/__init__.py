@@ -1,0 +1,1 @@
+"""Rows: the database, its schema and its migrations."""

@@ -1,0 +1,168 @@
+"""Conversations: one row each, whichever API made it. Ownership is decided here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Connection, Row, Select, and_, delete, insert, or_, select, true, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from caesura.core.errors import Conflict, NotFound, Unauthenticated
+from caesura.store.schema import conversations, events, now_ms, turns, users
+
+Order = Literal["created", "updated"]
+_TITLE = 200
+
+
+class Conversation(NamedTuple):
+    id: str
+    user_id: str
+    agent: str
+    title: str | None
+    session: str | None
+    active_turn: str | None
+    turn_count: int
+    created_at: int
+    updated_at: int
+    #: Of the active branch.
+    message_count: int = 0
+    interrupted: bool = False
+    running: bool = False
+
+
+class Page(NamedTuple):
+    items: list[Conversation]
+    total: int
+
+
+def create(
+    connection: Connection, conversation_id: str, user_id: str, agent: str, session: str | None = None
+) -> Conversation:
+    counted = (
+        update(users).where(users.c.id == user_id).values(conversation_count=users.c.conversation_count + 1)
+    )
+    if connection.execute(counted).rowcount == 0:
+        raise Unauthenticated
+    row = dict(id=conversation_id, user_id=user_id, agent=agent, session=session)
+    try:
+        connection.execute(insert(conversations).values(**row, created_at=now_ms(), updated_at=now_ms()))
+    except IntegrityError as error:
+        raise Conflict("this conversation exists already") from error
+    return get(connection, conversation_id, user_id)
+
+
+def get(connection: Connection, conversation_id: str, user_id: str) -> Conversation:
+    """The one gate: another's conversation and one that does not exist look the same."""
+    mine = and_(conversations.c.id == conversation_id, conversations.c.user_id == user_id)
+    row = connection.execute(_listed(conversations).where(mine)).first()
+    if row is None:
+        raise NotFound("conversation not found")
+    return _conversation(row)
+
+
+def of_session(connection: Connection, user_id: str, agent: str, session: str) -> Conversation | None:
+    mine = and_(
+        conversations.c.user_id == user_id,
+        conversations.c.agent == agent,
+        conversations.c.session == session,
+    )
+    row = connection.execute(_listed(conversations).where(mine)).first()
+    return _conversation(row) if row else None
+
+
+def page(
+    connection: Connection,
+    user_id: str,
+    limit: int,
+    *,
+    after: tuple[int, str] | None = None,
+    offset: int = 0,
+    order: Order = "created",
+) -> Page:
+    """A page, newest first, and the number of all, in one query. `after` is the time and id of the last
+    row seen: with it a page costs the same however deep it lies."""
+    at = conversations.c.created_at if order == "created" else conversations.c.updated_at
+    keys = select(conversations).where(conversations.c.user_id == user_id)
+    if after is not None:
+        keys = keys.where(tuple_(at, conversations.c.id) < after)
+    found = keys.order_by(at.desc(), conversations.c.id.desc()).limit(limit).offset(offset).subquery("c")
+    newest = found.c.created_at if order == "created" else found.c.updated_at
+    # From the person's row, so that the total is there also when the page is empty.
+    statement = (
+        _columns(found)
+        .add_columns(users.c.conversation_count)
+        .select_from(users)
+        .join(found, true(), isouter=True)
+        .join(turns, turns.c.id == found.c.active_turn, isouter=True)
+        .where(users.c.id == user_id)
+        .order_by(newest.desc(), found.c.id.desc())
+    )
+    rows = connection.execute(statement).all()
+    return Page([_conversation(row[:-1]) for row in rows if row[0] is not None], rows[0][-1] if rows else 0)
+
+
+def set_title(connection: Connection, conversation_id: str, title: str, *, if_none: bool = False) -> bool:
+    """Whether the title is now this one; with `if_none` a title that is there stays."""
+    statement = update(conversations).where(conversations.c.id == conversation_id)
+    if if_none:
+        statement = statement.where(conversations.c.title.is_(None))
+    return connection.execute(statement.values(title=title.replace("\0", "")[:_TITLE])).rowcount == 1
+
+
+def activate(connection: Connection, conversation_id: str, turn_id: str) -> None:
+    """Make the branch that ends in this turn the one that goes on."""
+    connection.execute(
+        update(conversations).where(conversations.c.id == conversation_id).values(active_turn=turn_id)
+    )
+
+
+def extend(connection: Connection, conversation_id: str, turn_id: str) -> None:
+    """A new turn was made: the active branch ends in it."""
+    columns = conversations.c
+    values = {"active_turn": turn_id, "turn_count": columns.turn_count + 1, "updated_at": now_ms()}
+    connection.execute(update(conversations).where(columns.id == conversation_id).values(**values))
+
+
+def lock(connection: Connection, conversation_id: str) -> Row[Any]:
+    """The row, held until the end of the transaction."""
+    statement = select(conversations).where(conversations.c.id == conversation_id).with_for_update()
+    row = connection.execute(statement).first()
+    if row is None:
+        raise NotFound("conversation not found")
+    return row
+
+
+def remove(connection: Connection, conversation_id: str, user_id: str) -> list[int]:
+    """Delete all of it from every table; the numbers of its turns, whose streams must end."""
+    get(connection, conversation_id, user_id)
+    lock(connection, conversation_id)
+    # Locking the turns first: whoever appends to one of them has finished, or will find it gone.
+    held = select(turns.c.num).where(turns.c.conversation_id == conversation_id).with_for_update()
+    numbers = list(connection.execute(held).scalars())
+    connection.execute(delete(events).where(events.c.turn.in_(numbers)))
+    connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
+    connection.execute(
+        update(users).where(users.c.id == user_id).values(conversation_count=users.c.conversation_count - 1)
+    )
+    return numbers
+
+
+def _columns(source: Any) -> Select[Any]:
+    in_time = or_(turns.c.waits_until.is_(None), turns.c.waits_until > now_ms())
+    waits = and_(turns.c.status == "waiting", in_time)
+    return select(
+        *(source.c[name] for name in Conversation._fields[:9]),
+        turns.c.message_count,
+        waits,
+        turns.c.status.in_(("queued", "running")),
+    )
+
+
+def _listed(source: Any) -> Select[Any]:
+    joined = source.outerjoin(turns, turns.c.id == source.c.active_turn)
+    return _columns(source).select_from(joined)
+
+
+def _conversation(row: Any) -> Conversation:
+    *columns, message_count, interrupted, running = row
+    return Conversation._make((*columns, message_count or 0, bool(interrupted), bool(running)))

@@ -1,0 +1,74 @@
+"""The database seam: work is a plain function of a connection, run in one transaction on either backend.
+
+`Sqlite` and `Postgres` differ only in how such work reaches the database; the URL's scheme picks one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from caesura.core.errors import Unavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Work = Callable[Concatenate[Connection, P], T]
+
+
+class Database(Protocol):
+    """Rows on one backend. Storage that is locked, full or gone raises `Unavailable`, with nothing half
+    written, and works again when the storage does."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes write to the same rows."""
+        ...
+
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        """The engines that statements run on: the first one writes."""
+        ...
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` on one consistent snapshot."""
+        ...
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` in one transaction: it is on disk, and survives power loss, when this returns."""
+        ...
+
+    async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, but may be lost to power loss (never to a crash of the process)."""
+        ...
+
+    def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write_lightly`, blocking, from a thread that is not the event loop's."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@contextmanager
+def storage_errors() -> Iterator[None]:
+    """The one seam where a driver's errors become ours. A broken constraint stays what it is: the store's
+    nouns know what it means."""
+    try:
+        yield
+    except (DBAPIError, PoolTimeout, OSError) as error:
+        ours = mapped(error)
+        if ours is error:
+            raise
+        raise ours from error
+
+
+def mapped(error: Exception) -> Exception:
+    if isinstance(error, IntegrityError) or not isinstance(error, DBAPIError | PoolTimeout | OSError):
+        return error
+    unavailable = Unavailable()
+    unavailable.__cause__ = error
+    return unavailable

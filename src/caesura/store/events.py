@@ -1,0 +1,95 @@
+"""Rows of events: each holds a run of consecutive events of one turn. Written only through the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from caesura.core import codec
+from caesura.core.events import Envelope
+from caesura.store.schema import events, turns
+from caesura.store.turns import hold
+
+_PACK = 512
+
+#: The fence is part of the insert: a row goes in only if its epoch owns the turn.
+_INSERT_SQLITE = (
+    "INSERT INTO events (turn, first, last, at, version, body)"
+    " SELECT ?, ?, ?, ?, ?, ? FROM turns WHERE num = ? AND epoch = ?"
+)
+_INSERT_POSTGRESQL = (
+    "INSERT INTO events (turn, first, last, at, version, body)"
+    " SELECT n.turn, n.first, n.last, n.at, n.version, n.body FROM turns t"
+    " JOIN unnest(%s::bigint[], %s::int[], %s::int[], %s::bigint[], %s::smallint[], %s::bytea[], %s::int[])"
+    " AS n(turn, first, last, at, version, body, epoch) ON t.num = n.turn AND t.epoch = n.epoch"
+    " ORDER BY t.num FOR SHARE OF t"
+)
+
+
+class Rows(NamedTuple):
+    """A run of consecutive events of one turn, as stored."""
+
+    turn: int
+    epoch: int
+    first: int
+    last: int
+    at: int
+    body: bytes
+
+
+def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
+    """Insert what its epoch still owns; the numbers of the turns that were refused. One row a turn."""
+    if connection.dialect.name == "sqlite":
+        values = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.turn, r.epoch) for r in rows]
+        count = connection.exec_driver_sql(_INSERT_SQLITE, values).rowcount
+    else:
+        lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
+        columns = tuple([line[place] for line in lines] for place in range(7))
+        count = connection.exec_driver_sql(_INSERT_POSTGRESQL, columns).rowcount
+    return set() if count == len(rows) else _refused(connection, rows)
+
+
+def last(connection: Connection, turn: int) -> int:
+    """The number of the newest event; 0 when there is none."""
+    return connection.execute(select(func.max(events.c.last)).where(events.c.turn == turn)).scalar() or 0
+
+
+def read(connection: Connection, turn: int, after: int, limit: int) -> list[Envelope]:
+    """Up to about `limit` events strictly after a number, in order, without gaps."""
+    # The row that holds `after + 1` begins at or before it.
+    begin = select(func.max(events.c.first)).where(events.c.turn == turn, events.c.first <= after + 1)
+    statement = (
+        select(events.c.first, events.c.at, events.c.version, events.c.body)
+        .where(events.c.turn == turn, events.c.first >= func.coalesce(begin.scalar_subquery(), 0))
+        .order_by(events.c.first)
+        .limit(limit)
+    )
+    found: list[Envelope] = []
+    for row in connection.execute(statement):
+        found += codec.decode(row.version, bytes(row.body), row.first, row.at)
+        if found[-1].seq - after >= limit:
+            break
+    return [item for item in found if item.seq > after]
+
+
+def pack(connection: Connection, turn: int, epoch: int) -> None:
+    """Put the rows of an ended turn together into few compressed ones. Readers cannot tell."""
+    hold(connection, turn, epoch)
+    where = events.c.turn == turn
+    plain_rows = select(func.count()).where(where, events.c.version != codec.PACKED)
+    if connection.execute(plain_rows).scalar_one() < 2:
+        return
+    everything = read(connection, turn, 0, 1 << 30)
+    connection.execute(delete(events).where(where))
+    for start in range(0, len(everything), _PACK):
+        part = everything[start : start + _PACK]
+        row = dict(turn=turn, first=part[0].seq, last=part[-1].seq, at=part[0].at)
+        connection.execute(insert(events).values(**row, version=codec.PACKED, body=codec.pack(part)))
+
+
+def _refused(connection: Connection, rows: Sequence[Rows]) -> set[int]:
+    wanted = {row.turn: row.epoch for row in rows}
+    owned = connection.execute(select(turns.c.num, turns.c.epoch).where(turns.c.num.in_(wanted)))
+    return set(wanted) - {row.num for row in owned if wanted[row.num] == row.epoch}

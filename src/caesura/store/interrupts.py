@@ -1,0 +1,149 @@
+"""Interrupts as rows: asked once, answered once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, and_, insert, or_, select, update
+
+from caesura.core import interrupts as core
+from caesura.core import plain
+from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending
+from caesura.store.schema import interrupts, now_ms, turns
+
+Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An interrupt and what became of it. `graph_id` is its name inside the graph that asked."""
+
+    interrupt: core.Interrupt
+    turn: int
+    graph_id: str
+    status: Status
+    answer: core.Answer | None
+    created_at: int
+    turn_id: str = ""
+    conversation_id: str = ""
+
+
+def ask(
+    connection: Connection,
+    turn: int,
+    user_id: str,
+    items: Mapping[str, core.Interrupt],
+    timeout_ms: int | None,
+) -> list[core.Interrupt]:
+    """Open these, by graph id; what is returned carries the time at which each expires."""
+    expires = None if timeout_ms is None else connection.execute(select(now_ms())).scalar_one() + timeout_ms
+    asked = {graph_id: replace(item, expires_at=expires) for graph_id, item in items.items()}
+    for graph_id, item in asked.items():
+        connection.execute(
+            insert(interrupts).values(
+                id=item.id,
+                turn=turn,
+                user_id=user_id,
+                graph_id=graph_id,
+                status="pending",
+                body=plain.dumps(core.to_dict(item)),
+                created_at=now_ms(),
+                expires_at=expires,
+            )
+        )
+    return list(asked.values())
+
+
+def pending(connection: Connection, turn: int) -> list[Asked]:
+    """What of this turn waits for a person now."""
+    return _select(connection, interrupts.c.turn == turn, _open())
+
+
+def of(connection: Connection, turn: int) -> list[Asked]:
+    """All that was ever asked in this turn, whatever became of it."""
+    return _select(connection, interrupts.c.turn == turn)
+
+
+def inbox(connection: Connection, user_id: str, limit: int = 100) -> list[Asked]:
+    """What waits for this person, over all conversations, oldest first."""
+    return _select(connection, interrupts.c.user_id == user_id, _open(), limit=limit)
+
+
+def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
+    found = _select(connection, interrupts.c.id == interrupt_id, interrupts.c.user_id == user_id)
+    if not found:
+        raise NotFound("interrupt not found")
+    return found[0]
+
+
+def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answer]) -> bool:
+    """Answer all of these or none. Each is checked in full first; then one conditional update per row
+    decides the winner. True when nothing of the turn is left pending: the turn is then queued."""
+    asked = [get(connection, interrupt_id, user_id) for interrupt_id in answers]
+    checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
+    for item in asked:
+        if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
+            raise _lost(get(connection, item.interrupt.id, user_id))
+    return all([_wake(connection, turn) for turn in {item.turn for item in asked}])
+
+
+def close(connection: Connection, turn: int, status: Status, *, expired_only: bool = False) -> list[Asked]:
+    """Close what is still pending of a turn, and say which. The caller owns the turn."""
+    due = interrupts.c.expires_at <= now_ms() if expired_only else interrupts.c.id.is_not(None)
+    found = _select(connection, interrupts.c.turn == turn, interrupts.c.status == "pending", due)
+    return [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
+
+
+def _open() -> Any:
+    in_time = or_(interrupts.c.expires_at.is_(None), interrupts.c.expires_at > now_ms())
+    return and_(interrupts.c.status == "pending", in_time)
+
+
+def _close(
+    connection: Connection, interrupt_id: str, status: Status, given: core.Answer | None, late: bool = False
+) -> bool:
+    still = interrupts.c.status == "pending" if late else _open()
+    body = plain.dumps(core.answer_dict(given)) if given else None
+    statement = (
+        update(interrupts)
+        .where(interrupts.c.id == interrupt_id, still)
+        .values(status=status, answer=body, closed_at=now_ms())
+    )
+    return connection.execute(statement).rowcount == 1
+
+
+def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
+    if winner.answer is not None:
+        return AlreadyAnswered(core.answer_dict(winner.answer))
+    return NothingPending("the interrupt has expired" if winner.status in ("pending", "expired") else None)
+
+
+def _wake(connection: Connection, turn: int) -> bool:
+    # Locking the turn makes two people who answer its last two questions at once take turns.
+    connection.execute(select(turns.c.num).where(turns.c.num == turn).with_for_update())
+    if pending(connection, turn):
+        return False
+    ready = and_(turns.c.num == turn, turns.c.status == "waiting")
+    connection.execute(update(turns).where(ready).values(status="queued", waits_until=None))
+    return True
+
+
+def _select(connection: Connection, *where: Any, limit: int | None = None) -> list[Asked]:
+    statement = (
+        select(interrupts, turns.c.id.label("turn_id"), turns.c.conversation_id)
+        .join(turns, turns.c.num == interrupts.c.turn)
+        .where(*where)
+        .order_by(interrupts.c.created_at, interrupts.c.id)
+        .limit(limit)
+    )
+    return [_asked(row) for row in connection.execute(statement)]
+
+
+def _asked(row: Row[Any]) -> Asked:
+    item = core.from_dict(plain.loads(row.body))
+    given = core.answer_from(plain.loads(row.answer)) if row.answer else None
+    return Asked(
+        item, row.turn, row.graph_id, row.status, given, row.created_at, row.turn_id, row.conversation_id
+    )

@@ -1,0 +1,50 @@
+"""Idempotency keys: the same request under the same key gets the same answer, for a day."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+
+from caesura.core import plain
+from caesura.core.errors import KeyReused
+from caesura.store.schema import keys, now_ms
+
+KEPT_MS = 24 * 3600 * 1000
+
+
+def fingerprint(*parts: Any) -> str:
+    return hashlib.sha256(plain.dumps(parts)).hexdigest()
+
+
+def find(connection: Connection, user_id: str, key: str, print_: str) -> Any | None:
+    """What this key was answered with; `KeyReused` when that was for another request."""
+    where = (keys.c.user_id == user_id, keys.c.key == key)
+    row = connection.execute(select(keys).where(*where, keys.c.created_at > now_ms() - KEPT_MS)).first()
+    if row is None:
+        connection.execute(delete(keys).where(*where))
+        return None
+    if row.fingerprint != print_:
+        raise KeyReused
+    return plain.loads(row.response)
+
+
+def keep(
+    connection: Connection, user_id: str, key: str, print_: str, response: Any, conversation_id: str | None
+) -> None:
+    """Store the answer, in the transaction that does the work. The loser of a race breaks the primary key."""
+    connection.execute(
+        insert(keys).values(
+            user_id=user_id,
+            key=key,
+            fingerprint=print_,
+            conversation_id=conversation_id,
+            response=plain.dumps(response),
+            created_at=now_ms(),
+        )
+    )
+
+
+def forget_old(connection: Connection) -> int:
+    return connection.execute(delete(keys).where(keys.c.created_at <= now_ms() - KEPT_MS)).rowcount

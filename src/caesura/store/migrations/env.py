@@ -1,0 +1,10 @@
+"""How Alembic runs here: on the connection it is given, inside the transaction that is open on it."""
+
+from alembic import context
+
+from caesura.store.schema import metadata
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=False)
+with context.begin_transaction():
+    context.run_migrations()

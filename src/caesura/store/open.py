@@ -1,0 +1,28 @@
+"""Opening a database: the URL's scheme picks the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from caesura.core.errors import StartupError
+from caesura.store.database import Database
+from caesura.store.postgres import Postgres
+from caesura.store.sqlite import Sqlite
+
+
+async def open_database(url: str, *, after_commit: Callable[[], None] | None = None) -> Database:
+    """`sqlite:///path/to/file` or `postgresql://…`, migrated to the schema of this program."""
+    try:
+        target = make_url(url)
+    except ArgumentError as error:
+        raise StartupError(f"not a database URL: {url!r}") from error
+    backend = target.get_backend_name()
+    if backend == "sqlite" and target.database and target.database != ":memory:":
+        return Sqlite(Path(target.database), after_commit=after_commit)
+    if backend in ("postgresql", "postgres"):
+        return await Postgres.open(url, after_commit=after_commit)
+    raise StartupError("the database URL must be sqlite:///path/to/file or postgresql://…")

@@ -1,0 +1,82 @@
+"""PostgreSQL: one transaction per unit of work, over psycopg, shared by many processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from caesura.core.errors import CaesuraError, StartupError
+from caesura.store import migrate
+from caesura.store.database import P, T, Work, storage_errors
+
+_POOL = 10
+_WAIT = 5
+
+
+class Postgres:
+    """A database that many processes share."""
+
+    shared = True
+
+    def __init__(self, engine: AsyncEngine, blocking: Engine, after_commit: Callable[[], None]) -> None:
+        self._engine = engine
+        self._blocking = blocking
+        self._after_commit = after_commit
+
+    @classmethod
+    async def open(
+        cls, url: str, *, pool_size: int = _POOL, after_commit: Callable[[], None] | None = None
+    ) -> Postgres:
+        """Connect, and bring the schema up to date: one process at a time, whoever comes first."""
+        target = make_url(url).set(drivername="postgresql+psycopg")
+        options: dict[str, Any] = {
+            "pool_timeout": _WAIT,
+            "connect_args": {"connect_timeout": _WAIT, "application_name": "caesura"},
+        }
+        engine = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
+        blocking = create_engine(target, pool_size=1, max_overflow=0, **options)
+        database = cls(engine, blocking, after_commit or _nothing)
+        try:
+            await database.write(migrate.upgrade)
+        except CaesuraError as error:
+            await database.close()
+            where = target.render_as_string(hide_password=True)
+            raise StartupError(f"{where} cannot be opened: {error.__cause__}") from error
+        return database
+
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        return (self._engine.sync_engine,)
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with storage_errors():
+            async with self._engine.connect() as connection:
+                await connection.execution_options(isolation_level="REPEATABLE READ")
+                return await connection.run_sync(lambda c: work(c, *args, **kwargs))
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with storage_errors():
+            async with self._engine.begin() as connection:
+                result = await connection.run_sync(lambda c: work(c, *args, **kwargs))
+        self._after_commit()
+        return result
+
+    async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        # Not lighter here: a commit that PostgreSQL could forget would be an event shown and then lost.
+        return await self.write(work, *args, **kwargs)
+
+    def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with storage_errors(), self._blocking.begin() as connection:
+            return work(connection, *args, **kwargs)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+        self._blocking.dispose()
+
+
+def _nothing() -> None:
+    pass

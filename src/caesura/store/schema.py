@@ -1,0 +1,241 @@
+"""The tables, as they are now. How they came to be is in `migrations/`; a test holds the two together.
+
+Times are integers: milliseconds since 1970, UTC, by the database's own clock. JSON is kept as bytes, so
+that any text a model can say (NUL included) can be stored on either backend.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+metadata = MetaData()
+
+#: A number the database gives: SQLite wants INTEGER for that, PostgreSQL should not run out.
+_Number = BigInteger().with_variant(Integer, "sqlite")
+
+
+class now_ms(FunctionElement[int]):
+    """The database's clock, in milliseconds: the one clock that all nodes share."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(now_ms, "sqlite")
+def _now_sqlite(element: Any, compiler: Any, **kw: Any) -> str:
+    return "CAST(ROUND((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
+
+
+@compiles(now_ms, "postgresql")
+def _now_postgresql(element: Any, compiler: Any, **kw: Any) -> str:
+    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+
+
+users = Table(
+    "users",
+    metadata,
+    Column("id", String(50), primary_key=True),
+    Column("password_hash", Text, nullable=False),
+    Column("conversation_count", Integer, nullable=False, server_default="0"),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", String(150), primary_key=True),
+    Column("user_id", String(50), ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("agent", String(100), nullable=False),
+    Column("title", String(200)),
+    Column("session", String(200)),
+    Column("active_turn", String(40)),
+    Column("turn_count", Integer, nullable=False, server_default="0"),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("conversations_by_creation", "user_id", "created_at", "id"),
+    Index("conversations_by_update", "user_id", "updated_at", "id"),
+    Index("conversations_by_session", "user_id", "agent", "session", unique=True),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("num", _Number, primary_key=True, autoincrement=True),
+    Column("id", String(40), nullable=False, unique=True),
+    Column(
+        "conversation_id", String(150), ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False
+    ),
+    Column("ordinal", Integer, nullable=False),
+    Column("parent_id", String(40)),
+    Column("agent", String(100), nullable=False),
+    Column("status", String(10), nullable=False),
+    Column("owner", String(40)),
+    Column("lease_until", BigInteger),
+    Column("epoch", Integer, nullable=False, server_default="0"),
+    Column("segment", Integer, nullable=False, server_default="0"),
+    Column("segment_seq", Integer, nullable=False, server_default="0"),
+    Column("stop_requested", String(12)),
+    Column("on_disconnect", String(10), nullable=False, server_default="continue"),
+    Column("running_ms", BigInteger, nullable=False, server_default="0"),
+    Column("waits_until", BigInteger),
+    Column("message_count", Integer, nullable=False, server_default="0"),
+    Column("content", LargeBinary, nullable=False),
+    Column("messages", LargeBinary),
+    Column("grants", LargeBinary),
+    Column("created_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    CheckConstraint(
+        "status IN ('queued', 'running', 'waiting', 'done', 'failed', 'stopped')", name="turns_status"
+    ),
+    Index("turns_by_conversation", "conversation_id", "ordinal", unique=True),
+    sqlite_autoincrement=True,
+)
+# Only the few turns that somebody must still work on are in this index.
+_LIVE = turns.c.status.in_(("queued", "running", "waiting"))
+Index("turns_live", turns.c.status, turns.c.lease_until, sqlite_where=_LIVE, postgresql_where=_LIVE)
+# A turn that has ended but whose last words (the title) are still written keeps its owner.
+_HELD = turns.c.owner.is_not(None)
+Index("turns_held", turns.c.owner, sqlite_where=_HELD, postgresql_where=_HELD)
+
+events = Table(
+    "events",
+    metadata,
+    Column("turn", _Number, primary_key=True, autoincrement=False),
+    Column("first", Integer, primary_key=True, autoincrement=False),
+    Column("last", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("version", SmallInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+interrupts = Table(
+    "interrupts",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), nullable=False),
+    Column("user_id", String(50), nullable=False),
+    Column("graph_id", String(100), nullable=False),
+    Column("status", String(10), nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("answer", LargeBinary),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger),
+    Column("closed_at", BigInteger),
+    CheckConstraint(
+        "status IN ('pending', 'answered', 'expired', 'superseded', 'cancelled')", name="interrupts_status"
+    ),
+    Index("interrupts_by_turn", "turn"),
+)
+_PENDING = interrupts.c.status == "pending"
+Index(
+    "interrupts_waiting",
+    interrupts.c.user_id,
+    interrupts.c.created_at,
+    sqlite_where=_PENDING,
+    postgresql_where=_PENDING,
+)
+
+tool_calls = Table(
+    "tool_calls",
+    metadata,
+    Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(200), primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("args", LargeBinary, nullable=False),
+    Column("status", String(10), nullable=False),
+    Column("output", LargeBinary),
+    Column("begun_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    CheckConstraint("status IN ('begun', 'ended')", name="tool_calls_status"),
+)
+
+checkpoints = Table(
+    "checkpoints",
+    metadata,
+    Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), primary_key=True),
+    Column("ns", Text, primary_key=True),
+    Column("id", String(100), nullable=False),
+    Column("parent_id", String(100)),
+    Column("type", String(20), nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("metadata", LargeBinary, nullable=False),
+)
+
+checkpoint_writes = Table(
+    "checkpoint_writes",
+    metadata,
+    Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), primary_key=True),
+    Column("ns", Text, primary_key=True),
+    Column("checkpoint_id", String(100), primary_key=True),
+    Column("task_id", String(100), primary_key=True),
+    Column("idx", Integer, primary_key=True, autoincrement=False),
+    Column("path", Text, nullable=False, server_default=""),
+    Column("channel", Text, nullable=False),
+    Column("type", String(20), nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+keys = Table(
+    "keys",
+    metadata,
+    Column("user_id", String(50), ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("fingerprint", String(64), nullable=False),
+    Column("conversation_id", String(150), ForeignKey("conversations.id", ondelete="CASCADE"), nullable=True),
+    Column("response", LargeBinary, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Index("keys_by_age", "created_at"),
+    Index("keys_by_conversation", "conversation_id"),
+)
+
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column(
+        "conversation_id", String(150), ForeignKey("conversations.id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("id", String(100), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("content_type", String(100), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+)
+
+artifact_versions = Table(
+    "artifact_versions",
+    metadata,
+    Column("conversation_id", String(150), primary_key=True),
+    Column("artifact_id", String(100), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("update_type", String(20), nullable=False),
+    Column("changes", LargeBinary, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("turn_id", String(40)),
+    Column("created_at", BigInteger, nullable=False),
+    ForeignKeyConstraint(
+        ["conversation_id", "artifact_id"],
+        ["artifacts.conversation_id", "artifacts.id"],
+        ondelete="CASCADE",
+        name="artifact_versions_of",
+    ),
+)

@@ -1,0 +1,215 @@
+"""SQLite: one writer thread with group commit, and a few reader threads.
+
+A statement costs no hop between threads: a whole unit of work runs in the writer's thread, and all units
+that wait when it becomes free share one transaction, each in a savepoint of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from caesura.core.errors import CaesuraError, StartupError, Unavailable
+from caesura.store import migrate
+from caesura.store.database import P, T, Work, mapped, storage_errors
+
+_READERS = 4
+_GROUP = 512
+
+
+class _Unit(NamedTuple):
+    work: Callable[[Connection], Any]
+    done: Future[Any]
+    durable: bool
+
+
+class Sqlite:
+    """A database in one file, owned by this process alone."""
+
+    shared = False
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_timeout: float = 2.0,
+        after_commit: Callable[[], None] | None = None,
+    ) -> None:
+        """`after_commit` is called in the writer's thread after each commit, before anyone is told of it."""
+        self._lock = _own(path)
+        self._after_commit = after_commit or _nothing
+        self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
+        self._writing = _engine(path, "BEGIN IMMEDIATE", busy_timeout, readers=0)
+        self._reading = _engine(path, "BEGIN", busy_timeout, readers=_READERS)
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="caesura-read")
+        self._durable = True
+        try:
+            with storage_errors(), self._writing.begin() as connection:
+                migrate.upgrade(connection)
+        except CaesuraError as error:
+            self._release()
+            raise StartupError(f"{path} cannot be opened: {_cause(error)}") from error
+        except BaseException:
+            self._release()
+            raise
+        self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
+        self._writer.start()
+
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        return (self._writing, self._reading)
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, lambda: self._read(work, *args, **kwargs))
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.wrap_future(self._submit(True, lambda c: work(c, *args, **kwargs)))
+
+    async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.wrap_future(self._submit(False, lambda c: work(c, *args, **kwargs)))
+
+    def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._submit(False, lambda c: work(c, *args, **kwargs)).result()
+
+    async def close(self) -> None:
+        if self._writer.is_alive():
+            self._units.put(None)
+            await asyncio.to_thread(self._writer.join)
+        self._readers.shutdown()
+        self._release()
+
+    def _submit(self, durable: bool, work: Callable[[Connection], T]) -> Future[T]:
+        done: Future[T] = Future()
+        # Once it is queued it will run: a caller that goes away must not make the outcome unknown.
+        done.set_running_or_notify_cancel()
+        if not self._writer.is_alive():
+            raise Unavailable("the database is closed")
+        self._units.put(_Unit(work, done, durable))
+        return done
+
+    def _read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with storage_errors(), self._reading.connect() as connection, connection.begin():
+            return work(connection, *args, **kwargs)
+
+    def _write_all(self) -> None:
+        while True:
+            unit = self._units.get()
+            group: list[_Unit] = []
+            while unit is not None:
+                group.append(unit)
+                if len(group) == _GROUP or self._units.empty():
+                    break
+                unit = self._units.get()
+            if group:
+                self._commit(group)
+            if unit is None:
+                return
+
+    def _commit(self, group: list[_Unit]) -> None:
+        outcomes: list[Callable[[], None]] = []
+        try:
+            with storage_errors(), self._writing.connect() as connection:
+                self._set_durable(connection, any(unit.durable for unit in group))
+                with connection.begin():
+                    outcomes = [_run(connection, unit, alone=len(group) == 1) for unit in group]
+            self._after_commit()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's answer
+            outcomes = [_failure(unit, error) for unit in group]
+        for tell in outcomes:
+            tell()
+
+    def _set_durable(self, connection: Connection, durable: bool) -> None:
+        if durable != self._durable:
+            level = "FULL" if durable else "NORMAL"
+            _driver(connection).execute(f"PRAGMA synchronous={level}")
+            self._durable = durable
+
+    def _release(self) -> None:
+        self._writing.dispose()
+        self._reading.dispose()
+        os.close(self._lock)
+
+
+def _run(connection: Connection, unit: _Unit, alone: bool) -> Callable[[], None]:
+    """What to tell the unit's caller once the transaction is on disk."""
+    if alone:
+        result = unit.work(connection)
+        return lambda: unit.done.set_result(result)
+    savepoint = connection.begin_nested()
+    try:
+        result = unit.work(connection)
+        savepoint.commit()
+    except Exception as error:
+        if not _driver(connection).in_transaction:
+            raise  # a full disk made SQLite roll back the whole transaction
+        savepoint.rollback()
+        return _failure(unit, mapped(error))
+    return lambda: unit.done.set_result(result)
+
+
+def _failure(unit: _Unit, error: Exception) -> Callable[[], None]:
+    return lambda: unit.done.set_exception(error)
+
+
+def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine:
+    pool = {"poolclass": QueuePool, "pool_size": readers} if readers else {"poolclass": StaticPool}
+    engine = create_engine(
+        f"sqlite:///{path}",
+        connect_args={"check_same_thread": False, "timeout": busy_timeout},
+        **pool,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: sqlite3.Connection, _: object) -> None:
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)  # noqa: S101 - for the type checker
+    return driver
+
+
+def _own(path: Path) -> int:
+    """Hold a lock beside the file for as long as this process lives, or refuse."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StartupError(f"{path} cannot be opened: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        raise StartupError(f"{path} is in use by another Caesura process") from error
+    return handle
+
+
+def _cause(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,234 @@
+"""Turns: a user message and all that answers it; who runs it, by lease and epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, and_, insert, or_, select, update
+
+from caesura.core import ids, plain
+from caesura.core import messages as msg
+from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
+from caesura.store import conversations, interrupts
+from caesura.store.schema import now_ms, turns
+
+Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
+OnDisconnect = Literal["continue", "stop"]
+ENDED: tuple[Status, ...] = ("done", "failed", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    num: int
+    id: str
+    conversation_id: str
+    ordinal: int
+    parent_id: str | None
+    agent: str
+    status: Status
+    owner: str | None
+    lease_until: int | None
+    epoch: int
+    segment: int
+    segment_seq: int
+    stop_requested: str | None
+    on_disconnect: OnDisconnect
+    running_ms: int
+    waits_until: int | None
+    message_count: int
+    content: str
+    messages: list[msg.Message] | None
+    grants: tuple[str, ...]
+    created_at: int
+    ended_at: int | None
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """What a turn is made of. `parent` is the id of a turn, None for a new root, or `...` for the end of
+    the active branch."""
+
+    conversation_id: str
+    content: str
+    agent: str | None = None
+    parent: str | Any | None = ...
+    owner: str | None = None
+    lease_ms: int = 0
+    on_disconnect: OnDisconnect = "continue"
+
+
+def create(connection: Connection, new: New) -> Turn:
+    """A turn at the end of its branch, run by `owner` or queued. A branch has one live turn at most."""
+    conversation = conversations.lock(connection, new.conversation_id)
+    parent_id = conversation.active_turn if new.parent is ... else new.parent
+    parent = _parent(connection, new.conversation_id, parent_id)
+    turn_id = ids.turn()
+    held = new.owner is not None
+    connection.execute(
+        insert(turns).values(
+            id=turn_id,
+            conversation_id=new.conversation_id,
+            ordinal=conversation.turn_count + 1,
+            parent_id=parent_id,
+            agent=new.agent or conversation.agent,
+            status="running" if held else "queued",
+            owner=new.owner,
+            lease_until=now_ms() + new.lease_ms if held else None,
+            epoch=1 if held else 0,
+            on_disconnect=new.on_disconnect,
+            message_count=(parent.message_count if parent else 0) + 1,
+            content=plain.text(new.content).encode(),
+            grants=plain.dumps(parent.grants) if parent and parent.grants else None,
+            created_at=now_ms(),
+        )
+    )
+    conversations.extend(connection, new.conversation_id, turn_id)
+    return get(connection, turn_id)
+
+
+def get(connection: Connection, turn_id: str) -> Turn:
+    row = connection.execute(select(turns).where(turns.c.id == turn_id)).first()
+    if row is None:
+        raise NotFound("turn not found")
+    return _turn(row)
+
+
+def numbered(connection: Connection, num: int) -> Turn | None:
+    row = connection.execute(select(turns).where(turns.c.num == num)).first()
+    return _turn(row) if row else None
+
+
+def of(connection: Connection, conversation_id: str) -> list[Turn]:
+    """All turns of a conversation, oldest first: the whole tree."""
+    statement = select(turns).where(turns.c.conversation_id == conversation_id).order_by(turns.c.ordinal)
+    return [_turn(row) for row in connection.execute(statement)]
+
+
+def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
+    """Take this turn over if nobody holds it, under a new epoch."""
+    return next(iter(_claim(connection, [num], owner, lease_ms)), None)
+
+
+def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) -> list[Turn]:
+    """Take over what somebody must work on: queued, left by a dead owner, or waiting beyond its time."""
+    found = select(turns.c.num).where(_claimable()).order_by(turns.c.num).limit(limit)
+    numbers = connection.execute(found.with_for_update(skip_locked=True)).scalars().all()
+    return _claim(connection, numbers, owner, lease_ms) if numbers else []
+
+
+def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
+    """Keep these turns; for each that is still this owner's, whether it is asked to stop. A number that
+    is missing in the answer was taken over or deleted."""
+    statement = (
+        update(turns)
+        .where(turns.c.num.in_(sorted(numbers)), turns.c.owner == owner)
+        .values(lease_until=now_ms() + lease_ms)
+        .returning(turns.c.num, turns.c.stop_requested)
+    )
+    return {row.num: row.stop_requested for row in connection.execute(statement)}
+
+
+def request_stop(connection: Connection, num: int, reason: str) -> bool:
+    """Ask whoever runs this turn to stop it; false when it is not live."""
+    live = turns.c.status.in_(("queued", "running", "waiting"))
+    statement = update(turns).where(turns.c.num == num, live).values(stop_requested=reason)
+    return connection.execute(statement).rowcount == 1
+
+
+def hold(connection: Connection, num: int, epoch: int) -> None:
+    """Make sure, until the transaction ends, that this epoch still owns the turn."""
+    statement = select(turns.c.num).where(turns.c.num == num, turns.c.epoch == epoch)
+    if connection.execute(statement.with_for_update(read=True)).first() is None:
+        raise Fenced
+
+
+def change(connection: Connection, num: int, epoch: int, **values: Any) -> None:
+    """Set columns of a turn that this epoch owns."""
+    statement = update(turns).where(turns.c.num == num, turns.c.epoch == epoch).values(**values)
+    if connection.execute(statement).rowcount == 0:
+        raise Fenced
+
+
+def keep_messages(connection: Connection, turn: Turn, messages: Sequence[msg.Message]) -> None:
+    """Store what was said so far, and what that makes the branch's length."""
+    parent = get(connection, turn.parent_id) if turn.parent_id else None
+    shown = len(msg.shown(messages))
+    change(
+        connection,
+        turn.num,
+        turn.epoch,
+        messages=plain.dumps([msg.to_dict(message) for message in messages]),
+        message_count=(parent.message_count if parent else 0) + 1 + shown,
+    )
+
+
+def end(connection: Connection, num: int, epoch: int, status: Status) -> None:
+    change(connection, num, epoch, status=status, ended_at=now_ms(), stop_requested=None, waits_until=None)
+
+
+def release(connection: Connection, num: int, epoch: int, *, requeue: bool = False) -> None:
+    """Let go of a turn; with `requeue` another owner is to go on with it at once."""
+    values: dict[str, Any] = {"owner": None, "lease_until": None}
+    change(connection, num, epoch, **values | ({"status": "queued"} if requeue else {}))
+
+
+def reopen(connection: Connection, turn_id: str) -> Turn:
+    """Queue an ended turn for another attempt."""
+    statement = (
+        update(turns)
+        .where(turns.c.id == turn_id, turns.c.status.in_(("failed", "stopped")), turns.c.owner.is_(None))
+        .values(status="queued", ended_at=None, stop_requested=None)
+    )
+    if connection.execute(statement).rowcount == 0:
+        raise Conflict("only a failed or stopped turn can be tried again")
+    return get(connection, turn_id)
+
+
+def grant(connection: Connection, num: int, epoch: int, names: Iterable[str]) -> None:
+    """Allow these tools from now on along the branch: turns after this one inherit it."""
+    change(connection, num, epoch, grants=plain.dumps(sorted(set(names))))
+
+
+def _parent(connection: Connection, conversation_id: str, parent_id: str | None) -> Turn | None:
+    if parent_id is None:
+        return None
+    parent = get(connection, parent_id)
+    if parent.conversation_id != conversation_id:
+        raise NotFound("turn not found")
+    if parent.status == "waiting":
+        raise InterruptPending(tuple(row.interrupt for row in interrupts.pending(connection, parent.num)))
+    if not parent.ended:
+        raise RunInProgress
+    return parent
+
+
+def _claimable() -> Any:
+    dead = and_(turns.c.owner.is_not(None), turns.c.lease_until < now_ms())
+    expired = and_(turns.c.status == "waiting", turns.c.owner.is_(None), turns.c.waits_until < now_ms())
+    stopping = and_(turns.c.status == "waiting", turns.c.owner.is_(None), turns.c.stop_requested.is_not(None))
+    return or_(and_(turns.c.status == "queued", turns.c.owner.is_(None)), dead, expired, stopping)
+
+
+def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms: int) -> list[Turn]:
+    statement = (
+        update(turns)
+        .where(turns.c.num.in_(numbers), _claimable())
+        .values(owner=owner, lease_until=now_ms() + lease_ms, epoch=turns.c.epoch + 1)
+        .returning(turns)
+    )
+    return sorted((_turn(row) for row in connection.execute(statement)), key=lambda turn: turn.num)
+
+
+def _turn(row: Row[Any]) -> Turn:
+    values = dict(row._mapping)
+    stored = values["messages"]
+    values["content"] = bytes(values["content"]).decode()
+    values["messages"] = None if stored is None else [msg.from_dict(item) for item in plain.loads(stored)]
+    values["grants"] = tuple(plain.loads(values["grants"])) if values["grants"] else ()
+    return Turn(**values)

@@ -1,0 +1,47 @@
+"""People: a row each, by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from caesura.core.errors import NotFound, UsernameTaken
+from caesura.store.schema import now_ms, users
+
+
+class User(NamedTuple):
+    id: str
+    password_hash: str
+    conversation_count: int
+    created_at: int
+
+
+def create(connection: Connection, user_id: str, password_hash: str) -> None:
+    statement = insert(users).values(id=user_id, password_hash=password_hash, created_at=now_ms())
+    try:
+        connection.execute(statement)
+    except IntegrityError as error:
+        raise UsernameTaken from error
+
+
+def get(connection: Connection, user_id: str) -> User | None:
+    row = connection.execute(select(users).where(users.c.id == user_id)).first()
+    return User(*row) if row else None
+
+
+def listing(connection: Connection) -> list[User]:
+    return [User(*row) for row in connection.execute(select(users).order_by(users.c.id))]
+
+
+def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
+    statement = update(users).where(users.c.id == user_id).values(password_hash=password_hash)
+    if connection.execute(statement).rowcount == 0:
+        raise NotFound(f"user not found: {user_id}")
+
+
+def remove(connection: Connection, user_id: str) -> None:
+    """Delete a person who has no conversations left; `conversations.delete` comes first."""
+    if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
+        raise NotFound(f"user not found: {user_id}")
