@@ -165,6 +165,25 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert install.missing() == list(install.PACKAGES)
 
 
+def test_services_stay_off_only_while_packages_are_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = tmp_path / "policy-rc.d"
+    monkeypatch.setattr(install, "POLICY", policy)
+    with install.services_stay_off():
+        assert subprocess.run([policy], check=False).returncode == 101
+    assert not policy.exists()
+
+
+def test_a_machine_with_a_policy_of_its_own_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = tmp_path / "policy-rc.d"
+    policy.write_text("its own")
+    monkeypatch.setattr(install, "POLICY", policy)
+    with install.services_stay_off():
+        assert policy.read_text() == "its own"
+    assert policy.read_text() == "its own"
+
+
 def test_a_free_port_is_below_the_outgoing_ones() -> None:
     assert 20_000 <= free_port() < 32_000
 

@@ -58,11 +58,8 @@ def _reasoning(block: dict[Any, Any]) -> str:
 
 def _summary(block: dict[Any, Any]) -> list[dict[Any, Any]]:
     parts = block.get("summary")
-    return (
-        [{"text": part.get("text")} for part in parts if isinstance(part, dict)]
-        if isinstance(parts, list)
-        else []
-    )
+    found = parts if isinstance(parts, list) else []
+    return [{"text": part.get("text")} for part in found if isinstance(part, dict)]
 
 
 def _present(**counts: int | None) -> dict[str, int]:

@@ -104,16 +104,17 @@ class _Check:
         try:
             file = AgentFile.model_validate(self._document.value)
         except ValidationError as error:
-            return Reading(stamp, (self._path,), None, tuple(self._form_faults(error)))
-        faults = list(self._name_faults(file.spec))
+            faults = sorted(self._form_faults(error), key=lambda fault: fault.line)
+            return Reading(stamp, (self._path,), None, tuple(faults))
+        found = list(self._name_faults(file.spec))
         definition = None
         try:
             model_class, graph = self._model_class(file.spec), self._graph(file.spec)
             definition = self._definition(file, data, model_class, graph)
         except _Unusable as error:
-            faults.append(error.fault)
+            found.append(error.fault)
         stamp += stamp_of(self._sources[1:])
-        return Reading(stamp, tuple(self._sources), None if faults else definition, tuple(faults))
+        return Reading(stamp, tuple(self._sources), None if found else definition, tuple(found))
 
     def _form_faults(self, error: ValidationError) -> Iterator[Fault]:
         told: set[FieldPath] = set()

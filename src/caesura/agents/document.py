@@ -91,9 +91,7 @@ def _refuse_tricks(text: str) -> None:
             raise _malformed(line, "anchors and aliases are not allowed", "write the value out")
         documents += isinstance(event, yaml.DocumentStartEvent)
         if documents > 1:
-            raise _malformed(
-                line, "the file holds more than one document", "put each agent in a file of its own"
-            )
+            raise _malformed(line, "the file holds more than one document", "use one file an agent")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
             raise _malformed(line, f"nested deeper than {_DEEPEST} levels")
@@ -129,7 +127,7 @@ def _scalar(node: nodes.Node, path: Path, make: SafeConstructor) -> Any:
     if node.tag == _PLAIN + "timestamp":
         return node.value
     try:
-        return make.construct_object(node)  # type: ignore[no-untyped-call]
+        return make.construct_object(node)
     except ValueError as error:
         line = node.start_mark.line + 1
         raise _malformed(line, f"{dotted(path)} cannot be read: {error}", "put it in quotes", path) from error

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`line` counts from 1, 0 where the file as a whole is meant; `field` is a path such as `spec.tools[1]`."""
+    """`line` counts from 1, 0 means the file as a whole; `field` is a path such as `spec.tools[1]`."""
 
     file: str
     line: int

@@ -8,6 +8,7 @@ import importlib.abc
 import importlib.util
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -76,7 +77,7 @@ def _from_file(path: Path) -> ModuleType:
 
 def _execute(name: str, path: Path, source: bytes) -> None:
     loader = _Source(path, source)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader, origin=str(path)))
+    module = importlib.util.module_from_spec(ModuleSpec(name, loader, origin=str(path)))
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
@@ -108,5 +109,5 @@ def _run(code: Callable[[], Any], what: str) -> Any:
     """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
     try:
         return code()
-    except (Exception, SystemExit) as error:  # noqa: BLE001
+    except (Exception, SystemExit) as error:
         raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error

@@ -13,7 +13,7 @@ from caesura.agents import imports
 from caesura.agents.chunks import reasoning_of as reasoning_of
 from caesura.agents.chunks import text_of as text_of
 from caesura.agents.chunks import usage_of as usage_of
-from caesura.agents.demo import DemoModel
+from caesura.agents.demo.model import DemoModel
 from caesura.agents.faults import did_you_mean
 from caesura.agents.spec import Model
 from caesura.core.errors import CaesuraError
@@ -39,24 +39,20 @@ class Provider:
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
-_OPENAI_LIKE = {"stream_usage": True, "max_retries": 0, "timeout": _TIMEOUT}
+_PATIENCE = {"max_retries": 0, "timeout": _TIMEOUT}
+_OPENAI_LIKE = {"stream_usage": True, **_PATIENCE}
 
 #: In the order in which a server without a configured model looks for one.
 PROVIDERS: dict[str, Provider] = {
     "openai": Provider("OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-4o", _OPENAI_LIKE),
-    "anthropic": Provider(
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_BASE_URL",
-        "claude-sonnet-4-5",
-        {"max_retries": 0, "timeout": _TIMEOUT},
-    ),
+    "anthropic": Provider("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-4-5", _PATIENCE),
     "deepseek": Provider("DEEPSEEK_API_KEY", "DEEPSEEK_API_BASE", "deepseek-v4-flash", _OPENAI_LIKE),
     "ollama": Provider(None, "OLLAMA_HOST", "llama3.2", {"client_kwargs": {"timeout": _TIMEOUT}}),
 }
 
 
 def default_model(environ: Mapping[str, str], configured: str | None = None) -> str:
-    """The server's model: the configured one, else that of the first provider there is a key for, else `demo`."""
+    """The server's model: the configured one, else of the first provider there is a key for, else `demo`."""
     if configured and configured != DEFAULT:
         return configured
     for name, provider in PROVIDERS.items():
@@ -87,8 +83,9 @@ def wrong_name(name: str) -> tuple[str, str] | None:
         return None
     provider, colon, _ = name.partition(":")
     if colon and provider not in base._BUILTIN_PROVIDERS:
-        known = did_you_mean(provider, base._BUILTIN_PROVIDERS)
-        return f"unknown model provider: {provider}", known or f"for a local model write ollama:{name}"
+        local = any(character.isdigit() for character in provider)  # llama3:8b, qwen2.5:7b
+        close = "" if local else did_you_mean(provider, base._BUILTIN_PROVIDERS)
+        return f"unknown model provider: {provider}", close or f"for a local model write ollama:{name}"
     if not colon and _inferred(name) is None:
         return f"unknown model: {name}", f"write provider:name, such as openai:{name}, or demo"
     return None
@@ -112,11 +109,12 @@ def _named(name: str, model: Model, default: str, environ: Mapping[str, str]) ->
     provider, bare = (prefix, rest) if colon else (_inferred(full) or "", full)
     arguments = _arguments(provider, full, model, environ)
     try:
-        return init_chat_model(bare, model_provider=provider, **arguments)
+        made: BaseChatModel = init_chat_model(bare, model_provider=provider, **arguments)
     except ImportError as error:
         raise ModelUnavailable(f"model {full} needs another package: {_install(provider)}") from error
     except (ValueError, TypeError) as error:
         raise ModelUnavailable(f"model {full} cannot be set up: {_first_line(error)}") from error
+    return made
 
 
 def _own(target: str, model: Model, model_class: type[BaseChatModel] | None) -> BaseChatModel:

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from caesura.core import interrupts
 from caesura.core.language import Language
 
 Permission = Literal["auto", "confirm", "deny"]
 
+
+def _unquoted(value: Any) -> Any:
+    """`version: 1.0` without quotes is a number to YAML, but a text is meant."""
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
 NAME = r"^[a-z0-9][a-z0-9_-]*$"
 TARGET = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100)]
 Target = Annotated[str, StringConstraints(pattern=TARGET, max_length=300)]
+Version = Annotated[str, BeforeValidator(_unquoted), StringConstraints(max_length=100)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]
 
 _CONFIRM_LABEL: dict[Language, str] = {"en": "Confirm", "zh": "确认"}
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Metadata(_Part):
     name: Name
-    version: str | None = Field(default=None, coerce_numbers_to_str=True, max_length=100)
+    version: Version | None = None
     description: str = ""
     labels: dict[str, str] = Field(default_factory=dict)
 

@@ -11,11 +11,14 @@ from typing import Literal
 from caesura.core.errors import BadInput
 
 UpdateType = Literal["create", "update", "update_fuzzy", "rewrite"]
-Op = Literal[" ", "-", "+"]
+#: A backslash stands behind a last line that has no line break.
+Op = Literal[" ", "-", "+", "\\"]
 
 CONTENT_LIMIT = 1024 * 1024
 _SIMILAR = 0.85
 _CONTEXT = 3
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_UNBROKEN = "No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def update(content: str, old: str, new: str) -> Edit:
     differences. Several places, or none, are an error: nothing is guessed."""
     if not old:
         raise BadInput("old text is empty")
-    found = content.count(old)
+    found = len(re.findall(f"(?={re.escape(old)})", content))
     if found > 1:
         raise BadInput(f"old text stands in {found} places: give more of its surroundings")
     if found == 1:
@@ -67,9 +70,10 @@ def check_content(content: str) -> None:
 
 def diff(old: str, new: str, old_name: str = "old", new_name: str = "new") -> Diff:
     """The lines that changed, with three lines around them, as unified text and as hunks."""
-    before, after = old.splitlines(), new.splitlines()
-    unified = difflib.unified_diff(before, after, old_name, new_name, lineterm="", n=_CONTEXT)
-    return Diff("\n".join(unified), tuple(_hunks(before, after)))
+    before, after = _LINE.findall(old), _LINE.findall(new)
+    unified = difflib.unified_diff(before, after, old_name, new_name, n=_CONTEXT)
+    marked = (line if line.endswith("\n") else f"{line}\n\\ {_UNBROKEN}\n" for line in unified)
+    return Diff("".join(marked).removesuffix("\n"), tuple(_hunks(before, after)))
 
 
 def _edit(content: str, kind: UpdateType, old: str, new: str) -> Edit:
@@ -117,15 +121,22 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[Hunk]:
         lines: list[tuple[Op, str]] = []
         for tag, i1, i2, j1, j2 in group:
             if tag == "equal":
-                lines += [(" ", line) for line in before[i1:i2]]
+                lines += _marked(" ", before[i1:i2])
             else:
-                lines += [("-", line) for line in before[i1:i2]]
-                lines += [("+", line) for line in after[j1:j2]]
+                lines += _marked("-", before[i1:i2])
+                lines += _marked("+", after[j1:j2])
         first, last = group[0], group[-1]
         old_count, new_count = last[2] - first[1], last[4] - first[3]
         yield Hunk(
             _start(first[1], old_count), old_count, _start(first[3], new_count), new_count, tuple(lines)
         )
+
+
+def _marked(op: Op, lines: list[str]) -> Iterator[tuple[Op, str]]:
+    for line in lines:
+        yield op, line.removesuffix("\n")
+        if not line.endswith("\n"):
+            yield "\\", _UNBROKEN
 
 
 def _start(index: int, count: int) -> int:

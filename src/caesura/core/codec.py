@@ -45,7 +45,7 @@ def _interrupted(items: list[dict[str, Any]]) -> ev.Interrupted:
 
 def _model_finished(
     call: int,
-    tool_calls: list[dict[str, Any]],
+    tool_calls: Sequence[dict[str, Any]] = (),
     usage: dict[str, int] | None = None,
     finish_reason: str | None = None,
 ) -> ev.ModelFinished:

@@ -12,14 +12,15 @@ from typing import Any, Literal, NamedTuple
 
 from caesura.core.interrupts import Interrupt
 
-Cause = Literal["start", "resume", "adopt", "retry"]
+Cause = Literal["start", "resume", "adopt", "retry", "close"]
 StopReason = Literal["user", "disconnect", "superseded", "deleted", "timeout", "steps"]
 ToolStatus = Literal["ok", "error", "refused", "answered", "not_done", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A segment begins, or (cause `adopt`) another owner goes on with it after a crash."""
+    """A segment begins, or (cause `adopt`) another owner goes on with it after a crash. With the cause
+    `close` nothing runs: what waited is closed, because its time is over or somebody stopped it."""
 
     agent: str
     segment: int
@@ -28,12 +29,14 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class ModelStarted:
-    """A model call begins. `call` numbers the calls of a turn; `parent` is the tool call of a sub-agent."""
+    """A model call begins to speak. `call` numbers the calls of a turn; `parent` is the tool call of a
+    sub-agent; `ref` is the message's name inside a user's own graph."""
 
     call: int
     agent: str
     model: str = ""
     parent: str | None = None
+    ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextVoided:
-    """All text and reasoning of this call is void: it will be made anew under another number."""
+    """All this call said is void, also if it had finished: it will be made anew under another number."""
 
     call: int
 

@@ -20,6 +20,7 @@ class _Draft:
 
     agent: str
     parent: str | None
+    ref: str = ""
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
 
@@ -41,11 +42,16 @@ class Transcript:
     """The messages of one turn after its user message, built event by event."""
 
     finished: list[Message] = field(default_factory=list)
+    calls: dict[int, tuple[str, Message]] = field(default_factory=dict)
     drafts: dict[int, _Draft] = field(default_factory=dict)
     running: dict[str, ev.ToolStarted] = field(default_factory=dict)
     pending: tuple[Interrupt, ...] = ()
     outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
     segment: int = 0
+    #: Whether the segment still waits for its `SegmentEnded`.
+    open: bool = False
+    #: How often it was taken up after a crash since it last came further.
+    adoptions: int = 0
     title: str | None = None
     last_call: int = 0
     usage: dict[str, int] = field(default_factory=dict)
@@ -56,21 +62,21 @@ class Transcript:
                 self.drafts[call].text.append(text)
             case ev.ReasoningDelta(call, text):
                 self.drafts[call].reasoning.append(text)
-            case ev.RunStarted(_, segment, _):
-                self.segment, self.outcome = segment, None
-            case ev.ModelStarted(call, agent, _, parent):
-                self.drafts[call] = _Draft(agent, parent)
+            case ev.RunStarted():
+                self._begin(event)
+            case ev.ModelStarted(call, agent, _, parent, ref):
+                self.drafts[call] = _Draft(agent, parent, ref)
                 self.last_call = max(self.last_call, call)
             case ev.TextVoided(call):
-                self.drafts.pop(call, None)
+                self._void(call)
             case ev.ModelFinished(call):
-                self.finished.append(self.drafts.pop(call).message(event))
-                self._count(event.usage)
+                self._finish(call, event)
             case ev.ToolStarted():
                 self.running[event.id] = event
             case ev.ToolFinished():
                 self.running.pop(event.id, None)
                 self.finished.append(_tool_message(event))
+                self.adoptions = 0
             case ev.TitleChanged(title):
                 self.title = title
             case ev.Interrupted(interrupts):
@@ -79,7 +85,9 @@ class Transcript:
                 self._close(event)
             case ev.Finished() | ev.Failed() | ev.Stopped():
                 self.pending, self.outcome = (), event
-            case ev.ArtifactChanged() | ev.SegmentEnded():
+            case ev.SegmentEnded():
+                self.open = False
+            case ev.ArtifactChanged():
                 pass
             case unreachable:
                 assert_never(unreachable)
@@ -98,6 +106,24 @@ class Transcript:
         """The answer: the last text the agent itself (not a sub-agent) said."""
         own = [m.content for m in self.messages() if m.role == "assistant" and m.parent is None and m.content]
         return own[-1] if own else ""
+
+    def _begin(self, event: ev.RunStarted) -> None:
+        self.segment, self.outcome, self.open = event.segment, None, True
+        self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
+
+    def _finish(self, call: int, event: ev.ModelFinished) -> None:
+        draft = self.drafts.pop(call)
+        message = draft.message(event)
+        self.finished.append(message)
+        self.calls[call] = (draft.ref, message)
+        self.adoptions = 0
+        self._count(event.usage)
+
+    def _void(self, call: int) -> None:
+        self.drafts.pop(call, None)
+        if call in self.calls:
+            _, void = self.calls.pop(call)
+            self.finished = [message for message in self.finished if message is not void]
 
     def _close(self, event: ev.InterruptClosed) -> None:
         self.pending = tuple(item for item in self.pending if item.id != event.id)

@@ -20,7 +20,10 @@ DECISIONS: dict[Kind, tuple[Decision, ...]] = {
     "graph": ("value", "reject"),
 }
 ANSWER_LIMIT = 64 * 1024
-_PLAIN = ("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent")
+_PLAIN = (
+    *("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent"),
+    "expires_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,9 @@ class Interrupt:
     expires_at: int | None = None
 
 
+_DEFAULTS = Interrupt("", "graph")
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A person's decision. Which of the other members is used depends on `decision`."""
@@ -94,14 +100,15 @@ class Answer:
         )
 
 
+_NO_ANSWER = Answer("reject")
+
+
 def to_dict(item: Interrupt) -> dict[str, Any]:
     """Plain data, without the members that this interrupt leaves at their defaults."""
     data: dict[str, Any] = {"id": item.id, "kind": item.kind}
     for name in _PLAIN:
-        if value := getattr(item, name):
+        if (value := getattr(item, name)) != getattr(_DEFAULTS, name):
             data[name] = value
-    if item.expires_at is not None:
-        data["expires_at"] = item.expires_at
     if item.questions:
         data["questions"] = [question_dict(question) for question in item.questions]
     if item.fields:
@@ -137,10 +144,11 @@ def field_from(data: Mapping[str, Any]) -> Field:
 
 def answer_dict(answer: Answer) -> dict[str, Any]:
     data: dict[str, Any] = {"decision": answer.decision}
-    for name in ("args", "message", "answers", "fields", "value", "always_allow"):
-        value = getattr(answer, name)
-        if value not in (None, "", (), {}, False):
-            data[name] = list(value) if name == "answers" else value
+    for name in ("args", "message", "fields", "value", "always_allow"):
+        if (value := getattr(answer, name)) != getattr(_NO_ANSWER, name):
+            data[name] = value
+    if answer.answers:
+        data["answers"] = list(answer.answers)
     if answer.decision == "value":
         data["value"] = answer.value
     return data

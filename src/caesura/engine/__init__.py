@@ -1,1 +1,1 @@
-"""Runs: agents at work, supervised, interrupted and resumed."""
+"""The engine: the only room that drives LangGraph. A turn becomes a run, whatever happens becomes events."""

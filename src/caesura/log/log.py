@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.core.events import Envelope, Event
@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 #: How many events a reader holds at the most.
 WINDOW = 256
 _BACKOFF = 0.05
+_ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
+
+T = TypeVar("T")
 
 
 class Log:
@@ -65,16 +68,18 @@ class Log:
         found = await self._database.read(rows.read, turn, after, limit)
         return found[:limit]
 
-    async def follow(self, turn: int, after: int = 0) -> AsyncIterator[list[Envelope]]:
+    async def follow(self, turn: int, after: int = 0) -> AsyncGenerator[list[Envelope], None]:
         """Committed events strictly after the cursor, in order, without gaps or repeats, as they come; ends
         only when the turn's log is closed. A reader that is slow holds one window and holds nobody up."""
         tail = self._join(turn)
+        look = False
         try:
             while True:
                 version = tail.version
-                found = tail.after(after)
+                found = None if look else tail.after(after)
                 if found is None:
-                    found = await self.read(turn, after)
+                    found = await self._look(turn, after)
+                    look = False
                 if found:
                     found = found[:WINDOW]
                     after = found[-1].seq
@@ -82,7 +87,7 @@ class Log:
                 elif tail.closed:
                     return
                 elif tail.version == version:
-                    await self._wait(tail)
+                    look = not await tail.changed(self._poll)
         finally:
             self._leave(turn, tail)
 
@@ -121,6 +126,10 @@ class Log:
         try:
             outcomes = await self._write(batches)
         except Exception as error:
+            if len(batches) > 1 and not isinstance(error, Unavailable):
+                for batch in batches:  # one of them is at fault: the others are not to suffer
+                    await self._flush([batch])
+                return
             logger.exception("%d streams could not be written", len(batches))
             failure = error if isinstance(error, CaesuraError) else Unavailable()
             outcomes = [failure for _ in batches]
@@ -131,16 +140,23 @@ class Log:
 
     async def _write(self, batches: list[Batch]) -> list[Any]:
         write = self._database.write if any(b.durable for b in batches) else self._database.write_lightly
+        return await self._patiently(lambda again: write(_append, batches, again))
+
+    async def _patiently(self, attempt: Callable[[bool], Awaitable[T]]) -> T:
+        """Try again, and say so, for as long as the storage may be away."""
         deadline = asyncio.get_running_loop().time() + self._patience
         pause, again = _BACKOFF, False
         while True:
             try:
-                return await write(_append, batches, again)
+                return await attempt(again)
             except Unavailable:
                 if asyncio.get_running_loop().time() + pause > deadline:
                     raise
             await asyncio.sleep(pause)
             pause, again = min(pause * 2, 1.0), True
+
+    async def _look(self, turn: int, after: int) -> list[Envelope]:
+        return await self._patiently(lambda _: self.read(turn, after))
 
     def _publish(self, batch: Batch, outcome: Any) -> bool:
         """Show a batch to the readers, now that it is on disk, and tell who waits for it."""
@@ -156,13 +172,6 @@ class Log:
         batch.tell(outcome)
         return True
 
-    async def _wait(self, tail: Tail) -> None:
-        changed = tail.changed()
-        if self._poll is None:
-            await changed
-        else:
-            await asyncio.wait([changed], timeout=self._poll)
-
     def _join(self, turn: int) -> Tail:
         tail = self._tails.setdefault(turn, Tail())
         tail.readers += 1
@@ -175,21 +184,21 @@ class Log:
 
     def _heard(self, turn: int) -> None:
         if tail := self._tails.get(turn):
-            tail.wake()
+            tail.overtaken()
 
 
 def _append(connection: Connection, batches: Sequence[Batch], again: bool) -> list[Any]:
     """Write the batches; for each, what its `also` gave or the error that refused it. `again` is for a
     second try: a commit whose answer got lost may have happened, and must not happen twice."""
-    outcomes: dict[Batch, Any] = dict.fromkeys(batches)
     todo = [batch for batch in batches if not (again and _landed(connection, batch))]
+    outcomes: dict[Batch, Any] = {batch: batch.result for batch in batches}
     simple = [batch for batch in todo if batch.also is None and batch.envelopes]
     if simple:
         refused = rows.insert_fenced(connection, [batch.row() for batch in simple])
         outcomes |= {batch: Fenced() for batch in simple if batch.stream.turn in refused}
     for batch in todo:
         if batch.also is not None:
-            outcomes[batch] = _append_with(connection, batch, batch.also)
+            outcomes[batch] = batch.result = _append_with(connection, batch, batch.also)
     return [outcomes[batch] for batch in batches]
 
 
@@ -202,7 +211,7 @@ def _append_with(connection: Connection, batch: Batch, also: Any) -> Any:
         result = also(connection)
         savepoint.commit()
     except Exception as error:
-        if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError):
+        if isinstance(error, DBAPIError) and not isinstance(error, _ITS_OWN_FAULT):
             raise  # the storage failed, not this batch
         savepoint.rollback()
         return error
@@ -210,7 +219,11 @@ def _append_with(connection: Connection, batch: Batch, also: Any) -> Any:
 
 
 def _landed(connection: Connection, batch: Batch) -> bool:
-    return bool(batch.envelopes) and rows.last(connection, batch.stream.turn) >= batch.envelopes[-1].seq
+    # What stands there under another epoch is another owner's.
+    stream = batch.stream
+    return (
+        bool(batch.envelopes) and rows.last(connection, stream.turn, stream.epoch) >= batch.envelopes[-1].seq
+    )
 
 
 def _last(connection: Connection, turn: int, epoch: int) -> int:

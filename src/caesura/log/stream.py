@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from caesura.core import codec
+from caesura.core import codec, plain
 from caesura.core.errors import CaesuraError
-from caesura.core.events import Envelope, Event
+from caesura.core.events import Envelope, Event, ReasoningDelta, TextDelta
 from caesura.store.events import Rows
 
 Also = Callable[[Connection], Any]
@@ -31,6 +31,8 @@ class Batch:
     durable: bool = False
     done: asyncio.Future[Any] | None = None
     envelopes: list[Envelope] = field(default_factory=list)
+    #: What `also` gave when it ran last.
+    result: Any = None
 
     def number(self) -> None:
         """Give the events their places, once: trying again changes nothing."""
@@ -40,14 +42,18 @@ class Batch:
     def row(self) -> Rows:
         at = self.events[0][0]
         body = codec.encode([event for _, event in self.events], [stamp - at for stamp, _ in self.events])
-        return Rows(
-            self.stream.turn, self.stream.epoch, self.envelopes[0].seq, self.envelopes[-1].seq, at, body
-        )
+        first, last = self.envelopes[0].seq, self.envelopes[-1].seq
+        if not all(_kept(event) for _, event in self.events):
+            # What is shown is what was stored, not what it was made of.
+            self.envelopes = codec.decode(codec.VERSION, body, first, at)
+        return Rows(self.stream.turn, self.stream.epoch, first, last, at, body)
 
     def tell(self, outcome: Any) -> None:
         if self.done is None or self.done.done():
             return
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, StopIteration):
+            self.done.set_exception(RuntimeError("StopIteration was raised"))  # no future takes it
+        elif isinstance(outcome, Exception):
             self.done.set_exception(outcome)
         else:
             self.done.set_result(outcome)
@@ -75,20 +81,26 @@ class Stream:
         if len(self._pending) == 1:
             self._dirty(self)
 
-    async def send(self, event: Event) -> None:
-        """As `put`, but waits while too much is pending."""
-        self.put(event)
+    async def breathe(self) -> None:
+        """Let others work; wait while too much is pending."""
         if len(self._pending) >= _HIGH:
             await self.commit()
+        else:
+            await asyncio.sleep(0)
 
     async def commit(self, *events: Event, also: Also | None = None, durable: bool = False) -> Any:
-        """Append these and all that was put before, with `also` in the same transaction: all or nothing.
-        Gives what `also` gave, when it is on disk. What `also` raises is raised here, and nothing of this
-        commit is written. `also` without an event must be safe to repeat."""
+        """Append these, after all that was put before, with `also` in the same transaction: all or nothing.
+        Gives what `also` gave, when it is on disk. What `also` raises is raised here, and none of these
+        events is written. `also` without an event must be safe to repeat."""
         if self.error is not None:
             raise self.error
         now = time.time_ns() // 1_000_000
-        taken, self._pending = [*self._pending, *((now, event) for event in events)], []
+        taken, self._pending = self._pending, []
+        if also is not None and taken:
+            # What was put before is not at the mercy of `also`.
+            self._commits.append(Batch(self, taken))
+            taken = []
+        taken = [*taken, *((now, event) for event in events)]
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._commits.append(Batch(self, taken, also, durable, done))
         self._dirty(self)
@@ -116,3 +128,8 @@ class Stream:
         self._pending.clear()
         while self._commits:
             self._commits.popleft().tell(error)
+
+
+def _kept(event: Event) -> bool:
+    """Whether the stored form is sure to give back the very same event."""
+    return isinstance(event, TextDelta | ReasoningDelta) and event.text == plain.text(event.text)

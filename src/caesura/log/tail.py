@@ -21,7 +21,7 @@ class Tail:
         #: Counts changes, so that a reader who looked elsewhere meanwhile knows whether it missed one.
         self.version = 0
         self._events: list[Envelope] = []
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: dict[asyncio.Future[None], None] = {}
 
     def push(self, events: Sequence[Envelope]) -> None:
         """Add committed events and wake who waits."""
@@ -44,15 +44,27 @@ class Tail:
         self.closed = True
         self.wake()
 
+    def overtaken(self) -> None:
+        """Another process wrote: from here on only the rows can tell."""
+        self._events.clear()
+        self.wake()
+
     def wake(self) -> None:
         self.version += 1
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
+        for future in self._waiting:
             if not future.done():
                 future.set_result(None)
+        self._waiting.clear()
 
-    def changed(self) -> asyncio.Future[None]:
-        """Done at the next change."""
+    async def changed(self, within: float | None) -> bool:
+        """Wait for the next change; false when there was none in this time."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
-        return future
+        self._waiting[future] = None
+        try:
+            if within is None:
+                await future
+            else:
+                await asyncio.wait([future], timeout=within)
+            return future.done()
+        finally:
+            self._waiting.pop(future, None)

@@ -1,11 +1,11 @@
-"""The crash journal of a turn: the newest checkpoint of each graph namespace, and the writes since."""
+"""The crash journal of a turn: its graph's checkpoints and the writes since. Gone when the turn ends."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from caesura.store.schema import checkpoint_writes, checkpoints
 
@@ -28,12 +28,9 @@ class Write(NamedTuple):
 
 
 def put(connection: Connection, turn: int, ns: str, item: Checkpoint) -> None:
-    """Replace the namespace's checkpoint; the writes of the one before are no longer needed."""
-    at = (checkpoints.c.turn == turn, checkpoints.c.ns == ns)
-    if connection.execute(update(checkpoints).where(*at).values(**item._asdict())).rowcount == 0:
-        connection.execute(insert(checkpoints).values(turn=turn, ns=ns, **item._asdict()))
-    older = (checkpoint_writes.c.turn == turn, checkpoint_writes.c.ns == ns)
-    connection.execute(delete(checkpoint_writes).where(*older, checkpoint_writes.c.checkpoint_id != item.id))
+    at = (checkpoints.c.turn == turn, checkpoints.c.ns == ns, checkpoints.c.id == item.id)
+    connection.execute(delete(checkpoints).where(*at))
+    connection.execute(insert(checkpoints).values(turn=turn, ns=ns, **item._asdict()))
 
 
 def put_writes(
@@ -41,41 +38,53 @@ def put_writes(
 ) -> None:
     """Add writes to a checkpoint. One that is there stays, unless its number is negative (a special channel,
     of which the newest counts)."""
-    for write in writes:
-        at = (
-            checkpoint_writes.c.turn == turn,
-            checkpoint_writes.c.ns == ns,
-            checkpoint_writes.c.checkpoint_id == checkpoint_id,
-            checkpoint_writes.c.task_id == write.task_id,
-            checkpoint_writes.c.idx == write.idx,
-        )
-        if write.idx < 0:
-            connection.execute(delete(checkpoint_writes).where(*at))
-        elif connection.execute(select(checkpoint_writes.c.idx).where(*at)).first() is not None:
-            continue
-        row = {"turn": turn, "ns": ns, "checkpoint_id": checkpoint_id, **write._asdict()}
-        connection.execute(insert(checkpoint_writes).values(**row))
+    at = _writes_of(turn, ns, checkpoint_id)
+    known = select(checkpoint_writes.c.task_id, checkpoint_writes.c.idx).where(*at)
+    there = {tuple(row) for row in connection.execute(known)}
+    new = [write for write in writes if write.idx < 0 or (write.task_id, write.idx) not in there]
+    for write in new:
+        if (write.task_id, write.idx) in there:
+            same = (checkpoint_writes.c.task_id == write.task_id, checkpoint_writes.c.idx == write.idx)
+            connection.execute(delete(checkpoint_writes).where(*at, *same))
+    if new:
+        key = {"turn": turn, "ns": ns, "checkpoint_id": checkpoint_id}
+        connection.execute(insert(checkpoint_writes), [key | write._asdict() for write in new])
 
 
-def get(connection: Connection, turn: int, ns: str) -> tuple[Checkpoint, list[Write]] | None:
-    columns = [checkpoints.c[name] for name in Checkpoint._fields]
-    row = connection.execute(
-        select(*columns).where(checkpoints.c.turn == turn, checkpoints.c.ns == ns)
-    ).first()
-    if row is None:
+def get(
+    connection: Connection, turn: int, ns: str, checkpoint_id: str | None = None
+) -> tuple[Checkpoint, list[Write]] | None:
+    """This checkpoint, or the newest, with its writes in the order in which they count."""
+    found = listing(connection, turn, ns, checkpoint_id, limit=1)
+    if not found:
         return None
-    found = (
-        select(*(checkpoint_writes.c[name] for name in Write._fields))
-        .where(
-            checkpoint_writes.c.turn == turn,
-            checkpoint_writes.c.ns == ns,
-            checkpoint_writes.c.checkpoint_id == row.id,
-        )
-        .order_by(checkpoint_writes.c.task_id, checkpoint_writes.c.idx)
+    columns = checkpoint_writes.c
+    writes = (
+        select(*(columns[name] for name in Write._fields))
+        .where(*_writes_of(turn, ns, found[0].id))
+        .order_by(columns.path, columns.task_id, columns.idx)
     )
-    return Checkpoint(*row), [Write(*write) for write in connection.execute(found)]
+    return found[0], [Write(*row) for row in connection.execute(writes)]
+
+
+def listing(
+    connection: Connection, turn: int, ns: str, checkpoint_id: str | None = None, limit: int | None = None
+) -> list[Checkpoint]:
+    """Checkpoints of a namespace, newest first: their ids grow with time."""
+    statement = select(*(checkpoints.c[name] for name in Checkpoint._fields)).where(
+        checkpoints.c.turn == turn, checkpoints.c.ns == ns
+    )
+    if checkpoint_id is not None:
+        statement = statement.where(checkpoints.c.id == checkpoint_id)
+    rows = connection.execute(statement.order_by(checkpoints.c.id.desc()).limit(limit))
+    return [Checkpoint(*row) for row in rows]
 
 
 def remove(connection: Connection, turn: int) -> None:
     connection.execute(delete(checkpoint_writes).where(checkpoint_writes.c.turn == turn))
     connection.execute(delete(checkpoints).where(checkpoints.c.turn == turn))
+
+
+def _writes_of(turn: int, ns: str, checkpoint_id: str) -> tuple[ColumnElement[bool], ...]:
+    columns = checkpoint_writes.c
+    return (columns.turn == turn, columns.ns == ns, columns.checkpoint_id == checkpoint_id)

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Connection, Row, Select, and_, delete, insert, or_, select, true, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
+from caesura.core import plain
 from caesura.core.errors import Conflict, NotFound, Unauthenticated
 from caesura.store.schema import conversations, events, now_ms, turns, users
 
@@ -60,6 +61,14 @@ def get(connection: Connection, conversation_id: str, user_id: str) -> Conversat
     return _conversation(row)
 
 
+def find(connection: Connection, conversation_id: str) -> Conversation:
+    """For the engine, which works for whoever owns it."""
+    row = connection.execute(_listed(conversations).where(conversations.c.id == conversation_id)).first()
+    if row is None:
+        raise NotFound("conversation not found")
+    return _conversation(row)
+
+
 def of_session(connection: Connection, user_id: str, agent: str, session: str) -> Conversation | None:
     mine = and_(
         conversations.c.user_id == user_id,
@@ -106,7 +115,9 @@ def set_title(connection: Connection, conversation_id: str, title: str, *, if_no
     statement = update(conversations).where(conversations.c.id == conversation_id)
     if if_none:
         statement = statement.where(conversations.c.title.is_(None))
-    return connection.execute(statement.values(title=title.replace("\0", "")[:_TITLE])).rowcount == 1
+    return (
+        connection.execute(statement.values(title=plain.text(title).replace("\0", "")[:_TITLE])).rowcount == 1
+    )
 
 
 def activate(connection: Connection, conversation_id: str, turn_id: str) -> None:

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from caesura.core.errors import Unavailable
+from caesura.core.errors import BadInput, Unavailable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -69,6 +69,8 @@ def storage_errors() -> Iterator[None]:
 def mapped(error: Exception) -> Exception:
     if isinstance(error, IntegrityError) or not isinstance(error, DBAPIError | PoolTimeout | OSError):
         return error
+    if isinstance(error, DataError):
+        return BadInput("a value cannot be stored")
     unavailable = Unavailable()
     unavailable.__cause__ = error
     return unavailable

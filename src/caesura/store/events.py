@@ -24,7 +24,7 @@ _INSERT_POSTGRESQL = (
     " SELECT n.turn, n.first, n.last, n.at, n.version, n.body FROM turns t"
     " JOIN unnest(%s::bigint[], %s::int[], %s::int[], %s::bigint[], %s::smallint[], %s::bytea[], %s::int[])"
     " AS n(turn, first, last, at, version, body, epoch) ON t.num = n.turn AND t.epoch = n.epoch"
-    " ORDER BY t.num FOR SHARE OF t"
+    " ORDER BY t.num FOR NO KEY UPDATE OF t"
 )
 
 
@@ -51,9 +51,12 @@ def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
     return set() if count == len(rows) else _refused(connection, rows)
 
 
-def last(connection: Connection, turn: int) -> int:
-    """The number of the newest event; 0 when there is none."""
-    return connection.execute(select(func.max(events.c.last)).where(events.c.turn == turn)).scalar() or 0
+def last(connection: Connection, turn: int, epoch: int | None = None) -> int:
+    """The number of the newest event; 0 when there is none, or when this epoch does not own the turn."""
+    statement = select(func.max(events.c.last)).where(events.c.turn == turn)
+    if epoch is not None:
+        statement = statement.where(events.c.turn == turns.c.num, turns.c.epoch == epoch)
+    return connection.execute(statement).scalar() or 0
 
 
 def read(connection: Connection, turn: int, after: int, limit: int) -> list[Envelope]:
@@ -82,7 +85,7 @@ def pack(connection: Connection, turn: int, epoch: int) -> None:
     if connection.execute(plain_rows).scalar_one() < 2:
         return
     everything = read(connection, turn, 0, 1 << 30)
-    connection.execute(delete(events).where(where))
+    connection.execute(delete(events).where(where, events.c.last <= everything[-1].seq))
     for start in range(0, len(everything), _PACK):
         part = everything[start : start + _PACK]
         row = dict(turn=turn, first=part[0].seq, last=part[-1].seq, at=part[0].at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, and_, insert, or_, select, update
@@ -35,12 +35,9 @@ def ask(
     turn: int,
     user_id: str,
     items: Mapping[str, core.Interrupt],
-    timeout_ms: int | None,
-) -> list[core.Interrupt]:
-    """Open these, by graph id; what is returned carries the time at which each expires."""
-    expires = None if timeout_ms is None else connection.execute(select(now_ms())).scalar_one() + timeout_ms
-    asked = {graph_id: replace(item, expires_at=expires) for graph_id, item in items.items()}
-    for graph_id, item in asked.items():
+) -> None:
+    """Open these, by graph id."""
+    for graph_id, item in items.items():
         connection.execute(
             insert(interrupts).values(
                 id=item.id,
@@ -50,10 +47,14 @@ def ask(
                 status="pending",
                 body=plain.dumps(core.to_dict(item)),
                 created_at=now_ms(),
-                expires_at=expires,
+                expires_at=item.expires_at,
             )
         )
-    return list(asked.values())
+
+
+def clock(connection: Connection) -> int:
+    """The database's time, by which an interrupt expires."""
+    return connection.execute(select(now_ms())).scalar_one()
 
 
 def pending(connection: Connection, turn: int) -> list[Asked]:
@@ -81,7 +82,12 @@ def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
 def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answer]) -> bool:
     """Answer all of these or none. Each is checked in full first; then one conditional update per row
     decides the winner. True when nothing of the turn is left pending: the turn is then queued."""
-    asked = [get(connection, interrupt_id, user_id) for interrupt_id in answers]
+    asked = [get(connection, interrupt_id, user_id) for interrupt_id in sorted(answers)]
+    if not asked:
+        raise NothingPending
+    # The turn first, as a run does: whoever comes second waits instead of dying in a deadlock.
+    held = select(turns.c.num).where(turns.c.num.in_({item.turn for item in asked})).order_by(turns.c.num)
+    connection.execute(held.with_for_update())
     checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
     for item in asked:
         if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
@@ -121,8 +127,6 @@ def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
 
 
 def _wake(connection: Connection, turn: int) -> bool:
-    # Locking the turn makes two people who answer its last two questions at once take turns.
-    connection.execute(select(turns.c.num).where(turns.c.num == turn).with_for_update())
     if pending(connection, turn):
         return False
     ready = and_(turns.c.num == turn, turns.c.status == "waiting")

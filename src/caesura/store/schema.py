@@ -173,7 +173,7 @@ checkpoints = Table(
     metadata,
     Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), primary_key=True),
     Column("ns", Text, primary_key=True),
-    Column("id", String(100), nullable=False),
+    Column("id", String(100), primary_key=True),
     Column("parent_id", String(100)),
     Column("type", String(20), nullable=False),
     Column("body", LargeBinary, nullable=False),

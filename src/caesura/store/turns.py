@@ -125,9 +125,12 @@ def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) ->
 def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
     """Keep these turns; for each that is still this owner's, whether it is asked to stop. A number that
     is missing in the answer was taken over or deleted."""
+    mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
+    # In order, as every other writer of several turns locks them.
+    held = select(turns.c.num).where(mine).order_by(turns.c.num).with_for_update(key_share=True)
     statement = (
         update(turns)
-        .where(turns.c.num.in_(sorted(numbers)), turns.c.owner == owner)
+        .where(turns.c.num.in_(connection.execute(held).scalars().all()))
         .values(lease_until=now_ms() + lease_ms)
         .returning(turns.c.num, turns.c.stop_requested)
     )
@@ -144,7 +147,7 @@ def request_stop(connection: Connection, num: int, reason: str) -> bool:
 def hold(connection: Connection, num: int, epoch: int) -> None:
     """Make sure, until the transaction ends, that this epoch still owns the turn."""
     statement = select(turns.c.num).where(turns.c.num == num, turns.c.epoch == epoch)
-    if connection.execute(statement.with_for_update(read=True)).first() is None:
+    if connection.execute(statement.with_for_update(key_share=True)).first() is None:
         raise Fenced
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import orjson
-from langchain_core.tools import StructuredTool, ToolException
+from langchain_core.tools import ToolException
 from langgraph.prebuilt import ToolRuntime
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from caesura.agents.context import RunContext
-from caesura.agents.tools.tool import Description, Tool
+from caesura.agents.tools.tool import Description, Tool, structured
 from caesura.core import interrupts
 from caesura.core.interrupts import Answer, Option, Question
 from caesura.core.language import Language
@@ -51,14 +51,9 @@ class Arguments(BaseModel):
 
 
 def tool() -> Tool:
-    structured = StructuredTool.from_function(
-        coroutine=ask_user,
-        description="Ask the person one or more questions and wait for the answers.",
-        args_schema=Arguments,
-        handle_tool_error=True,
-        handle_validation_error=True,
-    )
-    return Tool("ask_user", structured, describe, repeatable=True, asks=True)
+    description = "Ask the person one or more questions and wait for the answers."
+    made = structured(ask_user, description, Arguments)
+    return Tool("ask_user", made, describe, repeatable=True, asks=True)
 
 
 async def ask_user(questions: Any, runtime: ToolRuntime[RunContext, Any]) -> str:

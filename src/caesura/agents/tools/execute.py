@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from langchain_core.tools import StructuredTool, ToolException
+from langchain_core.tools import ToolException
 from langgraph.prebuilt import ToolRuntime
 
 from caesura.agents.context import RunContext
 from caesura.agents.tools.sandbox import Outcome, Sandbox
-from caesura.agents.tools.tool import Tool, describer
+from caesura.agents.tools.tool import Tool, describer, structured
+from caesura.core.language import Language
 
 _LONGEST = 64 * 1024
 
@@ -28,14 +29,10 @@ def tool(sandbox: Sandbox) -> Tool:
         await asyncio.to_thread(workspace.mkdir, 0o700, parents=True, exist_ok=True)
         return report(await sandbox.run(command, workspace), sandbox)
 
-    structured = StructuredTool.from_function(
-        coroutine=execute,
-        description="Run a shell command in the workspace and get its output and exit code.",
-        handle_tool_error=True,
-        handle_validation_error=True,
-    )
-    labels, doing = {"en": "Run a command", "zh": "执行命令"}, {"en": "Running command", "zh": "正在执行命令"}
-    return Tool("execute", structured, describer(labels, doing, "command"), permission="confirm")  # type: ignore[arg-type]
+    description = "Run a shell command in the workspace and get its output and exit code."
+    labels: dict[Language, str] = {"en": "Run a command", "zh": "执行命令"}
+    doing: dict[Language, str] = {"en": "Running command", "zh": "正在执行命令"}
+    return Tool("execute", structured(execute, description), describer(labels, doing, "command"), "confirm")
 
 
 def report(outcome: Outcome, sandbox: Sandbox) -> str:

@@ -3,47 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from langchain_core.tools import StructuredTool
 from langgraph.prebuilt import ToolRuntime
 
 from caesura.agents.context import RunContext
-from caesura.agents.tools.tool import Tool, describer
-from caesura.agents.tools.workspace import LIST_LIMIT, Workspace
+from caesura.agents.tools.tool import Describe, Tool, describer, structured
+from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
 
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
 Runtime = ToolRuntime[RunContext, Any]
 
 
 def tools() -> list[Tool]:
+    read = structured(read_file, "Read a text file in the workspace.")
+    listing = structured(list_files, "List a folder of the workspace; '.' is the workspace itself.")
+    write = structured(write_file, "Write a text file in the workspace, replacing what was there.")
     return [
-        Tool(
-            "read_file",
-            _structured(read_file, "Read a text file in the workspace."),
-            describer(
-                {"en": "Read a file", "zh": "读取文件"}, {"en": "Reading file", "zh": "正在读取文件"}, "path"
-            ),
-            repeatable=True,
-        ),
-        Tool(
-            "list_files",
-            _structured(
-                list_files, "List the files in a folder of the workspace; '.' is the workspace itself."
-            ),
-            describer(
-                {"en": "List files", "zh": "列出文件"}, {"en": "Listing files", "zh": "正在列出文件"}, "path"
-            ),
-            repeatable=True,
-        ),
+        Tool("read_file", read, _describe("Read a file", "Reading file", "读取文件"), repeatable=True),
+        Tool("list_files", listing, _describe("List files", "Listing files", "列出文件"), repeatable=True),
         Tool(
             "write_file",
-            _structured(write_file, "Write a text file in the workspace; what was there before is replaced."),
-            describer(
-                {"en": "Write a file", "zh": "写入文件"}, {"en": "Writing file", "zh": "正在写入文件"}, "path"
-            ),
-            permission="confirm",
+            write,
+            _describe("Write a file", "Writing file", "写入文件"),
+            "confirm",
             repeatable=True,
         ),
     ]
@@ -54,12 +37,10 @@ async def read_file(path: Path, runtime: Runtime) -> str:
 
 
 async def list_files(runtime: Runtime, path: Path = ".") -> str:
-    entries, more = await asyncio.to_thread(_workspace(runtime).list, path)
+    entries, more = await asyncio.to_thread(_workspace(runtime).entries, path)
     if not entries:
         return "(empty)"
-    lines = [
-        f"{entry.name}/" if entry.size is None else f"{entry.name} ({entry.size} bytes)" for entry in entries
-    ]
+    lines = [_line(entry) for entry in entries]
     if more:
         lines.append(f"[cut: only the first {LIST_LIMIT} are shown]")
     return "\n".join(lines)
@@ -70,11 +51,15 @@ async def write_file(path: Path, content: str, runtime: Runtime) -> str:
     return f"wrote {count} bytes to {path}"
 
 
+def _line(entry: Entry) -> str:
+    # A command may have made names that are no texts, or have line breaks in them.
+    name = entry.name if entry.name.isprintable() else ascii(entry.name)
+    return f"{name}/" if entry.size is None else f"{name} ({entry.size} bytes)"
+
+
+def _describe(label: str, doing: str, chinese: str) -> Describe:
+    return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path")
+
+
 def _workspace(runtime: Runtime) -> Workspace:
     return Workspace(runtime.context.workspace)
-
-
-def _structured(function: Callable[..., Awaitable[str]], description: str) -> StructuredTool:
-    return StructuredTool.from_function(
-        coroutine=function, description=description, handle_tool_error=True, handle_validation_error=True
-    )

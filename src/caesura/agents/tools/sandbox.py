@@ -33,7 +33,7 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "LANG": "C
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`seconds` is by the clock; `memory`, `file_size` and `output` are in bytes, `memory` for each process."""
+    """`seconds` is by the clock; sizes are in bytes; `memory` and `cpu_seconds` are for each process."""
 
     seconds: float = 30
     cpu_seconds: int = 30
@@ -115,7 +115,8 @@ class Sandbox:
             *(program, "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", *variables),
             *("--cap-drop", "ALL", "--hostname", "sandbox", "--ro-bind", "/usr", "/usr", *_system()),
             *("--proc", "/proc", "--dev", "/dev", *profile),
-            *("--bind", str(workspace.resolve()), HOME, "--chdir", HOME, "--"),
+            *("--bind", str(workspace.resolve()), HOME, "--chdir", HOME),
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--"),
         ]
 
     def _limits(self) -> list[str]:
@@ -159,8 +160,10 @@ async def _end(process: asyncio.subprocess.Process, output: _Output) -> None:
 
 
 def _hardened(bounds: Bounds) -> list[str]:
-    """What newer versions can do: bound the scratch space, forbid further namespaces."""
-    return ["--unshare-user", "--disable-userns", "--size", str(bounds.scratch), "--tmpfs", "/tmp"]  # noqa: S108
+    """What newer versions can do: be no one in particular, forbid namespaces, bound the scratch space."""
+    user = ["--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"]
+    size = str(bounds.scratch)
+    return [*user, "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", "/dev/shm"]  # noqa: S108
 
 
 def _plain() -> list[str]:

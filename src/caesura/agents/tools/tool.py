@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, ValidationError
 
 from caesura.core.language import Language
 
@@ -36,6 +37,26 @@ class Tool:
     permission: Literal["auto", "confirm"] = "auto"
     repeatable: bool = False
     asks: bool = False
+
+
+def structured(
+    function: Callable[..., Awaitable[str]], description: str, arguments: type[BaseModel] | None = None
+) -> StructuredTool:
+    """A tool whose faults, and those of its arguments, become texts for the model."""
+    return StructuredTool.from_function(
+        coroutine=function,
+        description=description,
+        args_schema=arguments,
+        handle_tool_error=True,
+        handle_validation_error=_wrong_arguments,
+    )
+
+
+def _wrong_arguments(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return "the arguments do not fit"
+    faults = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+    return f"the arguments do not fit: {'; '.join(faults)}"
 
 
 def describer(labels: dict[Language, str], doing: dict[Language, str], argument: str) -> Describe:

@@ -63,7 +63,7 @@ class Workspace:
                 _replace(folder, name, data, _mode_of(folder, name, path))
         return len(data)
 
-    def list(self, path: str = ".") -> tuple[list[Entry], bool]:
+    def entries(self, path: str = ".") -> tuple[list[Entry], bool]:
         """What is in a folder, by name, and whether there is more than is told."""
         with self._rooted(path) as root:
             flags = os.O_RDONLY | os.O_DIRECTORY
@@ -74,9 +74,9 @@ class Workspace:
 
     def _make(self, root: int, folders: list[str]) -> None:
         for depth in range(len(folders)):
-            with self._opened(root, folders[:depth], os.O_RDONLY | os.O_DIRECTORY) as parent:
-                with suppress(FileExistsError):
-                    os.mkdir(folders[depth], 0o755, dir_fd=parent)
+            parent = self._opened(root, folders[:depth], os.O_RDONLY | os.O_DIRECTORY)
+            with parent as descriptor, suppress(FileExistsError):
+                os.mkdir(folders[depth], 0o755, dir_fd=descriptor)
 
     @contextmanager
     def _rooted(self, path: str) -> Iterator[int]:
@@ -101,7 +101,7 @@ class Workspace:
 
 def parts_of(path: str) -> list[str]:
     """The components of a path inside the workspace, or why it is refused."""
-    if not isinstance(path, str) or len(path.encode("utf-8", "replace")) > _PATH_LIMIT:
+    if len(path.encode("utf-8", "replace")) > _PATH_LIMIT:
         raise WorkspaceError(f"the path must be a text of at most {_PATH_LIMIT} bytes")
     if any(ord(character) < 32 or ord(character) == 127 for character in path):
         raise WorkspaceError("the path contains control characters")

@@ -137,7 +137,7 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.Column("metadata", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(["turn"], ["turns.num"], ondelete="CASCADE"),
-        sa.PrimaryKeyConstraint("turn", "ns"),
+        sa.PrimaryKeyConstraint("turn", "ns", "id"),
     )
     op.create_table(
         "interrupts",

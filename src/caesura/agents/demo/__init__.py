@@ -1,0 +1,1 @@
+"""The demo model: no AI, only rules, so that everything can be tried without a key."""

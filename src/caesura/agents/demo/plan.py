@@ -1,0 +1,104 @@
+"""What the demo model does next: the first rule that fits, step by step, until its tools have answered."""
+
+from __future__ import annotations
+
+import re
+
+from caesura.agents import confirmations, phrases, titles
+from caesura.agents.demo import words
+from caesura.agents.demo.rules import TOOLS, WORDS
+from caesura.agents.demo.scene import Call, Reply, Scene
+
+#: These calls are made although no such tool is there: that is what they are for.
+_ALWAYS = ("unknown tool", "broken arguments", "wrong arguments", "call")
+_THEN = re.compile(r"\s*,?\s+(?:and then|then)\s+|\s*[，,]?\s*(?:然后|接着)\s*", re.IGNORECASE)
+_TOGETHER = re.compile(r"\s+\+\s+|\s*同时\s*")
+_YES = re.compile(
+    r"(?:yes|ok|okay|sure|confirm|go ahead|是的?|好的?|确认|同意|可以)[\s.!。！]*\Z", re.IGNORECASE
+)
+_NO = re.compile(r"(?:no|cancel|stop|reject|不|不要|不行|否|取消|拒绝)[\s.!。！]*\Z", re.IGNORECASE)
+
+
+def reply(scene: Scene) -> Reply:
+    if (message := titles.message_in(scene.said)) is not None:
+        return Reply(titles.clean(message) or scene.say("Conversation", "对话"))
+    if (confirmed := _decision(scene)) is not None:
+        return words.decided(scene, confirmed)
+    if not scene.since and (spoken := _spoken(scene)) is not None:
+        return spoken
+    return _next_step(scene)
+
+
+def _decision(scene: Scene) -> bool | None:
+    """Whether the person has just confirmed or refused what was asked in words."""
+    if phrases.detect(scene.asked_before) is None:
+        return None
+    if (decision := confirmations.decision_in(scene.said)) is not None:
+        return decision
+    if _YES.match(scene.said):
+        return True
+    return False if _NO.match(scene.said) else None
+
+
+def _spoken(scene: Scene) -> Reply | None:
+    for rule in WORDS:
+        if match := rule.match(scene.said):
+            found = rule.does(scene, match)
+            return found if isinstance(found, Reply) else None
+    return None
+
+
+def _next_step(scene: Scene) -> Reply:
+    if any(result.refused for result in scene.last_results):
+        return words.closing(scene)
+    steps = _steps(scene)
+    if not steps:
+        return words.closing(scene) if scene.results else words.explanation(scene)
+    step = steps[min(scene.rounds, len(steps) - 1)]
+    if not step or (scene.rounds >= len(steps) and not _endless(scene)):
+        return words.closing(scene)
+    return _calling(scene, step)
+
+
+def _endless(scene: Scene) -> bool:
+    return any(rule.name == "loop" and rule.match(scene.said) for rule in TOOLS)
+
+
+def _steps(scene: Scene) -> list[list[Call]]:
+    """The calls of each step; empty when the message asks for none."""
+    whole = _calls(scene, scene.said)
+    parts = [_TOGETHER.split(part) for part in _THEN.split(scene.said)]
+    if len(parts) == 1 and len(parts[0]) == 1:
+        return [] if whole is None else [whole]
+    steps = [[_calls(scene, piece) for piece in part] for part in parts]
+    if any(piece is None for step in steps for piece in step):
+        return [] if whole is None else [whole]
+    return [[call for piece in step for call in piece or ()] for step in steps]
+
+
+def _calls(scene: Scene, text: str) -> list[Call] | None:
+    for rule in TOOLS:
+        if match := rule.match(text):
+            found = rule.does(scene, match)
+            if isinstance(found, list):
+                return found
+            if rule.name == "loop":
+                return []
+    return None
+
+
+def _calling(scene: Scene, calls: list[Call]) -> Reply:
+    missing = [call.name for call in calls if call.name not in scene.tools]
+    if missing and not _deliberate(scene):
+        names = ", ".join(dict.fromkeys(missing))
+        return Reply(
+            scene.say(f"This agent has no tool called {names}.", f"这个智能体没有名为 {names} 的工具。")
+        )
+    names = ", ".join(call.name for call in calls)
+    thinking = scene.say(f"For this I need: {names}.", f"为此我需要：{names}。")
+    text = scene.say(f"I call {names}.", f"我来调用 {names}。")
+    return Reply(text, thinking, tuple(calls))
+
+
+def _deliberate(scene: Scene) -> bool:
+    return any(rule.name in _ALWAYS and rule.match(scene.said) for rule in TOOLS)

@@ -1,0 +1,130 @@
+"""What the demo model has before it: the last thing the person said, what followed, what it may call."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+
+from caesura.core import language
+
+#: `delay=0.5` and `think=no` in a message change how it is answered and are no part of what it says.
+_SETTING = re.compile(r"(?:^|\s)(?:delay=(?P<delay>\d+(?:\.\d+)?)|think=(?P<think>yes|no))(?=\s|$)")
+_REFUSAL = re.compile(
+    r"reject|refus|declin|denied|not (?:done|executed|approved)|拒绝|取消|未执行|不允许", re.IGNORECASE
+)
+_LONGEST_DELAY = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call; `raw` stands for arguments that are no JSON."""
+
+    name: str
+    args: dict[str, Any] = field(default_factory=dict)
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model says and does. It breaks off after `breaks` of its text, `failures` times or always."""
+
+    text: str = ""
+    thinking: str = ""
+    calls: tuple[Call, ...] = ()
+    wait: float = 0.0
+    breaks: float | None = None
+    failures: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    name: str
+    text: str
+    refused: bool
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    said: str
+    language: language.Language
+    tools: Mapping[str, Mapping[str, Any]]
+    before: tuple[BaseMessage, ...]
+    since: tuple[BaseMessage, ...]
+    key: str
+    delay: float | None = None
+    think: bool = True
+
+    def say(self, english: str, chinese: str) -> str:
+        return chinese if self.language == "zh" else english
+
+    @property
+    def rounds(self) -> int:
+        """How often tools have been called since the person spoke."""
+        return sum(1 for message in self.since if _calls(message))
+
+    @property
+    def results(self) -> list[Result]:
+        """What came of the tools called since the person spoke."""
+        return [_result(message) for message in self.since if isinstance(message, ToolMessage)]
+
+    @property
+    def last_results(self) -> list[Result]:
+        latest = 0
+        for index, message in enumerate(self.since):
+            latest = index if _calls(message) else latest
+        return [_result(message) for message in self.since[latest:] if isinstance(message, ToolMessage)]
+
+    @property
+    def earlier(self) -> list[str]:
+        """What the person said before."""
+        return [message.text for message in self.before if isinstance(message, HumanMessage)]
+
+    @property
+    def asked_before(self) -> str:
+        """What the model itself said last before the person spoke."""
+        own = [message.text for message in self.before if isinstance(message, AIMessage)]
+        return own[-1] if own else ""
+
+    def last_argument(self, tool: str, name: str) -> Any:
+        """The argument of the newest call of a tool in this conversation."""
+        for message in reversed((*self.before, *self.since)):
+            for call in reversed(message.tool_calls if isinstance(message, AIMessage) else ()):
+                if call["name"] == tool and name in call["args"]:
+                    return call["args"][name]
+        return None
+
+
+def scene_of(messages: Sequence[BaseMessage], tools: Mapping[str, Mapping[str, Any]]) -> Scene:
+    last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=-1)
+    spoken = messages[last].text if last >= 0 else ""
+    delay, think = None, True
+    for match in _SETTING.finditer(spoken):
+        delay = min(float(match["delay"]), _LONGEST_DELAY) if match["delay"] else delay
+        think = match["think"] == "yes" if match["think"] else think
+    said = _SETTING.sub("", spoken).strip()
+    before, since = tuple(messages[: max(last, 0)]), tuple(messages[last + 1 :])
+    return Scene(said, language.of(said), tools, before, since, _key(messages), delay, think)
+
+
+def _key(messages: Sequence[BaseMessage]) -> str:
+    """The same for the same conversation at the same point, and different for two that run side by side."""
+    digest = hashlib.sha256(str(len(messages)).encode())
+    for message in (*(m for m in messages if isinstance(m, SystemMessage)), *messages[-1:]):
+        digest.update(f"\0{message.id}\0{message.text}".encode("utf-8", "replace"))
+    return digest.hexdigest()[:20]
+
+
+def _calls(message: BaseMessage) -> bool:
+    return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
+
+
+def _result(message: ToolMessage) -> Result:
+    text = message.text
+    declined = bool(_REFUSAL.search(text[:200])) and (message.status == "error" or message.name == "ask_user")
+    return Result(message.name or "", text, declined, message.status == "error")

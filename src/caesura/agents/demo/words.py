@@ -1,0 +1,170 @@
+"""What the demo model says."""
+
+from __future__ import annotations
+
+from caesura.agents.demo.scene import Reply, Result, Scene
+
+_SHOWN = 2000
+
+_HELP_EN = """I am the demo model: no AI, only rules, so that everything here can be tried without a key. Try:
+
+- `write hello.py` or `run ls -la` (needs your consent), `read hello.py`, `list files`
+- `ask me 3 questions`
+- `delete the old rows` (asks back first, in words)
+- `write hello.py then run python3 hello.py`
+- `create artifact about trees`, `search for trees`, `fetch https://example.com/`
+- `count to 50`, `think about trees`, `show markdown`, `what did I say first?`
+- `fail`, `fail midway`, `loop`, `broken arguments`
+
+With a key of a real provider the same agents run on a real model."""
+
+_HELP_ZH = """我是演示模型：不是人工智能，只有规则，所以不用密钥也能试用这里的一切。可以试试：
+
+- `写文件 hello.py` 或 `执行 ls -la`（需要您同意），`读取 hello.py`，`列出文件`
+- `问我3个问题`
+- `删除过期数据`（会先用文字征求同意）
+- `写文件 hello.py 然后 执行 python3 hello.py`
+- `创建文档 树木`，`搜索 树木`，`抓取 https://example.com/`
+- `数到50`，`思考 树木`，`展示 markdown`，`我第一句说了什么`
+- `失败`，`中途失败`，`循环`，`坏的参数`
+
+有了真实服务商的密钥，同样的智能体会运行在真实模型上。"""
+
+_MARKDOWN_EN = """# A heading
+
+Some **bold**, some *italic*, some `code`, and a [link](https://example.com/).
+
+1. first
+2. second
+   - inside
+
+| fruit | count |
+|---|---:|
+| apples | 3 |
+| pears | 12 |
+
+```python
+def greet(name: str) -> str:
+    return f"Hello, {name}!"
+```
+
+> A quotation.
+
+The end."""
+
+_MARKDOWN_ZH = """# 标题
+
+**粗体**、*斜体*、`代码`，还有[链接](https://example.com/)。
+
+1. 第一
+2. 第二
+   - 里面
+
+| 水果 | 数量 |
+|---|---:|
+| 苹果 | 3 |
+| 梨 | 12 |
+
+```python
+def greet(name: str) -> str:
+    return f"你好，{name}！"
+```
+
+> 一段引文。
+
+结束。"""
+
+
+def explanation(scene: Scene) -> Reply:
+    thinking = scene.say(
+        "Nothing I know how to do is asked, so I explain myself.", "没有我会做的事，所以介绍一下自己。"
+    )
+    return Reply(scene.say(_HELP_EN, _HELP_ZH), thinking)
+
+
+def markdown(scene: Scene) -> str:
+    return scene.say(_MARKDOWN_EN, _MARKDOWN_ZH)
+
+
+def closing(scene: Scene) -> Reply:
+    """What is said when the tools are done: every result, refusal and answer is acknowledged."""
+    lines = [_acknowledged(scene, result) for result in scene.results]
+    thinking = scene.say("The tools have answered; I report what they said.", "工具已有结果，我来汇报。")
+    return Reply("\n\n".join(lines) or scene.say("Done.", "完成。"), thinking)
+
+
+def _acknowledged(scene: Scene, result: Result) -> str:
+    name, text = result.name or scene.say("the tool", "工具"), result.text.strip()
+    shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    if result.refused and name == "ask_user":
+        return scene.say("You chose not to answer, so I leave it at that.", "您没有回答，那就到此为止。")
+    if result.refused:
+        english = f"You refused `{name}`, so it was not done. ({shown})"
+        return scene.say(english, f"您拒绝了 `{name}`，所以没有执行。（{shown}）")
+    if result.failed:
+        return scene.say(f"`{name}` failed: {shown}", f"`{name}` 失败：{shown}")
+    if name == "ask_user":
+        return scene.say(f"Thank you. You answered:\n{shown}", f"谢谢，您的回答是：\n{shown}")
+    return scene.say(f"`{name}` is done. It says:\n\n{shown}", f"`{name}` 已完成，结果是：\n\n{shown}")
+
+
+def numbers(scene: Scene, last: int) -> str:
+    return " ".join(str(number) for number in range(1, last + 1)) + scene.say(" done.", " 数完了。")
+
+
+def story(scene: Scene, length: int) -> str:
+    """A text of `length` words, or characters in Chinese."""
+    if scene.language == "zh":
+        line = "这是一段很长的演示文字，用来试验流式输出。"
+        return (line * (length // len(line) + 1))[:length]
+    words = ("this", "text", "is", "long", "and", "streams", "word", "by", "word", "until", "its", "end")
+    return " ".join(words[index % len(words)] for index in range(length))
+
+
+def thought(scene: Scene, topic: str) -> Reply:
+    thinking = scene.say(
+        f"The topic is {topic}. First I look at it from one side. Then from the other side. "
+        "Then I notice that I am only a set of rules. So I come to an end.",
+        f"主题是{topic}。先从一方面看。再从另一方面看。然后发现我只是一组规则。于是到此为止。",
+    )
+    text = scene.say(
+        f"I have thought about {topic}, as far as rules can think.",
+        f"我思考了{topic}，规则能想到的就是这些。",
+    )
+    return Reply(text, thinking)
+
+
+def request(scene: Scene) -> Reply:
+    """Asking for a confirmation in words."""
+    wish = scene.said.rstrip(" .!?。！？")
+    text = scene.say(
+        f"You want me to do this: {wish}. This cannot be undone. Please confirm that I may go on with it.",
+        f"您要我做的是：{wish}。此操作不可逆。请确认是否可以进行。",
+    )
+    thinking = scene.say("This cannot be undone, so I ask first.", "这一步不可逆，所以先问一下。")
+    return Reply(text, thinking)
+
+
+def decided(scene: Scene, confirmed: bool) -> Reply:
+    if confirmed:
+        text = scene.say(
+            "You have given your consent. A real agent would do it now; I only say so. Done.",
+            "已收到您的确认。真正的智能体现在会执行；我只是说说。完成。",
+        )
+    else:
+        text = scene.say("You said no, so nothing was done.", "您没有同意，所以什么都没有做。")
+    return Reply(text)
+
+
+def remembered(scene: Scene, first: bool) -> str:
+    earlier = scene.earlier
+    if not earlier:
+        return scene.say(
+            "This is the first thing you say in this conversation.", "这是您在这个对话里说的第一句话。"
+        )
+    if first:
+        return scene.say(f"The first thing you said was: {earlier[0]}", f"您第一句说的是：{earlier[0]}")
+    listed = "\n".join(
+        f"{number}. {text}" for number, text in enumerate(earlier[-20:], max(1, len(earlier) - 19))
+    )
+    return scene.say(f"Before this you said:\n{listed}", f"您之前说过：\n{listed}")

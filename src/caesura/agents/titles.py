@@ -1,0 +1,89 @@
+"""Titles of conversations: what the model is asked, and what is made of its answer."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from langchain_core.messages import BaseMessage, HumanMessage
+
+from caesura.core import plain
+from caesura.core.language import Language
+
+LONGEST = 20
+_SHOWN = 2000
+_ASKED: dict[Language, str] = {
+    "en": (
+        "Give a title to the conversation that begins with the message below: a few words, at most "
+        "20 characters, in the language of the message, on one line, without quotes. "
+        "Answer with the title alone."
+    ),
+    "zh": (
+        "请为以下面这条消息开头的对话起一个标题：不超过 20 个字，与消息使用同一种语言，"
+        "只有一行，不加引号。只回答标题本身。"
+    ),
+}
+_OPENING, _CLOSING = "<message>", "</message>"
+
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_LABEL = re.compile(r"(?:title|标题|題目|题目)\s*[:：]\s*", re.IGNORECASE)
+_LEAD = re.compile(r"(?:#+|[-*+>•]|\d{1,2}[.)、])\s+")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_MARKS = re.compile(r"\*+|__+|~~+")
+_QUOTES = frozenset("\"'`´＂＇｀《》〈〉「」『』｢｣〝〞〟′″‵‶〃")
+_EDGES = " \t.,;:!·|/\\_~-–—。，；：！、…"
+
+
+def prompt(first_message: str, language: Language) -> list[BaseMessage]:
+    """What to ask the agent's model, without tools."""
+    message = plain.text(first_message[:_SHOWN]).replace(_CLOSING, "")
+    return [HumanMessage(f"{_ASKED[language]}\n{_OPENING}\n{message}\n{_CLOSING}")]
+
+
+def message_in(text: str) -> str | None:
+    """The message that `prompt` asks a title for; None when `text` is no such prompt."""
+    for asked in _ASKED.values():
+        if text.startswith(f"{asked}\n{_OPENING}\n") and text.endswith(f"\n{_CLOSING}"):
+            return text[len(asked) + len(_OPENING) + 2 : -len(_CLOSING) - 1]
+    return None
+
+
+def clean(text: str) -> str | None:
+    """One line of at most 20 code points without quotes, control characters or Markdown; None if empty."""
+    for line in re.split(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", _THOUGHTS.sub("", text)):
+        if title := _settled(line):
+            return title
+    return None
+
+
+def _settled(line: str) -> str:
+    """Taking something away can bring something else to the edge: go on until nothing changes."""
+    before, now = None, line[:_SHOWN]
+    while now != before:
+        before, now = now, _shortened(_stripped(now))
+    return now
+
+
+def _stripped(line: str) -> str:
+    line = "".join(character for character in _LINK.sub(r"\1", line) if not _unwanted(character))
+    line = _MARKS.sub("", " ".join(line.split())).strip(_EDGES)
+    for lead in (_LEAD, _LABEL):
+        if found := lead.match(line):
+            line = line[found.end() :]
+    return line
+
+
+def _unwanted(character: str) -> bool:
+    if character == "\t":
+        return False
+    category = unicodedata.category(character)
+    return category in ("Cc", "Cf", "Cs", "Co", "Pi", "Pf", "Zl", "Zp") or character in _QUOTES
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= LONGEST:
+        return line
+    cut = line[:LONGEST]
+    words, space, _ = cut.rpartition(" ")
+    whole = line[LONGEST] == " " or not space or len(words) < LONGEST // 2
+    return (cut if whole else words).rstrip(_EDGES)

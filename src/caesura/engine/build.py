@@ -1,0 +1,98 @@
+"""Making agents ready to run: one compiled graph for each version of an agent, kept until it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.prebuilt import ToolRuntime
+
+from caesura.agents.chunks import text_of
+from caesura.agents.context import RunContext
+from caesura.agents.loader import Agent, Catalog, Link
+from caesura.agents.models import chat_models, label
+from caesura.agents.spec import Permission
+from caesura.agents.tools.registry import Registry
+from caesura.agents.tools.tool import Tool, describe_any
+from caesura.engine.compiled import BoundModel, Compiled
+from caesura.engine.middleware import Handover
+from caesura.engine.saver import Saver
+
+
+class Builder:
+    def __init__(
+        self,
+        catalog: Catalog,
+        registry: Registry,
+        saver: Saver,
+        default_model: str,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._catalog, self._registry, self._saver = catalog, registry, saver
+        self._default_model, self._environ = default_model, environ
+        self._compiled: dict[str, Compiled] = {}
+
+    def get(self, name: str) -> Compiled:
+        return self._of(self._catalog.get(name))
+
+    def _of(self, agent: Agent) -> Compiled:
+        known = self._compiled.get(agent.name)
+        if known is None or known.version != agent.version:
+            known = self._foreign(agent) if agent.graph is not None else self._own(agent)
+            self._compiled[agent.name] = known
+        return known
+
+    def _foreign(self, agent: Agent) -> Compiled:
+        assert agent.graph is not None  # noqa: S101 - for the type checker
+        graph = agent.graph.copy({"checkpointer": self._saver, "name": agent.name})
+        models = self._models(agent, []) if "model" in agent.spec.model_fields_set else ()
+        return Compiled(agent.name, agent.version, agent.spec, graph, models, {}, {}, foreign=True)
+
+    def _own(self, agent: Agent) -> Compiled:
+        tools = [*self._registry.tools_of(agent.spec), *(self._delegate(link) for link in agent.sub_agents)]
+        tools = [tool for tool in tools if self._permission(agent, tool) != "deny"]
+        models = self._models(agent, [tool.tool for tool in tools])
+        handover = Handover()
+        graph = create_agent(
+            models[0].plain,
+            [tool.tool for tool in tools],
+            middleware=[handover],
+            context_schema=RunContext,
+            checkpointer=self._saver,
+            name=agent.name,
+        )
+        permissions = {tool.name: self._permission(agent, tool) for tool in tools}
+        by_name = {tool.name: tool for tool in tools}
+        handover.agent = Compiled(agent.name, agent.version, agent.spec, graph, models, by_name, permissions)
+        return handover.agent
+
+    def _permission(self, agent: Agent, tool: Tool) -> Permission:
+        return agent.spec.permission(tool.name, tool.permission)
+
+    def _models(self, agent: Agent, tools: list[BaseTool]) -> tuple[BoundModel, ...]:
+        made = chat_models(agent.spec.model, self._default_model, self._environ, agent.model_class)
+        return tuple(_bound(model, tools) for model in made)
+
+    def _delegate(self, link: Link) -> Tool:
+        """A sub-agent as a tool: it works in a graph of its own, under the tool call's name."""
+        inner = self._of(link.agent)
+
+        async def delegate(task: str, runtime: ToolRuntime[RunContext, Any]) -> str:
+            run = runtime.context.extra.run
+            context = run.context(inner.name, parent=runtime.tool_call_id)
+            result = await inner.graph.ainvoke({"messages": [HumanMessage(task)]}, context=context)
+            return text_of(result["messages"][-1])
+
+        tool = StructuredTool.from_function(
+            coroutine=delegate, name=inner.name, description=link.description or f"Ask {inner.name}."
+        )
+        # Its own tools are journalled and its own graph is checkpointed: to begin again is to go on.
+        return Tool(inner.name, tool, describe_any(inner.name), repeatable=True, asks=True)
+
+
+def _bound(model: BaseChatModel, tools: list[BaseTool]) -> BoundModel:
+    return BoundModel(label(model), model.bind_tools(tools) if tools else model, model)

@@ -1,0 +1,37 @@
+"""How a run can fail: each says what a client may know, and keeps what only the log may."""
+
+from __future__ import annotations
+
+from caesura.core.errors import CaesuraError
+
+
+class RunFailed(CaesuraError):
+    """The turn failed"""
+
+    code = "failed"
+    retryable = False
+
+    def __init__(self, message: str | None = None, *, cause: BaseException | None = None) -> None:
+        super().__init__(message)
+        self.cause = cause
+
+
+class ModelFailed(RunFailed):
+    """The model failed"""
+
+    code = "model"
+    retryable = True
+
+
+class StepLimit(RunFailed):
+    """The agent did not come to an end"""
+
+    code = "steps"
+    retryable = True
+
+
+class TimeLimit(RunFailed):
+    """The turn took too long"""
+
+    code = "timeout"
+    retryable = True

@@ -1,0 +1,106 @@
+"""Watching an operator's own graph: its messages and its tools become our events, seen from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langgraph.types import StreamMode
+
+from caesura.agents.chunks import reasoning_of, text_of, usage_of
+from caesura.core import events as ev
+from caesura.core import plain
+from caesura.engine import texts, translate
+from caesura.engine.run import Run
+
+MODES: list[StreamMode] = ["messages", "updates"]
+UPDATES: list[StreamMode] = ["updates"]
+
+
+class Watcher:
+    """Turns what a graph streams into events. A message is known by its id: it may come in pieces, then
+    whole, and from a graph inside the graph once more."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        finished = run.transcript.calls.values()
+        self._finished = {ref for ref, _ in finished if ref}
+        self._open: dict[str, int] = {}
+        self._results = {m.tool_call_id for m in run.transcript.finished if m.role == "tool"}
+
+    async def see(self, mode: str, data: Any) -> None:
+        if mode == "messages":
+            message, about = data
+            if isinstance(message, AIMessageChunk):
+                self._hear(message, str(about.get("langgraph_node", "")))
+            await self._run.stream.breathe()
+            return
+        for node, update in data.items():
+            for found in _messages(update):
+                await self._settle(found, node)
+
+    def _hear(self, chunk: AIMessageChunk, node: str) -> None:
+        ref = chunk.id or ""
+        if not ref or ref in self._finished:
+            return
+        if reasoning := reasoning_of(chunk):
+            self._run.say(ev.ReasoningDelta(self._call(ref, node), reasoning.replace("\0", "")))
+        if text := text_of(chunk):
+            self._run.say(ev.TextDelta(self._call(ref, node), text.replace("\0", "")))
+
+    async def _settle(self, message: BaseMessage, node: str) -> None:
+        if isinstance(message, AIMessage):
+            await self._finish(message, node)
+        elif isinstance(message, ToolMessage) and message.tool_call_id not in self._results:
+            self._results.add(message.tool_call_id)
+            text = texts.bounded(str(message.text), self._run.limits.tool_output)
+            status: ev.ToolStatus = "error" if message.status == "error" else "ok"
+            name = message.name or ""
+            await self._run.record(
+                ev.ToolFinished(message.tool_call_id, name, text, status, self._run.agent.name)
+            )
+
+    async def _finish(self, message: AIMessage, node: str) -> None:
+        ref = message.id or ""
+        if ref and ref in self._finished:
+            return
+        heard = ref in self._open
+        call = self._call(ref, node)
+        if not heard and (text := text_of(message)):
+            self._run.say(ev.TextDelta(call, text.replace("\0", "")))
+        self._open.pop(ref, None)
+        self._finished.add(ref)
+        calls = tuple(plain.clean(list(translate.tool_calls(message))))
+        reason = translate.finish_reason(message)
+        await self._run.record(ev.ModelFinished(call, calls, usage_of(message), reason))
+        for item in calls:
+            self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], self._run.agent.name))
+
+    def _call(self, ref: str, node: str) -> int:
+        if ref not in self._open:
+            self._open[ref] = self._run.next_call()
+            self._run.say(ev.ModelStarted(self._open[ref], self._run.agent.name, node, ref=ref))
+        return self._open[ref]
+
+
+def void(run: Run, kept: set[str]) -> list[int]:
+    """The calls whose message the graph does not know: after a crash it will say them anew."""
+    lost = [call for call, (ref, _) in run.transcript.calls.items() if ref not in kept]
+    return [*lost, *run.transcript.drafts]
+
+
+def refs(values: Any) -> set[str]:
+    """The ids of all messages in a graph's state."""
+    return {message.id for message in _messages(values) if message.id}
+
+
+def _messages(update: Any) -> Iterator[BaseMessage]:
+    if isinstance(update, BaseMessage):
+        yield update
+    elif isinstance(update, dict):
+        for value in update.values():
+            yield from _messages(value)
+    elif isinstance(update, list | tuple):
+        for value in update:
+            yield from _messages(value)

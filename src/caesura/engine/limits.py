@@ -1,0 +1,18 @@
+"""The bounds of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds, unless the name says otherwise."""
+
+    run: float = 300.0
+    steps: int = 50
+    tool: float = 120.0
+    tool_output: int = 64 * 1024
+    title: float = 10.0
+    attempts: int = 3
+    backoff: float = 0.5

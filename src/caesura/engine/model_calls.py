@@ -1,0 +1,159 @@
+"""Calling the model: every piece of the answer becomes an event as it comes.
+
+A failed call is tried again, then on the fallbacks, but only before its first word: after that, another
+attempt would say things twice, so the turn fails with the words kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, cast
+
+import httpx
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, SystemMessage
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.prompt_values import ChatPromptValue
+
+from caesura.agents.chunks import reasoning_of, text_of, usage_of
+from caesura.core import events as ev
+from caesura.core import plain
+from caesura.core.errors import CaesuraError
+from caesura.engine import translate
+from caesura.engine.compiled import BoundModel, Compiled
+from caesura.engine.failures import ModelFailed, StepLimit
+from caesura.engine.run import Run
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_PAUSE = 20.0
+#: A model that never waits for anything would keep everyone else from working.
+_BREATH = 32
+
+
+async def call(run: Run, agent: Compiled, state: Sequence[BaseMessage], parent: str | None) -> AIMessage:
+    """The agent's next message. One that was said before a crash is taken from the log, not made again."""
+    said = run.answers_of(parent)
+    place = sum(isinstance(message, AIMessage) for message in state)
+    if place < len(said):
+        return cast(AIMessage, translate.message(said[place]))
+    if run.steps >= run.limits.steps:
+        raise StepLimit(f"the agent did not come to an end in {run.limits.steps} steps")
+    prompt = _prompt(agent, run.history if parent is None else [], state)
+    return await _answer(run, agent, prompt, parent)
+
+
+async def _answer(run: Run, agent: Compiled, prompt: list[BaseMessage], parent: str | None) -> AIMessage:
+    failure: Exception | None = None
+    for model in agent.models:
+        for attempt in range(run.limits.attempts):
+            speaker = _Speaker(run, agent.name, model.label, parent)
+            try:
+                return await speaker.speak(model, prompt)
+            except CaesuraError:
+                raise
+            except Exception as error:
+                failure = error
+                logger.warning("model %s failed: %s", model.label, error)
+                if speaker.spoke:
+                    raise ModelFailed("the model broke off", cause=error) from error
+                if not transient(error):
+                    break
+                if attempt + 1 < run.limits.attempts:
+                    await asyncio.sleep(_pause(error, run.limits.backoff * 2**attempt))
+    raise ModelFailed("the model is not available", cause=failure) from failure
+
+
+class _Speaker:
+    """One attempt at one answer."""
+
+    def __init__(self, run: Run, agent: str, label: str, parent: str | None) -> None:
+        self._run, self._agent, self._label, self._parent = run, agent, label, parent
+        self._call = 0
+
+    @property
+    def spoke(self) -> bool:
+        return self._call > 0
+
+    async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
+        run, chunks = self._run, list[AIMessageChunk]()
+        async for chunk in pieces(model.runnable, prompt):
+            chunks.append(chunk)
+            if reasoning := reasoning_of(chunk):
+                run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
+            if text := text_of(chunk):
+                run.say(ev.TextDelta(self._begin(), _clean(text)))
+            if len(chunks) % _BREATH == 0:
+                await run.stream.breathe()
+        if not chunks:
+            raise ValueError("the model said nothing at all")
+        message = translate.with_own_ids(translate.merged(chunks), run.call_ids())
+        await run.record(
+            ev.ModelFinished(
+                self._begin(),
+                translate.tool_calls(message),
+                usage_of(message),
+                translate.finish_reason(message),
+            )
+        )
+        return message
+
+    def _begin(self) -> int:
+        if not self._call:
+            self._call = self._run.next_call()
+            self._run.say(ev.ModelStarted(self._call, self._agent, self._label, self._parent))
+        return self._call
+
+
+async def pieces(model: Any, prompt: Sequence[BaseMessage]) -> AsyncIterator[AIMessageChunk]:
+    """The model's answer as it comes. The prompt goes in as it is: checking thousands of old messages
+    again for every call is what makes long conversations slow."""
+    value = ChatPromptValue.model_construct(messages=prompt)
+    async for chunk in model.astream(value):
+        yield chunk if isinstance(chunk, AIMessageChunk) else _as_chunk(chunk)
+
+
+def transient(error: Exception) -> bool:
+    """Whether the same call may succeed a little later."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return status in (408, 409, 425, 429) or status >= 500
+    if isinstance(error, httpx.TransportError | ConnectionError | TimeoutError):
+        return True
+    return any("Connection" in kind.__name__ or "Timeout" in kind.__name__ for kind in type(error).__mro__)
+
+
+def _pause(error: Exception, otherwise: float) -> float:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    try:
+        return min(max(float(headers.get("retry-after", "")), 0.0), _LONGEST_PAUSE)
+    except ValueError:
+        return otherwise
+
+
+def _prompt(agent: Compiled, history: list[BaseMessage], state: Sequence[BaseMessage]) -> list[BaseMessage]:
+    system = [SystemMessage(agent.system_prompt)] if agent.system_prompt else []
+    return [*system, *history, *state]
+
+
+def _clean(text: str) -> str:
+    # A NUL in an answer could pass for a signal on the wire.
+    return text.replace("\0", "") if "\0" in text else text
+
+
+def _as_chunk(message: AIMessage) -> AIMessageChunk:
+    """A model that does not stream gives its whole answer as one piece."""
+    return AIMessageChunk(
+        content=message.content,
+        id=message.id,
+        usage_metadata=message.usage_metadata,
+        response_metadata=message.response_metadata,
+        additional_kwargs=message.additional_kwargs,
+        tool_call_chunks=[
+            tool_call_chunk(
+                name=call["name"], args=plain.dumps(call["args"]).decode(), id=call["id"], index=index
+            )
+            for index, call in enumerate(message.tool_calls)
+        ],
+    )

@@ -1,0 +1,112 @@
+"""A run: what is known while a turn is being worked on, and the one way to say what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langgraph.runtime import RunControl
+
+from caesura.agents.context import RunContext
+from caesura.core import events as ev
+from caesura.core.fold import Transcript
+from caesura.core.interrupts import Interrupt
+from caesura.core.language import Language
+from caesura.core.messages import Message
+from caesura.engine.compiled import Compiled
+from caesura.engine.limits import Limits
+from caesura.log.stream import Also, Stream
+from caesura.store.interrupts import Asked
+from caesura.store.tool_calls import ToolCall
+from caesura.store.turns import Turn
+
+
+@dataclass(slots=True)
+class Control:
+    """How others reach a run: to stop it for a reason, to let it go at the next step, to hurry its end."""
+
+    stop: ev.StopReason | None = None
+    graph: RunControl = field(default_factory=RunControl)
+    hurry: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+def stop_reason(text: str) -> ev.StopReason:
+    """The reason as it stands in a row, where any text could stand."""
+    known: tuple[ev.StopReason, ...] = ("user", "disconnect", "superseded", "deleted", "timeout", "steps")
+    return next((reason for reason in known if reason == text), "user")
+
+
+@dataclass(slots=True)
+class Run:
+    turn: Turn
+    user_id: str
+    has_title: bool
+    agent: Compiled
+    language: Language
+    workspace: Path
+    limits: Limits
+    stream: Stream
+    transcript: Transcript
+    history: list[BaseMessage]
+    journal: dict[str, ToolCall]
+    asked: list[Asked]
+    control: Control
+    grants: set[str] = field(default_factory=set)
+    cause: ev.Cause = "start"
+    questions: dict[str, Interrupt] = field(default_factory=dict)
+    began: float = field(default_factory=time.monotonic)
+
+    def say(self, event: ev.Event) -> None:
+        """Append without waiting; readers see it as soon as it is on disk."""
+        self.stream.put(event)
+        self.transcript.apply(event)
+
+    async def record(self, *events: ev.Event, also: Also | None = None, durable: bool = False) -> Any:
+        """Append, with rows that belong to it, and go on when it is on disk."""
+        result = await self.stream.commit(*events, also=also, durable=durable)
+        for event in events:
+            self.transcript.apply(event)
+        return result
+
+    @property
+    def steps(self) -> int:
+        """How often a model has answered; another attempt at a turn starts from none."""
+        return 0 if self.cause == "retry" else len(self.transcript.calls)
+
+    def next_call(self) -> int:
+        return self.transcript.last_call + 1
+
+    def answers_of(self, parent: str | None) -> list[Message]:
+        """What the agent (or the sub-agent under a tool call) has said so far in this turn."""
+        return [m for m in self.transcript.finished if m.role == "assistant" and m.parent == parent]
+
+    def call_ids(self) -> Iterable[str]:
+        return (call["id"] for message in self.transcript.finished for call in message.tool_calls)
+
+    def context(self, agent: str, parent: str | None = None) -> RunContext:
+        return RunContext(
+            conversation_id=self.turn.conversation_id,
+            turn_id=self.turn.id,
+            user_id=self.user_id,
+            agent=agent,
+            language=self.language,
+            workspace=self.workspace,
+            extra=Scope(self, parent),
+        )
+
+    @property
+    def running_ms(self) -> int:
+        return self.turn.running_ms + int((time.monotonic() - self.began) * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The run as a graph's middleware sees it: `parent` is the tool call a sub-agent works under."""
+
+    run: Run
+    parent: str | None

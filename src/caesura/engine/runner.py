@@ -1,0 +1,397 @@
+"""One segment of a turn, from its claim to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.messages import HumanMessage
+from langgraph.errors import GraphDrained, GraphRecursionError
+from langgraph.types import Command, StateSnapshot
+from sqlalchemy import Connection
+
+from caesura.agents import phrases
+from caesura.core import events as ev
+from caesura.core import fold, ids, interrupts, language
+from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.engine import foreign, texts, titles, translate
+from caesura.engine.build import Builder
+from caesura.engine.compiled import Compiled
+from caesura.engine.failures import RunFailed, StepLimit, TimeLimit
+from caesura.engine.history import History
+from caesura.engine.limits import Limits
+from caesura.engine.run import Control, Run, stop_reason
+from caesura.engine.saver import thread_id
+from caesura.log import Log
+from caesura.store import checkpoints, conversations, tool_calls, turns
+from caesura.store import interrupts as asked
+from caesura.store.database import Database
+from caesura.store.turns import Turn
+
+logger = logging.getLogger(__name__)
+
+#: The graph id of an interrupt that no graph knows of: a confirmation that was asked for in words.
+IN_WORDS = "words"
+_EVERYTHING = 1 << 30
+#: A turn that takes its process down each time must not take down every process for ever.
+_ADOPTIONS = 20
+
+Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+Outcome = ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped
+Closed = Literal["expired", "superseded", "cancelled"]
+
+
+class Released(Exception):
+    """The run let go of its turn at a step's end: somebody else goes on with it."""
+
+
+class Runner:
+    def __init__(
+        self,
+        database: Database,
+        log: Log,
+        builder: Builder,
+        workspaces: Path,
+        limits: Limits,
+        spawn: Spawn,
+    ) -> None:
+        self._database, self._log, self._builder = database, log, builder
+        self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
+        self.history = History(database)
+
+    async def run(self, turn: Turn, control: Control) -> None:
+        """Work on a turn that this process has claimed, until its segment ends."""
+        if turn.ended or (turn.status == "waiting" and await self._is_open(turn)):
+            await self._close_late(turn)
+            return
+        try:
+            agent = self._builder.get(turn.agent)
+        except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
+            await self._refuse(turn, error)
+            return
+        run = await self._open(turn, agent, control)
+        title = await self._begin(run)
+        try:
+            await self._conclude(run, await self._outcome(run))
+            await self._finish(run, title)
+        finally:
+            if title is not None:
+                title.cancel()
+
+    # --- opening
+
+    async def _open(self, turn: Turn, agent: Compiled, control: Control) -> Run:
+        conversation = await self._database.read(conversations.find, turn.conversation_id)
+        stream = await self._log.open(turn.num, turn.epoch)
+        past = await self._log.read(turn.num, 0, _EVERYTHING) if stream.last else []
+        journal = await self._database.read(tool_calls.of, turn.num) if stream.last else {}
+        questions = await self._database.read(asked.of, turn.num) if stream.last else []
+        history = await self.history.before(turn)
+        first = history[0].text if history else ""
+        limits = agent.spec.limits
+        return Run(
+            turn=turn,
+            user_id=conversation.user_id,
+            has_title=conversation.title is not None,
+            agent=agent,
+            language=language.of(f"{first} {turn.content}"),
+            workspace=self._workspaces / turn.conversation_id,
+            limits=replace(self._limits, steps=limits.max_steps, run=limits.max_seconds or self._limits.run),
+            stream=stream,
+            transcript=fold.fold(item.event for item in past),
+            history=history,
+            journal=journal,
+            asked=questions,
+            control=control,
+            grants=set(turn.grants),
+        )
+
+    async def _begin(self, run: Run) -> asyncio.Task[None] | None:
+        """Say that the segment begins, and what of an earlier attempt is void."""
+        turn, transcript = run.turn, run.transcript
+        if stop := turn.stop_requested:
+            run.control.stop = run.control.stop or stop_reason(stop)
+        late = [ev.SegmentEnded()] if transcript.open and transcript.outcome is not None else []
+        cause = run.cause = _cause(run)
+        number = transcript.segment if cause == "adopt" else transcript.segment + 1
+        started = ev.RunStarted(run.agent.name, number, cause)
+        # Words that are kept as a stopped turn's answer are not void.
+        again = cause in ("adopt", "retry") and run.control.stop is None
+        voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
+        closed = _closings(run) if cause == "resume" else []
+        place = {"segment": number, "status": "running"}
+        if cause != "adopt":
+            place["segment_seq"] = run.stream.last + len(late)
+        events: list[ev.Event] = [*late, started, *voids, *closed]
+        await run.record(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place))
+        wanted = turn.parent_id is None and not run.has_title and run.agent.models and not run.control.stop
+        return self._spawn(titles.make(run)) if wanted else None
+
+    # --- running
+
+    async def _outcome(self, run: Run) -> Outcome:
+        """What the segment comes to. Whatever happens in it, it comes to something."""
+        clock = asyncio.timeout(max(run.limits.run - run.turn.running_ms / 1000, 0.001))
+        try:
+            if run.control.stop is not None or run.turn.status == "waiting":
+                return await self._closed(run)
+            if run.transcript.adoptions > _ADOPTIONS:
+                return _failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
+            async with clock:
+                return await self._drive(run)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if run.control.stop is None or task is None:
+                raise
+            task.uncancel()
+            return ev.Stopped(run.control.stop)
+        except TimeoutError as error:
+            late = TimeLimit(f"the turn took longer than {run.limits.run:g} seconds")
+            return _failed(run.turn, late if clock.expired() else error)
+        except GraphRecursionError:
+            long = StepLimit(f"the graph did not come to an end in {run.limits.steps} steps")
+            return _failed(run.turn, long)
+        except (Fenced, Released, Unavailable):
+            raise
+        except Exception as error:  # noqa: BLE001 - a run may fail in any way, and ends in an event
+            return _failed(run.turn, error)
+
+    async def _closed(self, run: Run) -> Outcome:
+        """What waited is over: stopped by a person, or its time has passed."""
+        reason = run.control.stop or "timeout"
+        how: Closed = _CLOSED.get(reason, "cancelled")
+        run.asked = await self._database.write(_close_questions, run.turn, how)
+        await run.record(*_closings(run))
+        return ev.Stopped(reason)
+
+    async def _drive(self, run: Run) -> Outcome:
+        config: Any = {
+            "configurable": {"thread_id": thread_id(run.turn.num, run.turn.epoch)},
+            "recursion_limit": 10_000 if not run.agent.foreign else run.limits.steps,
+        }
+        state = None if run.cause == "start" else await run.agent.graph.aget_state(config)
+        given = self._input(run, state)
+        if run.agent.foreign and state is not None:
+            lost = foreign.void(run, foreign.refs(state.values))
+            for call in lost:
+                run.say(ev.TextVoided(call))
+        found = await self._stream(run, given, config) if given is not _NOTHING else []
+        if found:
+            return await self._ask(run, found)
+        return await self._ask_in_words(run) or ev.Finished()
+
+    def _input(self, run: Run, state: StateSnapshot | None) -> Any:
+        """What the graph needs to go on from where it is: everything, an answer, or nothing but a push."""
+        opening = [HumanMessage(run.turn.content), *_so_far(run)]
+        if state is None or state.created_at is None:
+            return {"messages": [*run.history, *opening] if run.agent.foreign else opening}
+        told = [message.content for message in run.transcript.finished if message.role == "user"]
+        heard = sum(isinstance(message, HumanMessage) for message in state.values.get("messages", []))
+        if not run.agent.foreign and heard < 1 + len(told):
+            return {"messages": [HumanMessage(text) for text in told[heard - 1 :]]}
+        answers = {item.graph_id: item.answer for item in run.asked if item.answer is not None}
+        waiting = {item.id for task in state.tasks for item in task.interrupts}
+        resume = {graph_id: _answer(run, answers[graph_id]) for graph_id in waiting if graph_id in answers}
+        if resume:
+            return Command(resume=resume)
+        pending = bool(state.tasks) or (state.metadata or {}).get("source") == "input"
+        return None if pending else _NOTHING
+
+    async def _stream(self, run: Run, given: Any, config: Any) -> list[tuple[str, interrupts.Interrupt]]:
+        """Run the graph; what it asks, by the id under which it wants the answer."""
+        watcher = foreign.Watcher(run) if run.agent.foreign else None
+        found: dict[str, interrupts.Interrupt] = {}
+        stream: AsyncIterator[Any] = run.agent.graph.astream(
+            given,
+            config,
+            context=None if run.agent.foreign else run.context(run.agent.name),
+            stream_mode=foreign.MODES if watcher else foreign.UPDATES,
+            subgraphs=True,
+            durability="sync",
+            control=run.control.graph,
+        )
+        try:
+            async for _, mode, data in stream:
+                if mode == "updates" and "__interrupt__" in data:
+                    for item in data["__interrupt__"]:
+                        found[item.id] = translate.interrupt(item, run.agent.name, run.agent.foreign)
+                elif watcher is not None:
+                    await watcher.see(mode, data)
+        except GraphDrained as error:
+            raise Released from error
+        return list(found.items())
+
+    # --- asking
+
+    async def _ask(self, run: Run, found: list[tuple[str, interrupts.Interrupt]]) -> ev.Interrupted:
+        spec = run.agent.spec.interrupt
+        expires = None
+        if spec.enabled:
+            expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
+        run.questions = {graph_id: replace(item, expires_at=expires) for graph_id, item in found}
+        return ev.Interrupted(tuple(run.questions.values()))
+
+    async def _ask_in_words(self, run: Run) -> ev.Interrupted | None:
+        spec = run.agent.spec.interrupt
+        reason = phrases.detect(run.transcript.text, spec.phrases) if spec.enabled else None
+        if reason is None:
+            return None
+        label = texts.confirm_label(run.language)
+        item = interrupts.Interrupt(
+            ids.interrupt(),
+            "confirmation",
+            label=label,
+            description=reason,
+            reason=reason,
+            fields=spec.form(run.language),
+            agent=run.agent.name,
+        )
+        return await self._ask(run, [(IN_WORDS, item)])
+
+    # --- ending
+
+    async def _conclude(self, run: Run, outcome: Outcome) -> None:
+        """The outcome and the rows that go with it, at once: nobody can see one without the other."""
+        turn = run.turn
+        waits = isinstance(outcome, ev.Interrupted)
+        # As the transcript will be, once the outcome is in it.
+        messages = run.transcript.messages() if waits else run.transcript.closed()
+        status = _STATUS[type(outcome)]
+
+        def rows(connection: Connection) -> None:
+            turns.keep_messages(connection, turn, messages)
+            turns.change(connection, turn.num, turn.epoch, running_ms=run.running_ms)
+            if isinstance(outcome, ev.Interrupted):
+                asked.ask(connection, turn.num, run.user_id, run.questions)
+                until = min((i.expires_at for i in outcome.interrupts if i.expires_at), default=None)
+                turns.change(connection, turn.num, turn.epoch, status="waiting", waits_until=until)
+            else:
+                turns.end(connection, turn.num, turn.epoch, status)
+                checkpoints.remove(connection, turn.num)
+
+        await run.record(outcome, also=rows, durable=True)
+        if not waits:
+            self.history.extend(turn, run.history, messages)
+
+    async def _finish(self, run: Run, title: asyncio.Task[None] | None) -> None:
+        if title is not None:
+            hurry = self._spawn(_wait(run.control.hurry))
+            await asyncio.wait([title, hurry], timeout=run.limits.title, return_when=asyncio.FIRST_COMPLETED)
+            for task in (title, hurry):
+                task.cancel()
+            await asyncio.wait([title, hurry])
+        turn = run.turn
+        if not isinstance(run.transcript.outcome, ev.Interrupted):
+            await run.record(ev.SegmentEnded())
+            await self._log.pack(turn.num, turn.epoch)
+            await run.record(also=lambda c: turns.release(c, turn.num, turn.epoch))
+        else:
+            await run.record(ev.SegmentEnded(), also=lambda c: turns.release(c, turn.num, turn.epoch))
+
+    async def _refuse(self, turn: Turn, error: Exception) -> None:
+        """There is no such agent, or it cannot be made ready: the turn fails before it begins."""
+        stream = await self._log.open(turn.num, turn.epoch)
+        past = await self._log.read(turn.num, 0, _EVERYTHING)
+        transcript = fold.fold(item.event for item in past)
+        number = transcript.segment + 1
+
+        def rows(connection: Connection) -> None:
+            turns.keep_messages(connection, turn, transcript.closed())
+            turns.change(connection, turn.num, turn.epoch, segment=number, segment_seq=stream.last)
+            turns.end(connection, turn.num, turn.epoch, "failed")
+            checkpoints.remove(connection, turn.num)
+
+        started = ev.RunStarted(turn.agent, number, "retry" if past else "start")
+        await stream.commit(started, _failed(turn, error), ev.SegmentEnded(), also=rows, durable=True)
+        await stream.commit(also=lambda c: turns.release(c, turn.num, turn.epoch))
+
+    async def _is_open(self, turn: Turn) -> bool:
+        """Whether the owner died before it could write the last event of a segment."""
+        stream = await self._log.open(turn.num, turn.epoch)
+        last = await self._log.read(turn.num, stream.last - 1)
+        return not (last and isinstance(last[-1].event, ev.SegmentEnded))
+
+    async def _close_late(self, turn: Turn) -> None:
+        """The owner died between an outcome and the segment's last event: what it came to stays."""
+        stream = await self._log.open(turn.num, turn.epoch)
+        if await self._is_open(turn):
+            await stream.commit(ev.SegmentEnded())
+        if turn.ended:
+            await self._log.pack(turn.num, turn.epoch)
+        await stream.commit(also=lambda c: turns.release(c, turn.num, turn.epoch))
+
+
+_NOTHING = object()
+_CLOSED: dict[str, Closed] = {"superseded": "superseded", "timeout": "expired"}
+_STATUS: dict[type[Outcome], turns.Status] = {
+    ev.Finished: "done",
+    ev.Failed: "failed",
+    ev.Stopped: "stopped",
+    ev.Interrupted: "waiting",
+}
+
+
+def _cause(run: Run) -> ev.Cause:
+    outcome = run.transcript.outcome
+    if run.stream.last == 0:
+        return "start"
+    if outcome is None:
+        return "adopt"
+    if run.turn.status == "waiting" or (run.turn.stop_requested and isinstance(outcome, ev.Interrupted)):
+        return "close"
+    return "resume" if isinstance(outcome, ev.Interrupted) else "retry"
+
+
+def _closings(run: Run) -> list[ev.InterruptClosed]:
+    """For each question that the log holds open and the rows do not: what became of it."""
+    open_ids = {item.id for item in run.transcript.pending}
+    events = []
+    for item in run.asked:
+        if item.interrupt.id in open_ids and item.status != "pending":
+            given = interrupts.answer_dict(item.answer) if item.answer else {}
+            events.append(ev.InterruptClosed(item.interrupt.id, item.status, given, _told(run, item)))
+    return events
+
+
+def _told(run: Run, item: asked.Asked) -> str | None:
+    """What the agent reads of an answer that no graph waits for."""
+    if item.graph_id != IN_WORDS or item.answer is None:
+        return None
+    answer = item.answer
+    return answer.message or texts.confirmation(answer.fields, answer.refuses, run.language)
+
+
+def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[asked.Asked]:
+    turns.hold(connection, turn.num, turn.epoch)
+    asked.close(connection, turn.num, how)
+    return asked.of(connection, turn.num)
+
+
+def _so_far(run: Run) -> list[Any]:
+    """What this turn's earlier attempt finished before it failed: a new attempt goes on from there."""
+    whole = [message for message in run.transcript.finished if not message.cut]
+    return translate.to_langchain(fold.close(whole, run.transcript.running))
+
+
+def _answer(run: Run, answer: interrupts.Answer) -> Any:
+    if run.agent.foreign:
+        return answer.value if answer.decision == "value" else interrupts.answer_dict(answer)
+    return interrupts.answer_dict(answer)
+
+
+def _failed(turn: Turn, error: Exception) -> ev.Failed:
+    error_id = ids.error()
+    logger.error("turn %s failed (%s)", turn.id, error_id, exc_info=error)
+    if isinstance(error, RunFailed):
+        return ev.Failed(error.message, error.code, error_id, error.retryable)
+    if isinstance(error, CaesuraError) and error.status < 500:
+        return ev.Failed(error.message, error.code, error_id)
+    return ev.Failed("something went wrong", "internal", error_id)
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()

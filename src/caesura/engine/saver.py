@@ -1,0 +1,144 @@
+"""LangGraph's checkpoints in our own rows: a crash journal of one turn, fenced like every other write."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_metadata,
+)
+from sqlalchemy import Connection
+
+from caesura.store import checkpoints, turns
+from caesura.store.database import Database
+
+
+def thread_id(turn: int, epoch: int) -> str:
+    """The checkpointer's thread: the turn, and the epoch that may write to it."""
+    return f"{turn}.{epoch}"
+
+
+class Saver(BaseCheckpointSaver[str]):
+    def __init__(self, database: Database) -> None:
+        super().__init__()
+        self._database = database
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        turn, _, ns = _place(config)
+        wanted = config["configurable"].get("checkpoint_id")
+        found = await self._database.read(checkpoints.get, turn, ns, wanted)
+        return None if found is None else self._tuple(config, ns, *found)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        if config is None:
+            return
+        turn, _, ns = _place(config)
+        older = before["configurable"].get("checkpoint_id") if before else None
+        left = limit
+        for item in await self._database.read(checkpoints.listing, turn, ns):
+            if left == 0:
+                return
+            found = self._tuple(config, ns, item, [])
+            matches = all(found.metadata.get(key) == value for key, value in (filter or {}).items())
+            if matches and (older is None or item.id < older):
+                left = None if left is None else left - 1
+                yield found
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        turn, epoch, ns = _place(config)
+        kind, body = self.serde.dumps_typed(checkpoint)
+        _, about = self.serde.dumps_typed(get_checkpoint_metadata(config, metadata))
+        parent = config["configurable"].get("checkpoint_id")
+        row = checkpoints.Checkpoint(checkpoint["id"], parent, kind, body, about)
+        await self._database.write_lightly(_put, turn, epoch, ns, row)
+        return _config(config, ns, checkpoint["id"])
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        turn, epoch, ns = _place(config)
+        rows = [
+            checkpoints.Write(
+                task_id,
+                WRITES_IDX_MAP.get(channel, idx),
+                task_path,
+                channel,
+                *self.serde.dumps_typed(value),
+            )
+            for idx, (channel, value) in enumerate(writes)
+        ]
+        at = config["configurable"]["checkpoint_id"]
+        await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        turn, epoch, _ = _place({"configurable": {"thread_id": thread_id}})
+        await self._database.write_lightly(_remove, turn, epoch)
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        number = 0 if current is None else int(current.partition(".")[0])
+        return f"{number + 1:032}.{random.random():016}"  # noqa: S311 - only has to differ
+
+    def _tuple(
+        self,
+        config: RunnableConfig,
+        ns: str,
+        item: checkpoints.Checkpoint,
+        writes: Sequence[checkpoints.Write],
+    ) -> CheckpointTuple:
+        loads = self.serde.loads_typed
+        return CheckpointTuple(
+            _config(config, ns, item.id),
+            loads((item.type, bytes(item.body))),
+            loads(("msgpack", bytes(item.metadata))),
+            _config(config, ns, item.parent_id) if item.parent_id else None,
+            [(write.task_id, write.channel, loads((write.type, bytes(write.body)))) for write in writes],
+        )
+
+
+def _place(config: RunnableConfig) -> tuple[int, int, str]:
+    turn, _, epoch = config["configurable"]["thread_id"].partition(".")
+    return int(turn), int(epoch), config["configurable"].get("checkpoint_ns", "")
+
+
+def _config(config: RunnableConfig, ns: str, checkpoint_id: str) -> RunnableConfig:
+    thread = config["configurable"]["thread_id"]
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
+
+
+def _put(connection: Connection, turn: int, epoch: int, ns: str, row: checkpoints.Checkpoint) -> None:
+    turns.hold(connection, turn, epoch)
+    checkpoints.put(connection, turn, ns, row)
+
+
+def _remove(connection: Connection, turn: int, epoch: int) -> None:
+    turns.hold(connection, turn, epoch)
+    checkpoints.remove(connection, turn)
+
+
+def _put_writes(
+    connection: Connection, turn: int, epoch: int, ns: str, at: str, rows: Sequence[checkpoints.Write]
+) -> None:
+    turns.hold(connection, turn, epoch)
+    checkpoints.put_writes(connection, turn, ns, at, rows)

@@ -1,0 +1,200 @@
+"""The supervisor: owns every task. It starts runs, stops them, adopts what others left, and drains."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Coroutine
+from typing import Any
+
+from caesura.core import events as ev
+from caesura.core import ids
+from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.engine.run import Control, stop_reason
+from caesura.engine.runner import Released, Runner
+from caesura.store import turns
+from caesura.store.database import Database
+from caesura.store.turns import Turn
+
+logger = logging.getLogger(__name__)
+
+_ADOPTED = 64
+
+
+class _Job:
+    def __init__(self, turn: Turn, control: Control) -> None:
+        self.turn = turn
+        self.control = control
+        self.task: asyncio.Task[None]
+
+
+class Supervisor:
+    """One per process, known to the others as `owner`. A run belongs to it, never to a connection."""
+
+    def __init__(self, database: Database, *, lease: float = 15.0, poll: float = 1.0) -> None:
+        """`lease` is how long others wait before they take a silent owner's turns; `poll` how often this
+        process looks for such turns."""
+        self.owner = ids.owner()
+        self.lease_ms = int(lease * 1000)
+        self._database = database
+        self._poll = poll
+        self._runner: Runner | None = None
+        self._jobs: dict[int, _Job] = {}
+        self._others: set[asyncio.Task[None]] = set()
+        self._nudged = asyncio.Event()
+        self._stopping = threading.Event()
+        self._heart: threading.Thread | None = None
+        self._adopting: asyncio.Task[None] | None = None
+
+    def start(self, runner: Runner) -> None:
+        """Begin to renew leases and to adopt: what a dead owner left is taken up at once."""
+        self._runner = runner
+        loop = asyncio.get_running_loop()
+        self._heart = threading.Thread(target=self._beat, args=(loop,), name="caesura-lease", daemon=True)
+        self._heart.start()
+        self._adopting = self.spawn(self._adopt())
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task that is waited for when the process ends."""
+        task = asyncio.create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+        return task
+
+    def run(self, turn: Turn) -> None:
+        """Work on a turn that this process owns."""
+        job = _Job(turn, Control())
+        self._jobs[turn.num] = job
+        job.task = asyncio.create_task(self._supervise(job), name=f"run-{turn.id}")
+
+    def running(self, num: int) -> bool:
+        return num in self._jobs
+
+    @property
+    def count(self) -> int:
+        return len(self._jobs)
+
+    def nudge(self) -> None:
+        """Something may wait to be taken up: look now."""
+        self._nudged.set()
+
+    def hurry(self, num: int) -> None:
+        """The person has answered: do not hold the segment open for a title."""
+        if job := self._jobs.get(num):
+            job.control.hurry.set()
+
+    def stop(self, num: int, reason: ev.StopReason) -> bool:
+        """Stop a run of this process; what was said is kept. False when it does not run here."""
+        job = self._jobs.get(num)
+        if job is None:
+            return False
+        if job.control.stop is None:
+            job.control.stop = reason
+            job.task.cancel()
+        return True
+
+    async def join(self, num: int) -> None:
+        """Wait until this process no longer works on the turn."""
+        if job := self._jobs.get(num):
+            await asyncio.wait([job.task])
+
+    async def discard(self, num: int) -> None:
+        """End a run whose turn is about to be deleted: nothing more is written."""
+        if job := self._jobs.get(num):
+            job.task.cancel()
+            await asyncio.wait([job.task])
+
+    async def drain(self, grace: float = 5.0) -> None:
+        """Let every run go at its next step, or break it off: the next process goes on with it."""
+        self._stopping.set()
+        if self._adopting is not None:
+            self._adopting.cancel()
+        jobs = list(self._jobs.values())
+        for job in jobs:
+            job.control.graph.request_drain()
+            job.control.hurry.set()
+        if jobs:
+            await asyncio.wait([job.task for job in jobs], timeout=grace)
+        for job in list(self._jobs.values()):
+            job.task.cancel()
+            await asyncio.wait([job.task])
+        for task in list(self._others):
+            task.cancel()
+            await asyncio.wait([task])
+        if self._heart is not None:
+            await asyncio.to_thread(self._heart.join)
+
+    async def _supervise(self, job: _Job) -> None:
+        turn = job.turn
+        assert self._runner is not None  # noqa: S101 - start() comes first
+        try:
+            await self._runner.run(turn, job.control)
+        except (asyncio.CancelledError, Released):
+            if self._stopping.is_set():
+                await self._hand_over(turn)
+        except Fenced:
+            logger.warning("turn %s was taken over or deleted", turn.id)
+        except Unavailable:
+            logger.warning("turn %s is left until storage is back", turn.id)
+        except Exception:
+            logger.exception("turn %s was left", turn.id)
+        finally:
+            if self._jobs.get(turn.num) is job:
+                del self._jobs[turn.num]
+            self.nudge()
+
+    async def _hand_over(self, turn: Turn) -> None:
+        try:
+            await self._database.write(turns.release, turn.num, turn.epoch, requeue=True)
+        except CaesuraError as error:
+            logger.warning("turn %s could not be handed over: %s", turn.id, error)
+
+    async def _adopt(self) -> None:
+        while True:
+            try:
+                found = await self._database.write_lightly(
+                    turns.claim_some, self.owner, self.lease_ms, _ADOPTED
+                )
+            except CaesuraError as error:
+                logger.warning("cannot look for work: %s", error)
+                found = []
+            for turn in found:
+                logger.info("turn %s is taken up", turn.id)
+                self.run(turn)
+            if len(found) < _ADOPTED:
+                await self._pause()
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(self._poll):
+                await self._nudged.wait()
+        except TimeoutError:
+            pass
+        self._nudged.clear()
+
+    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread of its own, so that a busy loop does not look like a dead process."""
+        while not self._stopping.wait(self.lease_ms / 3000):
+            jobs = dict(self._jobs)
+            if not jobs:
+                continue
+            try:
+                kept = self._database.write_now(turns.renew, self.owner, list(jobs), self.lease_ms)
+            except CaesuraError as error:
+                logger.warning("leases could not be renewed: %s", error)
+                continue
+            try:
+                loop.call_soon_threadsafe(self._heard, jobs, kept)
+            except RuntimeError:
+                return  # the loop is closed: the process ends
+
+    def _heard(self, jobs: dict[int, _Job], kept: dict[int, str | None]) -> None:
+        for num, job in jobs.items():
+            if self._jobs.get(num) is not job:
+                continue
+            if num not in kept:
+                logger.warning("turn %s was lost", job.turn.id)
+                job.task.cancel()
+            elif stop := kept[num]:
+                self.stop(num, stop_reason(stop))

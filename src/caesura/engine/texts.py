@@ -1,0 +1,63 @@
+"""What the engine itself says to a model or a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from caesura.core.language import Language
+
+NO_TEXT = "Done."
+
+
+def no_such_tool(name: str, known: Sequence[str]) -> str:
+    return f"There is no tool named {name!r}. The tools are: {', '.join(known) or 'none'}."
+
+
+def broken_arguments(raw: str) -> str:
+    return f"The arguments were not valid JSON, so nothing was done: {raw}"
+
+
+def refused(message: str) -> str:
+    reason = f" They said: {message}" if message else ""
+    return f"Not done: the person refused this call.{reason}"
+
+
+def left_unknown(message: str) -> str:
+    reason = f" They said: {message}" if message else ""
+    return f"Unknown: the server stopped during this call, and the person chose not to run it again.{reason}"
+
+
+def too_slow(seconds: float) -> str:
+    return f"The tool did not end within {seconds:g} seconds and was stopped; it may have had an effect."
+
+
+def tool_failed(error_id: str) -> str:
+    return f"The tool failed ({error_id})."
+
+
+def bounded(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[cut: the first {limit} of {len(text)} characters]"
+
+
+def unknown_outcome(description: str, language: Language) -> str:
+    if language == "zh":
+        return f"{description}（服务中断，不知道此操作是否已执行。要再次执行吗？）"
+    return f"{description} (the server stopped meanwhile: it may already be done. Run it again?)"
+
+
+def confirmation(fields: dict[str, Any], refuses: bool, language: Language) -> str:
+    """A person's answer to a confirmation, as the agent reads it."""
+    rest = {name: value for name, value in fields.items() if not isinstance(value, bool)}
+    details = "; ".join(f"{name}: {value}" for name, value in rest.items())
+    if language == "zh":
+        said = "我不同意，请不要继续。" if refuses else "我确认，请继续。"
+    else:
+        said = "No, I refuse. Do not go ahead." if refuses else "Yes, I confirm. Go ahead."
+    return f"{said} {details}".strip()
+
+
+def confirm_label(language: Language) -> str:
+    return "确认" if language == "zh" else "Confirmation"

@@ -1,0 +1,179 @@
+"""Calling a tool: who must agree, what the journal says, what is told.
+
+A call is journalled before it is made and after it has ended, each time together with its event. One that
+has ended is never made again. One that was begun when its process died may or may not have taken effect:
+a tool that is safe to repeat is called again; for any other the person decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware.types import ToolCallRequest
+from langchain_core.messages import ToolCall, ToolMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.types import Command, interrupt
+from sqlalchemy import Connection
+
+from caesura.agents.tools.tool import Tool
+from caesura.core import events as ev
+from caesura.core import ids, plain
+from caesura.core.errors import CaesuraError
+from caesura.core.interrupts import Answer, answer_from
+from caesura.engine import texts, translate
+from caesura.engine.compiled import Compiled
+from caesura.engine.run import Run, Scope
+from caesura.store import tool_calls as journal
+from caesura.store import turns
+
+logger = logging.getLogger(__name__)
+
+Handler = Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+
+
+async def call(scope: Scope, agent: Compiled, request: ToolCallRequest, handler: Handler) -> ToolMessage:
+    return await _Call(scope, agent, request, handler).result()
+
+
+class _Call:
+    def __init__(self, scope: Scope, agent: Compiled, request: ToolCallRequest, handler: Handler) -> None:
+        self._run: Run = scope.run
+        self._parent = scope.parent
+        self._agent, self._request, self._handler = agent, request, handler
+        self._id = str(request.tool_call["id"])
+        self._name = request.tool_call["name"]
+        self._args: dict[str, Any] = request.tool_call["args"]
+        self._tool: Tool | None = agent.tools.get(self._name) if request.tool is not None else None
+
+    async def result(self) -> ToolMessage:
+        known = self._run.journal.get(self._id)
+        if known is not None and known.output is not None:
+            return self._message(known.output["text"], known.output["status"])
+        if self._tool is None:
+            return await self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
+        if translate.BROKEN in self._args:
+            return await self._note(texts.broken_arguments(self._args[translate.BROKEN]), "error")
+        if self._tool.asks:
+            return await self._ask()
+        if known is not None and not self._tool.repeatable:
+            return await self._decided(self._approval(unknown=True), unknown=True)
+        if known is None and self._must_ask():
+            return await self._decided(self._approval())
+        return await self._make()
+
+    def _must_ask(self) -> bool:
+        return self._agent.permissions.get(self._name) == "confirm" and self._name not in self._run.grants
+
+    def _approval(self, unknown: bool = False) -> Answer:
+        """The person's decision; stops the turn until there is one."""
+        label, description = self._describe()
+        value = {
+            "kind": "approval",
+            "tool_call_id": self._id,
+            "name": self._name,
+            "args": plain.clean(self._args),
+            "label": label,
+            "description": texts.unknown_outcome(description, self._run.language) if unknown else description,
+            "unknown": unknown,
+            "agent": self._agent.name,
+        }
+        return answer_from(interrupt(value))
+
+    async def _decided(self, answer: Answer, unknown: bool = False) -> ToolMessage:
+        match answer.decision:
+            case "reject" if unknown:
+                return await self._note(texts.left_unknown(answer.message), "unknown")
+            case "reject":
+                return await self._note(texts.refused(answer.message), "refused")
+            case "respond":
+                return await self._note(answer.message, "answered")
+            case "edit":
+                self._args = answer.args or {}
+        return await self._make(grant=answer.always_allow)
+
+    async def _ask(self) -> ToolMessage:
+        """A tool that asks runs from the top again when the answer comes: it is begun once, ended once."""
+        if self._id not in self._run.transcript.running:
+            await self._run.record(self._started())
+        text, status = await self._outcome()
+        return await self._note(text, status)
+
+    async def _make(self, grant: bool = False) -> ToolMessage:
+        def begun(connection: Connection) -> None:
+            journal.begin(connection, self._run.turn.num, self._id, self._name, self._args)
+            if grant:
+                self._run.grants.add(self._name)
+                turns.grant(connection, self._run.turn.num, self._run.turn.epoch, self._run.grants)
+
+        await self._run.record(self._started(), also=begun, durable=True)
+        text, status = await self._outcome()
+        return await self._end(text, status)
+
+    async def _outcome(self) -> tuple[str, ev.ToolStatus]:
+        call = ToolCall(name=self._name, args=self._args, id=self._id, type="tool_call")
+        try:
+            async with asyncio.timeout(None if self._waits() else self._run.limits.tool):
+                message = await self._handler(self._request.override(tool_call=call))
+        except GraphBubbleUp:
+            raise
+        except TimeoutError:
+            return texts.too_slow(self._run.limits.tool), "error"
+        except CaesuraError as error:
+            if error.status >= 500:
+                raise
+            return error.message, "error"
+        except Exception:
+            error_id = ids.error()
+            logger.exception("tool %s failed (%s)", self._name, error_id)
+            return texts.tool_failed(error_id), "error"
+        if not isinstance(message, ToolMessage):
+            return texts.NO_TEXT, "ok"
+        status: ev.ToolStatus = "error" if message.status == "error" else "ok"
+        return texts.bounded(_text(message.content), self._run.limits.tool_output), status
+
+    def _waits(self) -> bool:
+        """Whether the tool's time is its own affair: a person may be thinking, a sub-agent working."""
+        return self._tool is not None and self._tool.asks
+
+    async def _end(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+        def ended(connection: Connection) -> None:
+            journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
+
+        await self._run.record(self._finished(text, status), also=ended, durable=True)
+        return self._message(text, status)
+
+    async def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+        """A result of a call that was not journalled when it began, if it was made at all."""
+
+        def noted(connection: Connection) -> None:
+            journal.begin(connection, self._run.turn.num, self._id, self._name, self._args)
+            journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
+
+        await self._run.record(self._finished(text, status), also=noted, durable=True)
+        return self._message(text, status)
+
+    def _started(self) -> ev.ToolStarted:
+        return ev.ToolStarted(self._id, self._name, plain.clean(self._args), self._agent.name, self._parent)
+
+    def _finished(self, text: str, status: ev.ToolStatus) -> ev.ToolFinished:
+        return ev.ToolFinished(self._id, self._name, text, status, self._agent.name, self._parent)
+
+    def _message(self, text: str, status: str) -> ToolMessage:
+        good = status in ("ok", "answered")
+        return ToolMessage(
+            text, tool_call_id=self._id, name=self._name, status="success" if good else "error"
+        )
+
+    def _describe(self) -> tuple[str, str]:
+        assert self._tool is not None  # noqa: S101 - for the type checker
+        return self._tool.describe(self._args, self._run.language)
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return plain.text(content)
+    parts = [part if isinstance(part, str) else part.get("text", "") for part in content]
+    return plain.text("".join(str(part) for part in parts))

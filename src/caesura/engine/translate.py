@@ -1,0 +1,102 @@
+"""Between our words and LangChain's: messages, tool calls, interrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.ai import add_ai_message_chunks
+from langgraph.types import Interrupt as Asked
+
+from caesura.agents.chunks import text_of
+from caesura.core import ids, interrupts, plain
+from caesura.core.messages import Message
+
+#: What stands for arguments that were no JSON: the tool is not called, the model is told.
+BROKEN = "_broken_arguments"
+_ID_LIMIT = 200
+
+
+def to_langchain(messages: Iterable[Message]) -> list[BaseMessage]:
+    """The conversation's own messages, as a provider takes them: what a sub-agent said is not among them."""
+    return [message(item) for item in messages if item.parent is None and _says_something(item)]
+
+
+def message(item: Message) -> BaseMessage:
+    if item.role == "user":
+        return HumanMessage(item.content)
+    if item.role == "tool":
+        status: Any = "success" if item.status in ("ok", "answered") else "error"
+        return ToolMessage(item.content, tool_call_id=item.tool_call_id or "", name=item.name, status=status)
+    calls = [{**call, "type": "tool_call"} for call in item.tool_calls]
+    return AIMessage(item.content, tool_calls=calls)
+
+
+def merged(chunks: Sequence[AIMessageChunk]) -> AIMessage:
+    """One message of all its pieces. Plain text is joined by hand: adding pieces one by one costs more than
+    the model's own work."""
+    if all(isinstance(chunk.content, str) for chunk in chunks):
+        rich = [chunk for chunk in chunks if _is_rich(chunk)] or list(chunks[-1:])
+        whole = add_ai_message_chunks(rich[0], *rich[1:])
+        content: Any = "".join(text_of(chunk) for chunk in chunks)
+    else:
+        whole = add_ai_message_chunks(chunks[0], *chunks[1:])
+        content = whole.content
+    return AIMessage(
+        content=content,
+        tool_calls=[*whole.tool_calls, *(_repaired(call) for call in whole.invalid_tool_calls)],
+        usage_metadata=whole.usage_metadata,
+        response_metadata={
+            key: value
+            for key, value in whole.response_metadata.items()
+            if key in ("finish_reason", "stop_reason", "model_name")
+        },
+        id=chunks[0].id,
+    )
+
+
+def with_own_ids(message: AIMessage, used: Iterable[str]) -> AIMessage:
+    """The same message, each tool call under an id that is its own in this turn: some models count from
+    zero in every answer, and a call is run once for each id."""
+    taken = set(used)
+    calls = []
+    for call in message.tool_calls:
+        given = call.get("id") or ""
+        own = given if given and given not in taken and len(given) <= _ID_LIMIT else f"call-{ids.token()}"
+        taken.add(own)
+        calls.append({**call, "id": own, "args": plain.clean(call["args"])})
+    return message.model_copy(update={"tool_calls": calls})
+
+
+def tool_calls(message: AIMessage) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {"id": call["id"], "name": call["name"], "args": call["args"]} for call in message.tool_calls
+    )
+
+
+def interrupt(asked: Asked[Any], agent: str, foreign: bool) -> interrupts.Interrupt:
+    """What a graph asks, as we store it. Our own tools ask in our words; an operator's graph in any."""
+    value = plain.clean(asked.value)
+    if foreign:
+        return interrupts.Interrupt(ids.interrupt(), "graph", value=value, agent=agent)
+    return interrupts.from_dict({"agent": agent, **value, "id": ids.interrupt()})
+
+
+def finish_reason(message: AIMessage) -> str | None:
+    about = message.response_metadata
+    reason = about.get("finish_reason") or about.get("stop_reason")
+    return reason if isinstance(reason, str) else None
+
+
+def _says_something(item: Message) -> bool:
+    return item.role != "assistant" or bool(item.content or item.tool_calls)
+
+
+def _is_rich(chunk: AIMessageChunk) -> bool:
+    return bool(chunk.tool_call_chunks or chunk.usage_metadata or chunk.response_metadata)
+
+
+def _repaired(call: Any) -> Any:
+    raw = str(call.get("args") or "")[:1000]
+    return {"name": call.get("name") or "", "args": {BROKEN: raw}, "id": call.get("id"), "type": "tool_call"}

@@ -1,0 +1,56 @@
+"""Text, reasoning and usage of a chunk, whoever made it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessageChunk
+
+from caesura.agents.chunks import reasoning_of, text_of, usage_of
+
+
+@pytest.mark.parametrize(
+    ("content", "extra", "text", "reasoning"),
+    [
+        ("hello", {}, "hello", ""),
+        ("", {"reasoning_content": "hm"}, "", "hm"),
+        ("", {"reasoning_content": None}, "", ""),
+        ("", {"other": 1}, "", ""),
+        ([{"type": "text", "text": "a", "index": 0}], {}, "a", ""),
+        ([{"type": "thinking", "thinking": "hm", "index": 0}], {}, "", "hm"),
+        ([{"type": "thinking", "signature": "x"}], {}, "", ""),
+        ([{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "a"}], {}, "a", "hm"),
+        ([{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}], {}, "", "hm"),
+        ([{"type": "reasoning", "summary": "odd"}], {}, "", ""),
+        ([{"type": "input_json_delta", "partial_json": "{"}, {"type": "tool_use", "name": "x"}], {}, "", ""),
+        (["a", "b"], {}, "ab", ""),
+        ([{"type": "text", "text": None}], {}, "", ""),
+    ],
+)
+def test_text_and_reasoning_are_told_apart(
+    content: Any, extra: dict[str, Any], text: str, reasoning: str
+) -> None:
+    chunk = AIMessageChunk(content=content, additional_kwargs=extra)
+    assert (text_of(chunk), reasoning_of(chunk)) == (text, reasoning)
+
+
+def test_usage_is_flat_and_leaves_out_what_is_not_said() -> None:
+    chunk = AIMessageChunk(
+        content="",
+        usage_metadata={
+            "input_tokens": 3,
+            "output_tokens": 4,
+            "total_tokens": 7,
+            "input_token_details": {"cache_read": 2},
+            "output_token_details": {"reasoning": 1, "audio": 0},
+        },
+    )
+    assert usage_of(chunk) == {
+        "input_tokens": 3,
+        "output_tokens": 4,
+        "total_tokens": 7,
+        "cache_read_tokens": 2,
+        "reasoning_tokens": 1,
+    }
+    assert usage_of(AIMessageChunk(content="")) is None

@@ -1,0 +1,378 @@
+"""The catalog: loading, faults, changing files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from caesura.agents.loader import Agent, Catalog, check, schema
+from caesura.agents.tools import registry
+from caesura.core.errors import NotFound
+
+TOOLS = registry.standard().names
+
+MODEL_FILE = """
+from caesura.agents.demo.model import DemoModel
+
+class Own(DemoModel):
+    greeting: str = "{greeting}"
+"""
+GRAPH_FILE = """
+from langgraph.graph import MessagesState, StateGraph
+
+def answer(state):
+    return {"messages": [("ai", "hi")]}
+
+def factory():
+    return StateGraph(MessagesState).add_node(answer).set_entry_point("answer").compile()
+
+graph = factory()
+draft = StateGraph(MessagesState)
+number = 7
+"""
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def put(folder: Path, file: str, text: str) -> Path:
+    path = folder / file
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def agent(name: str, spec: str = "{}") -> str:
+    return f"apiVersion: superagent/v1\nkind: Agent\nmetadata:\n  name: {name}\nspec: {spec}\n"
+
+
+def catalog(folder: Path | None, clock: Clock | None = None) -> Catalog:
+    return Catalog(folder, TOOLS, clock=clock or Clock())
+
+
+def names(found: Catalog) -> list[str]:
+    return [item.name for item in found.agents()]
+
+
+def told(folder: Path) -> list[tuple[str, int, str, str]]:
+    return [(fault.file, fault.line, fault.field, fault.message) for fault in check(folder, TOOLS)]
+
+
+def test_the_agents_that_ship_have_no_faults() -> None:
+    found = catalog(None)
+    assert names(found) == ["approval-agent", "assistant"]
+    assert found.faults == ()
+    assert found.get("approval-agent").spec.interrupt.enabled
+
+
+def test_the_yaml_of_the_documentation_of_the_superagent_api_loads(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        "approval.yaml",
+        'apiVersion: superagent/v1\nkind: Agent\nmetadata:\n  name: approval\n  version: "1.0.0"\nspec:\n'
+        "  type: chat_model_agent\n  model:\n    primary: gpt-4o\n  system_prompt: |\n    你是一个审批助手。\n"
+        "  interrupt:\n    enabled: true\n    checkpoint_backend: redis\n    timeout_seconds: 300\n"
+        "  memory:\n    backend: builtin\n",
+    )
+    assert told(tmp_path) == []
+    assert catalog(tmp_path).get("approval").spec.interrupt.checkpoint_backend == "redis"
+
+
+def test_an_unknown_agent_is_not_found() -> None:
+    with pytest.raises(NotFound, match="agent not found: nobody"):
+        catalog(None).get("nobody")
+
+
+def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", "apiVersion: [\n")
+    put(tmp_path, "b.yml", agent("b"))
+    found = catalog(tmp_path)
+    assert "b" in names(found)
+    assert [fault.file for fault in found.faults] == ["a.yaml"]
+
+
+def test_an_unknown_field_is_reported_with_line_field_and_remedy(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "\n  model:\n    primary: demo\n    temprature: 1\n  colour: red"))
+    faults = check(tmp_path, TOOLS)
+    assert [(f.line, f.field, f.message, f.remedy) for f in faults] == [
+        (8, "spec.model.temprature", "unknown field", "did you mean temperature?"),
+        (9, "spec.colour", "unknown field", faults[1].remedy),
+    ]
+    assert "known here: description" in faults[1].remedy
+    assert str(faults[0]) == "a.yaml:8: spec.model.temprature: unknown field (did you mean temperature?)"
+
+
+def test_wrong_types_and_missing_fields_are_reported_where_they_stand(tmp_path: Path) -> None:
+    text = "apiVersion: other/v1\nkind: Agent\nmetadata:\n  version: 1\nspec:\n  tools: execute\n"
+    put(tmp_path, "a.yaml", text + "  interrupt:\n    enabled: 3\n  interrupt_on: yes please\n")
+    assert told(tmp_path) == [
+        ("a.yaml", 1, "apiVersion", "must be 'superagent/v1' or 'caesura/v1'"),
+        ("a.yaml", 3, "metadata.name", "is required"),
+        ("a.yaml", 6, "spec.tools", "must be a list, not a text"),
+        ("a.yaml", 8, "spec.interrupt.enabled", "must be true or false, not a number"),
+        ("a.yaml", 9, "spec.interrupt_on", "must be a list, not a text"),
+    ]
+
+
+def test_a_file_that_is_no_mapping_is_reported(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", "- 1\n- 2\n")
+    assert len(told(tmp_path)) == 1
+
+
+def test_unknown_tools_are_reported(tmp_path: Path) -> None:
+    spec = (
+        "\n  tools: [read_file,\n    exceute]\n  permissions: {web_fetch: confirm}\n  interrupt_on: [nothing]"
+    )
+    put(tmp_path, "a.yaml", agent("a", spec))
+    faults = check(tmp_path, TOOLS)
+    assert [(f.line, f.field, f.message) for f in faults] == [
+        (7, "spec.tools[1]", "unknown tool: exceute"),
+        (8, "spec.permissions.web_fetch", "unknown tool: web_fetch"),
+        (9, "spec.interrupt_on[0]", "unknown tool: nothing"),
+    ]
+    assert faults[0].remedy == "did you mean execute?"
+
+
+def test_bad_model_names_are_reported(tmp_path: Path) -> None:
+    spec = "\n  model:\n    primary: opneai:gpt-4o\n    fallbacks:\n      - demo\n      - my-model\n      - llama3:8b"
+    put(tmp_path, "a.yaml", agent("a", spec))
+    faults = check(tmp_path, TOOLS)
+    assert [(f.line, f.message, f.remedy) for f in faults] == [
+        (7, "unknown model provider: opneai", "did you mean openai?"),
+        (10, "unknown model: my-model", "write provider:name, such as openai:my-model, or demo"),
+        (11, "unknown model provider: llama3", "for a local model write ollama:llama3:8b"),
+    ]
+
+
+def test_unknown_sub_agents_are_reported(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "\n  sub_agents:\n    - ref: b\n    - ref: serach"))
+    put(tmp_path, "b.yaml", agent("b"))
+    put(tmp_path, "c.yaml", agent("search"))
+    found = catalog(tmp_path)
+    assert [(f.line, f.field, f.message, f.remedy) for f in found.faults] == [
+        (8, "spec.sub_agents[1].ref", "unknown agent: serach", "did you mean search?")
+    ]
+    assert "a" not in names(found)
+
+
+def test_a_circle_of_sub_agents_is_reported_in_every_file_of_it(tmp_path: Path) -> None:
+    for name, ref in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")):
+        put(tmp_path, f"{name}.yaml", agent(name, f"\n  sub_agents:\n    - ref: {ref}"))
+    put(tmp_path, "e.yaml", agent("e"))
+    found = catalog(tmp_path)
+    assert {fault.file for fault in found.faults} == {"a.yaml", "b.yaml", "c.yaml", "d.yaml"}
+    assert "agents call each other in a circle: a → b → c → a" in {fault.message for fault in found.faults}
+    assert {"a", "b", "c", "d"}.isdisjoint(names(found))
+    assert "e" in names(found)
+
+
+def test_sub_agents_are_linked_and_change_the_version_of_who_uses_them(tmp_path: Path) -> None:
+    put(tmp_path, "lead.yaml", agent("lead", "{sub_agents: [{ref: helper, description: Helps.}]}"))
+    put(tmp_path, "helper.yaml", agent("helper", "{description: A helper.}"))
+    found = catalog(tmp_path)
+    before = found.get("lead")
+    assert [(link.agent.name, link.description) for link in before.sub_agents] == [("helper", "Helps.")]
+    put(tmp_path, "helper.yaml", agent("helper", "{description: Another helper.}"))
+    assert found.refresh()
+    assert found.get("lead").version != before.version
+
+
+def test_the_second_file_with_a_name_is_the_one_at_fault(tmp_path: Path) -> None:
+    put(tmp_path, "one.yaml", agent("same", "{description: one}"))
+    found = catalog(tmp_path)
+    put(tmp_path, "a-newcomer.yaml", agent("same", "{description: two}"))
+    found.refresh()
+    assert found.get("same").description == "one"
+    assert [(f.file, f.message) for f in found.faults] == [
+        ("a-newcomer.yaml", "the name same is already taken by one.yaml")
+    ]
+
+
+def test_an_operators_agent_takes_the_place_of_one_that_ships(tmp_path: Path) -> None:
+    put(tmp_path, "mine.yaml", agent("assistant", "{description: mine}"))
+    found = catalog(tmp_path)
+    assert found.get("assistant").description == "mine"
+    assert found.faults == ()
+    (tmp_path / "mine.yaml").unlink()
+    found.refresh()
+    assert found.get("assistant").description != "mine"
+
+
+def test_a_changed_file_is_looked_for_at_most_once_a_second(tmp_path: Path) -> None:
+    clock = Clock()
+    put(tmp_path, "a.yaml", agent("a", "{description: old}"))
+    found = catalog(tmp_path, clock)
+    old = found.get("a")
+    put(tmp_path, "a.yaml", agent("a", "{description: new}"))
+    clock.now = 0.9
+    assert found.get("a") is old
+    clock.now = 1.0
+    assert found.get("a").description == "new"
+    assert found.get("a").version != old.version
+
+
+def test_nothing_is_read_again_while_nothing_changes(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a"))
+    found = catalog(tmp_path)
+    before = found.get("a")
+    assert not found.refresh()
+    assert found.get("a") is before
+
+
+def test_a_file_that_turns_bad_keeps_its_agent_in_service(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "{description: good}"))
+    found = catalog(tmp_path)
+    put(tmp_path, "a.yaml", agent("a", "{colour: red}"))
+    found.refresh()
+    assert found.get("a").description == "good"
+    assert [fault.field for fault in found.faults] == ["spec.colour"]
+    put(tmp_path, "a.yaml", agent("a", "{description: better}"))
+    found.refresh()
+    assert found.get("a").description == "better"
+    assert found.faults == ()
+
+
+def test_a_deleted_file_takes_its_agent_out_of_service(tmp_path: Path) -> None:
+    path = put(tmp_path, "a.yaml", agent("a"))
+    found = catalog(tmp_path)
+    path.unlink()
+    found.refresh()
+    with pytest.raises(NotFound):
+        found.get("a")
+
+
+def test_an_agent_whose_helper_is_deleted_stays_in_service_with_a_fault(tmp_path: Path) -> None:
+    put(tmp_path, "lead.yaml", agent("lead", "{sub_agents: [{ref: helper}]}"))
+    helper = put(tmp_path, "helper.yaml", agent("helper"))
+    found = catalog(tmp_path)
+    helper.unlink()
+    found.refresh()
+    assert [link.agent.name for link in found.get("lead").sub_agents] == ["helper"]
+    assert [fault.message for fault in found.faults] == ["unknown agent: helper"]
+
+
+def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    put(tmp_path, "outside.yaml", agent("outside"))
+    (folder / "out.yaml").symlink_to(tmp_path / "outside.yaml")
+    put(folder, "kept.txt", agent("inside"))
+    (folder / "in.yaml").symlink_to("kept.txt")
+    found = catalog(folder)
+    assert "inside" in names(found)
+    assert [fault.message for fault in found.faults] == ["is a link that leaves the agents folder"]
+
+
+def test_what_is_no_regular_file_is_reported_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "nowhere.yaml").symlink_to("missing")
+    (tmp_path / "self.yaml").symlink_to("self.yaml")
+    put(tmp_path, ".hidden.yaml", "[")
+    assert sorted({fault.file for fault in check(tmp_path, TOOLS)}) == [
+        "nowhere.yaml",
+        "pipe.yaml",
+        "self.yaml",
+    ]
+
+
+def test_a_missing_folder_is_a_fault_until_it_is_there(tmp_path: Path) -> None:
+    found = catalog(tmp_path / "none")
+    assert [fault.message for fault in found.faults] == ["the agents folder does not exist"]
+    assert "assistant" in names(found)
+    (tmp_path / "none").mkdir()
+    found.refresh()
+    assert found.faults == ()
+
+
+def test_an_operators_model_class_next_to_the_yaml_is_imported_and_reloaded(tmp_path: Path) -> None:
+    put(tmp_path, "own.py", MODEL_FILE.format(greeting="one"))
+    put(tmp_path, "a.yaml", agent("a", "{model: {class: 'own:Own', options: {delay: 0}}}"))
+    found = catalog(tmp_path)
+    assert found.faults == ()
+    before = found.get("a")
+    put(tmp_path, "own.py", MODEL_FILE.format(greeting="two"))
+    assert found.refresh()
+    assert greeting(before) == "one"
+    assert greeting(found.get("a")) == "two"
+    assert found.get("a").version != before.version
+
+
+def greeting(item: Agent) -> str:
+    assert item.model_class is not None
+    return str(item.model_class.model_fields["greeting"].default)
+
+
+@pytest.mark.parametrize("attribute", ["graph", "factory"])
+def test_an_operators_graph_or_its_factory_is_imported(tmp_path: Path, attribute: str) -> None:
+    put(tmp_path, "flow.py", GRAPH_FILE)
+    put(tmp_path, "a.yaml", agent("a", f"{{type: langgraph, graph: 'flow:{attribute}'}}"))
+    found = catalog(tmp_path)
+    assert found.faults == ()
+    graph = found.get("a").graph
+    assert graph is not None
+    assert graph.invoke({"messages": []})["messages"][-1].content == "hi"
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("flow:missing", "flow has no attribute missing"),
+        ("flow:number", "flow:number is not a compiled graph"),
+        ("flow:draft", "flow:draft is a graph that is not compiled: call .compile() on it"),
+        ("nowhere:graph", "nowhere failed: ModuleNotFoundError: No module named 'nowhere'"),
+        ("raises:graph", "raises.py failed: ZeroDivisionError: division by zero"),
+        ("leaves:graph", "leaves.py failed: SystemExit: 3"),
+        ("garbled:graph", "garbled.py failed: SyntaxError"),
+    ],
+)
+def test_a_graph_that_cannot_be_had_is_reported(tmp_path: Path, target: str, said: str) -> None:
+    put(tmp_path, "flow.py", GRAPH_FILE)
+    put(tmp_path, "raises.py", "1 / 0\n")
+    put(tmp_path, "leaves.py", "raise SystemExit(3)\n")
+    put(tmp_path, "garbled.py", "def (:\n")
+    put(tmp_path, "a.yaml", agent("a", f"\n  type: langgraph\n  graph: '{target}'"))
+    (fault,) = check(tmp_path, TOOLS)
+    assert (fault.line, fault.field) == (7, "spec.graph")
+    assert fault.message.startswith(said)
+
+
+def test_a_module_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    put(tmp_path, "outside.py", GRAPH_FILE)
+    (folder / "flow.py").symlink_to(tmp_path / "outside.py")
+    put(folder, "a.yaml", agent("a", "{type: langgraph, graph: 'flow:graph'}"))
+    assert [fault.message for fault in check(folder, TOOLS)] == [
+        "flow.py is a link that leaves the agents folder"
+    ]
+
+
+def test_a_mended_module_mends_its_agent(tmp_path: Path) -> None:
+    put(tmp_path, "own.py", "1 / 0\n")
+    put(tmp_path, "a.yaml", agent("a", "{model: {class: 'own:Own'}}"))
+    found = catalog(tmp_path)
+    assert len(found.faults) == 1
+    put(tmp_path, "own.py", MODEL_FILE.format(greeting="one"))
+    found.refresh()
+    assert found.faults == ()
+    assert "a" in names(found)
+
+
+def test_a_class_that_is_no_chat_model_is_reported(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "{model: {class: 'pathlib:Path'}}"))
+    assert [fault.message for fault in check(tmp_path, TOOLS)] == [
+        "pathlib:Path is not a subclass of BaseChatModel"
+    ]
+
+
+def test_the_schema_names_the_fields_as_the_yaml_does() -> None:
+    found = schema()
+    assert set(found["properties"]) == {"apiVersion", "kind", "metadata", "spec"}
+    assert "class" in found["$defs"]["Model"]["properties"]
+    assert found["additionalProperties"] is False

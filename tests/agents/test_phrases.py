@@ -1,0 +1,112 @@
+"""Confirmations asked for in words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caesura.agents import phrases
+from caesura.agents.confirmations import decision_in, told
+from caesura.core.interrupts import Answer
+
+EXAMPLES = (
+    "Please confirm you want to delete...",
+    "Do you confirm this action?",
+    "Are you sure you want to proceed?",
+    "Shall I proceed with the deployment?",
+    "Would you like me to proceed?",
+    "Do you want to proceed with deletion?",
+    "Do you want me to send this email?",
+    "Should I go ahead and reset the database?",
+    "Please confirm before I execute this.",
+    "Confirmation required for this action.",
+    "Waiting for your confirmation...",
+    "This action needs your approval.",
+)
+
+
+@pytest.mark.parametrize("sentence", EXAMPLES)
+def test_each_example_of_the_superagent_api_interrupts(sentence: str) -> None:
+    assert phrases.detect(sentence) == sentence
+    assert phrases.detect(f"I looked at it. {sentence} I wait.") == sentence
+
+
+@pytest.mark.parametrize("phrase", phrases.DEFAULTS)
+def test_each_phrase_is_found_in_any_case_and_with_any_white_space(phrase: str) -> None:
+    assert phrases.detect(phrase.upper()) is not None
+    assert phrases.detect(phrase.replace(" ", " \n\t ")) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "我将要删除以下数据。Please confirm: 即将删除 1,234 条记录,此操作不可逆。之后再说。",
+            "Please confirm: 即将删除 1,234 条记录,此操作不可逆。",
+        ),
+        ("将部署 v2.0。请确认是否部署 v2.0 到 10.0.0.1？谢谢", "请确认是否部署 v2.0 到 10.0.0.1？"),
+        (
+            "Version 2.0 is ready. Shall I proceed with v2.0 now? It takes 1.5 h.",
+            "Shall I proceed with v2.0 now?",
+        ),
+        ("First line\nAre you sure\nlast line", "Are you sure"),
+        ("Please **confirm** it. Fine.", "Please **confirm** it."),
+        ('He said "are you sure?" Then left.', 'He said "are you sure?"'),
+        ("Are you sure? Yes. Do you confirm? ok", "Are you sure? Do you confirm?"),
+        ("请 确 认", "请 确 认"),
+        ("Please\nconfirm this. Thanks.", "Please confirm this."),
+    ],
+)
+def test_the_reason_is_the_asking_sentences(text: str, reason: str) -> None:
+    assert phrases.detect(text) == reason
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Done.", "I confirmed it.", "pleaseconfirm", "Confirm.", "确认了", "请稍等"]
+)
+def test_other_texts_do_not_interrupt(text: str) -> None:
+    assert phrases.detect(text) is None
+
+
+def test_code_blocks_count_too() -> None:
+    assert phrases.detect("```\nprint('Are you sure?')\n```") == "print('Are you sure?')"
+
+
+def test_an_operators_phrases_are_added_and_taken_literally() -> None:
+    assert phrases.detect("Sign  here (now). Bye.", ["sign here (now)"]) == "Sign  here (now)."
+    assert phrases.detect("anything", [".*", "  "]) is None
+    assert phrases.detect("请批准此操作。", ["批准"]) == "请批准此操作。"
+
+
+def test_a_very_long_answer_is_looked_through_quickly() -> None:
+    began = time.perf_counter()
+    reason = phrases.detect("Please confirm. " * 20_000 + "please " * 20_000 + "请 " * 20_000)
+    assert time.perf_counter() - began < 2
+    assert reason is not None
+    assert len(reason) == phrases.LONGEST_REASON
+
+
+@given(st.text(max_size=100), st.sampled_from(EXAMPLES), st.text(max_size=100))
+def test_a_phrase_is_found_wherever_it_stands(before: str, sentence: str, after: str) -> None:
+    assert phrases.detect(f"{before}\n{sentence}\n{after}") is not None
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=3))
+def test_the_reason_comes_from_the_text(text: str, extra: list[str]) -> None:
+    reason = phrases.detect(text, extra)
+    if reason:
+        assert set("".join(reason.split())) <= set(text)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_the_agent_is_told_of_an_answer_can_be_read_again(language: str) -> None:
+    spoken = "zh" if language == "zh" else "en"
+    yes = Answer("fields", fields={"confirm": True, "why": "because"})
+    assert decision_in(told(yes, spoken)) is True
+    assert "because" in told(yes, spoken)
+    assert decision_in(told(Answer("fields", fields={"confirm": False}), spoken)) is False
+    assert decision_in(told(Answer("reject", message="not today"), spoken)) is False
+    assert decision_in("something else") is None

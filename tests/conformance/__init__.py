@@ -1,0 +1,1 @@
+"""What every backend must do alike: one suite, run over each."""

@@ -1,0 +1,149 @@
+"""What the log does when the storage goes away or its answers get lost, on every backend."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import Connection
+
+from caesura.core.errors import Fenced, Unavailable
+from caesura.core.events import TextDelta
+from caesura.log import Log
+from caesura.store import turns, users
+from caesura.store.database import Database
+from tests.conformance.rows import make_turn, make_user
+from tests.log.flaky import Flaky, times
+from tests.log.reading import check, places, said, stored, word, words, write
+
+
+async def test_a_commit_whose_answer_got_lost_is_not_written_twice(database: Database) -> None:
+    flaky = Flaky(database)
+    log, turn = Log(flaky), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    reader = asyncio.create_task(check(log, turn.num, 6))
+    await asyncio.sleep(0)
+    await write(stream, 3)
+    flaky.after = times(2)
+    await write(stream, 6)
+    assert await reader == 6
+    assert places(await stored(log, turn.num)) == [1, 2, 3, 4, 5, 6]
+
+
+async def test_what_also_did_is_done_once_and_its_result_is_not_lost(database: Database) -> None:
+    flaky, user = Flaky(database), await make_user(database)
+    log, turn = Log(flaky), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    ran: list[str] = []
+
+    def also(connection: Connection) -> str:
+        users.create(connection, f"{user}-guest", "hash")
+        ran.append("once")
+        return "the result"
+
+    flaky.after = times(1)
+    assert await stream.commit(TextDelta(1, "1"), also=also) == "the result"
+    assert ran == ["once"]
+    assert said(await stored(log, turn.num)) == ["1"]
+
+
+async def test_what_failed_before_the_commit_is_written_by_the_next_try(database: Database) -> None:
+    flaky, user = Flaky(database), await make_user(database)
+    log, turn = Log(flaky), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    flaky.before = times(2)
+    await stream.commit(*words(1, 2), also=lambda c: users.set_password(c, user, "new"))
+    assert said(await stored(log, turn.num)) == ["1", "2"]
+    found = await database.read(users.get, user)
+    assert found is not None
+    assert found.password_hash == "new"
+
+
+async def test_a_lost_answer_is_not_confused_with_what_the_next_owner_wrote(database: Database) -> None:
+    """The old owner's write never happened; while it waits to try again, another owner writes there."""
+    flaky = Flaky(database)
+    old_log, new_log = Log(flaky, poll=0.05), Log(database)
+    turn = await make_turn(database, lease_ms=-1)
+    stream = await old_log.open(turn.num, 1)
+    await write(stream, 3)
+    flaky.before = times(1)
+    late = asyncio.create_task(stream.commit(TextDelta(0, "never"), TextDelta(0, "never"), also=_never))
+    put = asyncio.create_task(stream.commit(TextDelta(0, "never")))
+    await asyncio.sleep(0.01)
+    await database.write(turns.claim, turn.num, "node-2", 60_000)
+    await write(await new_log.open(turn.num, 2), 10)
+    for commit in (late, put):
+        with pytest.raises(Fenced):
+            await commit
+    assert isinstance(stream.error, Fenced)
+    await check(old_log if database.shared else new_log, turn.num, 10)
+
+
+async def test_a_group_that_half_landed_is_finished(database: Database) -> None:
+    flaky = Flaky(database)
+    log = Log(flaky)
+    streams = [await log.open((await make_turn(database)).num, 1) for _ in range(5)]
+    for _ in range(10):
+        flaky.before, flaky.after = times(random.randint(0, 1)), times(random.randint(0, 1))
+        commits = (s.commit(word(s.turn, s.last + 1), also=_name(s.turn)) for s in streams)
+        assert await asyncio.gather(*commits) == [stream.turn for stream in streams]
+    for stream in streams:
+        await check(log, stream.turn, 10)
+
+
+async def test_without_patience_the_caller_is_told_and_a_new_stream_goes_on(database: Database) -> None:
+    flaky = Flaky(database)
+    log, turn = Log(flaky, patience=0, poll=0.05), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    reader = asyncio.create_task(check(log, turn.num, 9))
+    await write(stream, 3)
+    flaky.before = times(1)
+    with pytest.raises(Unavailable):
+        await stream.commit(TextDelta(0, "lost"), also=_never)
+    with pytest.raises(Unavailable):
+        stream.put(TextDelta(0, "lost too"))
+    with pytest.raises(Unavailable):
+        await stream.commit(TextDelta(0, "lost too"))
+    fresh = await log.open(turn.num, 1)
+    assert fresh.last == 3
+    await write(fresh, 9)
+    assert await reader == 9
+    assert places(await stored(log, turn.num)) == list(range(1, 10))
+
+
+async def test_a_commit_that_landed_unknown_is_there_for_the_next_stream(database: Database) -> None:
+    flaky = Flaky(database)
+    log, turn = Log(flaky, patience=0, poll=0.05), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    reader = asyncio.create_task(check(log, turn.num, 9))
+    await write(stream, 3)
+    flaky.after = times(1)
+    with pytest.raises(Unavailable):
+        await stream.commit(word(turn.num, 4), word(turn.num, 5))
+    fresh = await log.open(turn.num, 1)
+    assert fresh.last == 5
+    await write(fresh, 9)
+    assert await reader == 9
+
+
+async def test_storage_that_comes_and_goes_leaves_no_gap_and_no_repeat(database: Database) -> None:
+    flaky = Flaky(database)
+    log = Log(flaky, patience=60)
+    streams = [await log.open((await make_turn(database)).num, 1) for _ in range(5)]
+    lose = random.Random(7)
+    flaky.before = flaky.after = lambda: lose.random() < 0.15
+    async with asyncio.TaskGroup() as group:
+        for stream in streams:
+            group.create_task(write(stream, 60))
+            group.create_task(check(log, stream.turn, 60))
+            group.create_task(check(log, stream.turn, 60, 20))
+    for stream in streams:
+        assert places(await stored(log, stream.turn)) == list(range(1, 61))
+
+
+def _name(turn: int) -> Callable[[Connection], int]:
+    return lambda connection: turn
+
+
+def _never(connection: Connection) -> None:
+    raise AssertionError("this must not be reached")

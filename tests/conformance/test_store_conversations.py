@@ -1,0 +1,262 @@
+"""Conversations, on every backend."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event, update
+
+from caesura.core.errors import Conflict, NotFound, Unauthenticated
+from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.messages import Message
+from caesura.store import conversations, interrupts, schema, turns
+from caesura.store.conversations import Order
+from caesura.store.database import Database
+from tests.conformance.rows import end_turn, make_conversation, make_turn, make_user
+
+
+async def test_a_new_conversation_is_idle_and_empty(database: Database) -> None:
+    await make_user(database, "alice")
+    made = await database.write(conversations.create, "alice-1", "alice", "demo", "s1")
+    assert made == await database.read(conversations.get, "alice-1", "alice")
+    assert made[:7] == ("alice-1", "alice", "demo", None, "s1", None, 0)
+    assert (made.message_count, made.interrupted, made.running) == (0, False, False)
+    assert made.created_at > 1_700_000_000_000
+
+
+async def test_a_conversation_needs_a_person(database: Database) -> None:
+    with pytest.raises(Unauthenticated):
+        await database.write(conversations.create, "x", "nobody", "demo")
+
+
+async def test_an_id_is_used_once(database: Database) -> None:
+    await make_user(database, "alice")
+    await make_user(database, "bob")
+    await database.write(conversations.create, "x", "alice", "demo")
+    with pytest.raises(Conflict, match="exists already"):
+        await database.write(conversations.create, "x", "bob", "demo")
+    assert (await database.read(conversations.page, "bob", 10)) == ([], 0)
+
+
+async def test_anothers_conversation_and_a_missing_one_look_the_same(database: Database) -> None:
+    for name in ("alice", "alice-b"):
+        await make_user(database, name)
+    theirs = "alice-b-11111111-1111-4111-8111-111111111111"
+    await database.write(conversations.create, theirs, "alice-b", "demo")
+    seen = []
+    for conversation_id in (theirs, "alice-b-22222222-2222-4222-8222-222222222222", "", "a\0b", "'; --"):
+        for work in (conversations.get, conversations.remove):
+            with pytest.raises(NotFound) as caught:
+                await database.write(work, conversation_id, "alice")
+            seen.append((caught.value.status, caught.value.code, str(caught.value)))
+    assert set(seen) == {(404, "not_found", "conversation not found")}
+    assert (await database.read(conversations.get, theirs, "alice-b")).user_id == "alice-b"
+
+
+async def test_prefix_twins_see_only_their_own(database: Database) -> None:
+    for name in ("alice", "alice-b", "alice%", "_lice"):
+        await make_user(database, name)
+        await make_conversation(database, name)
+    for name in ("alice", "alice-b", "alice%", "_lice"):
+        page = await database.read(conversations.page, name, 10)
+        assert [item.user_id for item in page.items] == [name]
+        assert page.total == 1
+
+
+async def test_a_session_belongs_to_a_person_and_an_agent(database: Database) -> None:
+    await make_user(database, "alice")
+    await make_user(database, "bob")
+    made = await database.write(conversations.create, "x", "alice", "demo", "s1")
+    assert await database.read(conversations.of_session, "alice", "demo", "s1") == made
+    for other in (("bob", "demo", "s1"), ("alice", "other", "s1"), ("alice", "demo", "s2")):
+        assert await database.read(conversations.of_session, *other) is None
+    with pytest.raises(Conflict):
+        await database.write(conversations.create, "y", "alice", "demo", "s1")
+    await database.write(conversations.create, "y", "bob", "demo", "s1")
+
+
+async def test_of_many_who_open_one_session_at_once_one_does(database: Database) -> None:
+    await make_user(database, "alice")
+    tries = (database.write(conversations.create, f"c{n}", "alice", "demo", "s") for n in range(10))
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 9
+    found = await database.read(conversations.of_session, "alice", "demo", "s")
+    assert found in outcomes
+    assert (await database.read(conversations.page, "alice", 10)).total == 1
+
+
+@pytest.mark.parametrize("order", ["created", "updated"])
+async def test_pages_run_from_the_newest_to_the_oldest_without_gaps(database: Database, order: Order) -> None:
+    await _make_aged(database, [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5])
+    whole = await database.read(conversations.page, "alice", 100, order=order)
+    assert whole.total == len(whole.items) == 11
+    times = [(item.created_at if order == "created" else -item.updated_at) for item in whole.items]
+    assert times == sorted(times, reverse=order == "created")
+    ids = [item.id for item in whole.items]
+    by_offset: list[str] = []
+    by_key: list[str] = []
+    after = None
+    for number in range(5):
+        part = await database.read(conversations.page, "alice", 3, offset=3 * number, order=order)
+        by_offset += [item.id for item in part.items]
+        deep = await database.read(conversations.page, "alice", 3, after=after, order=order)
+        by_key += [item.id for item in deep.items]
+        assert part == deep
+        assert part.total == 11
+        if deep.items:
+            last = deep.items[-1]
+            after = (last.created_at if order == "created" else last.updated_at, last.id)
+    assert by_offset == by_key == ids
+
+
+async def test_a_page_beyond_the_end_is_empty_but_knows_the_total(database: Database) -> None:
+    await _make_aged(database, [1, 2])
+    assert await database.read(conversations.page, "alice", 10, offset=7) == ([], 2)
+    assert await database.read(conversations.page, "nobody", 10) == ([], 0)
+
+
+async def test_a_page_is_one_query_however_long(database: Database) -> None:
+    await _make_aged(database, [1, 2, 3])
+    for item in (await database.read(conversations.page, "alice", 10)).items:
+        await make_turn(database, item.id)
+    for limit in (1, 3):
+        for after in (None, (3, "zzz")):
+            with _statements(database) as seen:
+                await database.read(conversations.page, "alice", limit, after=after)
+            assert len(seen) == 1
+
+
+async def test_reading_one_conversation_is_one_query(database: Database) -> None:
+    conversation_id = await make_conversation(database, await make_user(database, "alice"))
+    with _statements(database) as seen:
+        await database.read(conversations.get, conversation_id, "alice")
+    assert len(seen) == 1
+
+
+async def test_a_page_says_what_runs_and_what_waits_and_how_long_each_is(database: Database) -> None:
+    await make_user(database, "alice")
+    names = {
+        name: await make_conversation(database, "alice") for name in ("new", "runs", "waits", "late", "done")
+    }
+    await make_turn(database, names["runs"])
+    waits = await make_turn(database, names["waits"])
+    await database.write(turns.change, waits.num, 1, status="waiting", owner=None)
+    late = await make_turn(database, names["late"])
+    await database.write(turns.change, late.num, 1, status="waiting", owner=None, waits_until=1)
+    done = await make_turn(database, names["done"])
+    await database.write(turns.keep_messages, done, [Message("assistant", "hi"), Message("tool", "")])
+    await end_turn(database, done)
+    page = await database.read(conversations.page, "alice", 10)
+    seen = {item.id: (item.running, item.interrupted, item.message_count) for item in page.items}
+    assert {name: seen[names[name]] for name in names} == {
+        "new": (False, False, 0),
+        "runs": (True, False, 1),
+        "waits": (False, True, 1),
+        "late": (False, False, 1),
+        "done": (False, False, 2),
+    }
+    assert await database.read(conversations.get, names["waits"], "alice") in page.items
+
+
+async def test_a_turn_makes_its_conversation_the_newest_by_update(database: Database) -> None:
+    await _make_aged(database, [1, 2, 3])
+    await make_turn(database, "c1-00")
+    by_update = await database.read(conversations.page, "alice", 10, order="updated")
+    assert by_update.items[0].id == "c1-00"
+    by_creation = await database.read(conversations.page, "alice", 10)
+    assert by_creation.items[-1].id == "c1-00"
+
+
+async def test_a_title_is_kept_within_its_column(database: Database) -> None:
+    conversation_id = await make_conversation(database, await make_user(database, "alice"))
+    hostile = "中\0😀\ud800" * 100
+    assert await database.write(conversations.set_title, conversation_id, hostile)
+    title = (await database.read(conversations.get, conversation_id, "alice")).title
+    assert title == ("中😀?" * 100)[:200]
+
+
+async def test_a_title_that_is_there_stays_when_asked_to(database: Database) -> None:
+    conversation_id = await make_conversation(database, await make_user(database, "alice"))
+    assert await database.write(conversations.set_title, conversation_id, "one", if_none=True)
+    assert not await database.write(conversations.set_title, conversation_id, "two", if_none=True)
+    assert (await database.read(conversations.get, conversation_id, "alice")).title == "one"
+    assert await database.write(conversations.set_title, conversation_id, "three")
+    assert not await database.write(conversations.set_title, "missing", "three")
+
+
+async def test_another_branch_can_be_made_the_active_one(database: Database) -> None:
+    conversation_id = await make_conversation(database, await make_user(database, "alice"))
+    first = await end_turn(database, await make_turn(database, conversation_id))
+    await end_turn(database, await make_turn(database, conversation_id, parent=None))
+    await database.write(conversations.activate, conversation_id, first.id)
+    assert (await database.read(conversations.get, conversation_id, "alice")).active_turn == first.id
+    assert (await make_turn(database, conversation_id)).parent_id == first.id
+
+
+async def test_a_missing_conversation_cannot_be_locked(database: Database) -> None:
+    with pytest.raises(NotFound, match="conversation not found"):
+        await database.write(conversations.lock, "missing")
+
+
+async def test_a_conversation_is_deleted_once(database: Database) -> None:
+    conversation_id = await make_conversation(database, await make_user(database, "alice"))
+    turn = await make_turn(database, conversation_id)
+    tries = (database.write(conversations.remove, conversation_id, "alice") for _ in range(5))
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    assert [turn.num] in outcomes
+    assert sum(isinstance(outcome, NotFound) for outcome in outcomes) == 4
+    assert (await database.read(conversations.page, "alice", 10)) == ([], 0)
+
+
+async def test_deleting_while_people_answer_and_owners_write_ends_well(database: Database) -> None:
+    """Whoever comes second finds it gone; nobody waits for the other for ever."""
+    for _ in range(5):
+        user = await make_user(database)
+        conversation_id = await make_conversation(database, user)
+        turn = await make_turn(database, conversation_id)
+        ids = [f"{turn.id[-20:]}-{number}" for number in range(3)]
+        for name in ids:
+            item = Interrupt(name, "approval")
+            await database.write(interrupts.ask, turn.num, user, {name: item}, None)
+        tries: list[Any] = [database.write(conversations.remove, conversation_id, user)]
+        for name in ids:
+            tries.append(database.write(interrupts.answer, user, {name: Answer("approve")}))
+            tries.append(database.write(turns.change, turn.num, 1, running_ms=5))
+        outcomes = await asyncio.gather(*tries, return_exceptions=True)
+        assert outcomes[0] == [turn.num]
+        assert {getattr(outcome, "code", None) for outcome in outcomes} <= {None, "not_found", "fenced"}
+
+
+async def _make_aged(database: Database, ages: list[int]) -> None:
+    """Conversations of alice, made at these times and updated in the opposite order."""
+    await make_user(database, "alice")
+    for number, age in enumerate(ages):
+        await database.write(conversations.create, f"c{age}-{number:02}", "alice", "demo")
+    table = schema.conversations
+
+    def age_all(connection: Any) -> None:
+        for number, age in enumerate(ages):
+            row = update(table).where(table.c.id == f"c{age}-{number:02}")
+            connection.execute(row.values(created_at=age, updated_at=10 - age))
+
+    await database.write(age_all)
+
+
+@contextmanager
+def _statements(database: Database) -> Iterator[list[str]]:
+    """What is sent to the database meanwhile, but for transactions and settings."""
+    seen: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *rest: Any) -> None:
+        if not statement.startswith(("BEGIN", "PRAGMA")):
+            seen.append(statement)
+
+    for engine in database.engines:
+        event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        for engine in database.engines:
+            event.remove(engine, "before_cursor_execute", note)

@@ -1,0 +1,1 @@
+"""The core: pure, so tested with any value that can be thought of."""

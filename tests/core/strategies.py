@@ -1,0 +1,131 @@
+"""Every event and interrupt there can be, made of tame values or of hostile ones."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from hypothesis import strategies as st
+
+from caesura.core import events as ev
+from caesura.core import interrupts as core
+
+Taste = Literal["tame", "hostile"]
+
+_SURPRISES = ["\ud800", "\udfff", "\0", "😀", "\u2028", "\x1b", "\r", "\n", "é", "中"]
+_small = st.integers(0, 2**31 - 1)
+
+
+def texts(taste: Taste = "tame") -> st.SearchStrategy[str]:
+    """Any text UTF-8 can carry; hostile ones also hold lone surrogates."""
+    if taste == "tame":
+        return st.text(max_size=20)
+    return st.text(st.characters() | st.sampled_from(_SURPRISES), max_size=20)
+
+
+def values(taste: Taste = "tame") -> st.SearchStrategy[Any]:
+    """What JSON can say; hostile ones also what it cannot."""
+    if taste == "tame":
+        numbers = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+    else:
+        numbers = st.integers() | st.integers(2**62, 2**70) | st.floats() | st.just(10**2000)
+    leaves = st.none() | st.booleans() | numbers | texts(taste)
+    nested = st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts(taste), inner, max_size=3),
+        max_leaves=6,
+    )
+    return nested if taste == "tame" else nested | _deep()
+
+
+def arguments(taste: Taste = "tame") -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(texts(taste), values(taste), max_size=3)
+
+
+def interrupts(taste: Taste = "tame") -> st.SearchStrategy[core.Interrupt]:
+    text = texts(taste)
+    option = st.builds(core.Option, text, text, st.booleans())
+    question = st.builds(core.Question, text, st.lists(option, max_size=3).map(tuple))
+    field = st.builds(
+        core.Field,
+        text,
+        st.sampled_from(get_args(core.FieldType)),
+        text,
+        st.booleans(),
+        st.lists(text, max_size=3).map(tuple),
+    )
+    return st.builds(
+        core.Interrupt,
+        id=text,
+        kind=st.sampled_from(get_args(core.Kind)),
+        tool_call_id=st.none() | text,
+        name=st.none() | text,
+        args=arguments(taste),
+        label=text,
+        description=text,
+        unknown=st.booleans(),
+        questions=st.lists(question, max_size=2).map(tuple),
+        reason=text,
+        fields=st.lists(field, max_size=2).map(tuple),
+        value=values(taste),
+        agent=text,
+        expires_at=st.none() | _small,
+    )
+
+
+def answers(taste: Taste = "tame") -> st.SearchStrategy[core.Answer]:
+    return st.builds(
+        core.Answer,
+        decision=st.sampled_from(get_args(core.Decision)),
+        args=st.none() | arguments(taste),
+        message=texts(taste),
+        answers=st.lists(texts(taste), max_size=3).map(tuple),
+        fields=arguments(taste),
+        value=values(taste),
+        always_allow=st.booleans(),
+    )
+
+
+def by_event(taste: Taste = "tame") -> dict[type[Any], st.SearchStrategy[ev.Event]]:
+    """How each event is made. A test holds it to the whole vocabulary."""
+    text, name = texts(taste), st.none() | texts(taste)
+    tokens = st.none() | st.dictionaries(text, _small, max_size=3)
+    calls = st.lists(arguments(taste), max_size=2).map(tuple)
+    return {
+        ev.RunStarted: st.builds(ev.RunStarted, text, _small, st.sampled_from(get_args(ev.Cause))),
+        ev.ModelStarted: st.builds(ev.ModelStarted, _small, text, text, name, text),
+        ev.TextDelta: st.builds(ev.TextDelta, _small, text),
+        ev.ReasoningDelta: st.builds(ev.ReasoningDelta, _small, text),
+        ev.TextVoided: st.builds(ev.TextVoided, _small),
+        ev.ModelFinished: st.builds(ev.ModelFinished, _small, calls, tokens, name),
+        ev.ToolStarted: st.builds(ev.ToolStarted, text, text, arguments(taste), text, name),
+        ev.ToolFinished: st.builds(
+            ev.ToolFinished, text, text, text, st.sampled_from(get_args(ev.ToolStatus)), text, name
+        ),
+        ev.TitleChanged: st.builds(ev.TitleChanged, text),
+        ev.ArtifactChanged: st.builds(ev.ArtifactChanged, text, _small, text),
+        ev.Interrupted: st.builds(ev.Interrupted, st.lists(interrupts(taste), max_size=2).map(tuple)),
+        ev.InterruptClosed: st.builds(
+            ev.InterruptClosed,
+            text,
+            st.sampled_from(("answered", "expired", "superseded", "cancelled")),
+            arguments(taste),
+            name,
+        ),
+        ev.Finished: st.just(ev.Finished()),
+        ev.Failed: st.builds(ev.Failed, text, text, name, st.booleans()),
+        ev.Stopped: st.builds(ev.Stopped, st.sampled_from(get_args(ev.StopReason))),
+        ev.SegmentEnded: st.just(ev.SegmentEnded()),
+    }
+
+
+def events(taste: Taste = "tame") -> st.SearchStrategy[ev.Event]:
+    return st.one_of(*by_event(taste).values())
+
+
+@st.composite
+def _deep(draw: st.DrawFn) -> Any:
+    """Lists in lists, deeper than any JSON library likes."""
+    value: Any = draw(st.integers(0, 9))
+    for _ in range(draw(st.integers(0, 40)) * 50):
+        value = [value]
+    return value

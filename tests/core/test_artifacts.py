@@ -1,0 +1,199 @@
+"""Artifacts: how an update is applied, and what changed between two versions."""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from caesura.core import artifacts
+from caesura.core.artifacts import Edit, Hunk
+from caesura.core.errors import BadInput
+
+POEM = "roses are red\nviolets are blue\n\nsugar is sweet\n    and so are you\n"
+
+_lines = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c\r\n", "d\u2028d\n", "中\n"]), max_size=30)
+documents = st.builds(lambda lines, end: "".join(lines) + end, _lines, st.sampled_from(["", "x", " "]))
+
+
+def test_an_exact_text_is_replaced_in_its_one_place() -> None:
+    edit = artifacts.update(POEM, "are blue", "are not")
+    assert edit == Edit(POEM.replace("are blue", "are not"), "update", (("are blue", "are not"),))
+
+
+def test_a_text_may_be_replaced_by_nothing() -> None:
+    assert artifacts.update("abc", "b", "").content == "ac"
+
+
+@given(st.text("ab", max_size=8), st.text("ab", min_size=1, max_size=4), st.text("xy", max_size=3))
+def test_an_update_changes_exactly_one_place_or_nothing(content: str, old: str, new: str) -> None:
+    places = [at for at in range(len(content)) if content.startswith(old, at)]
+    try:
+        edit = artifacts.update(content, old, new)
+    except BadInput:
+        assert len(places) != 1
+        return
+    if edit.update_type == "update":
+        [at] = places
+        assert edit.content == content[:at] + new + content[at + len(old) :]
+    else:
+        assert places == []
+        [(found, _)] = edit.changes
+        assert content.replace(found, new, 1) == edit.content or content.count(found) > 1
+
+
+@pytest.mark.parametrize(
+    ("content", "places"), [("are are", 2), ("xaaax aa", 3), ("aaa", 2), ("banana", 2), (POEM, 3)]
+)
+def test_a_text_that_stands_in_several_places_is_refused(content: str, places: int) -> None:
+    old = {"xaaax aa": "aa", "aaa": "aa", "banana": "ana"}.get(content, "are")
+    with pytest.raises(BadInput, match=f"old text stands in {places} places"):
+        artifacts.update(content, old, "x")
+
+
+def test_other_white_space_is_found_all_the_same() -> None:
+    edit = artifacts.update(POEM, "sugar  is\tsweet\nand so are you", "salt is not")
+    assert edit.update_type == "update_fuzzy"
+    assert edit.changes == (("sugar is sweet\n    and so are you", "salt is not"),)
+    assert edit.content == "roses are red\nviolets are blue\n\nsalt is not\n"
+
+
+def test_a_nearly_equal_line_is_found_all_the_same() -> None:
+    edit = artifacts.update(POEM, "violetts are blue", "violets are green")
+    assert edit.update_type == "update_fuzzy"
+    assert edit.content == POEM.replace("violets are blue", "violets are green")
+    assert edit.changes == (("violets are blue", "violets are green"),)
+
+
+def test_nearly_equal_lines_are_found_together() -> None:
+    edit = artifacts.update(POEM, "rosses are red\nviolets are bluue\n", "one line\n")
+    assert edit.content == "one line\n\nsugar is sweet\n    and so are you\n"
+
+
+def test_the_nearest_of_several_similar_places_is_taken() -> None:
+    content = "total = price * amount\ntotal = price * amounts\n"
+    edit = artifacts.update(content, "totals = price * amounts", "x")
+    assert edit.content == "total = price * amount\nx\n"
+
+
+def test_equally_similar_places_are_refused() -> None:
+    with pytest.raises(BadInput, match="old text stands in several places"):
+        artifacts.update("violets are blue\nviolets are blue\n", "violetts are blue", "x")
+
+
+def test_places_that_differ_in_white_space_alone_are_refused() -> None:
+    with pytest.raises(BadInput, match="old text stands in several places"):
+        artifacts.update("a  b\na\tb\n", "a b", "x")
+
+
+@pytest.mark.parametrize("old", ["tulips are yellow", "red roses", POEM * 2, "roses\nare\nred\nand\nmore"])
+def test_a_missing_text_is_refused(old: str) -> None:
+    with pytest.raises(BadInput, match="old text was not found"):
+        artifacts.update(POEM, old, "x")
+
+
+def test_an_empty_text_stands_nowhere() -> None:
+    with pytest.raises(BadInput, match="old text is empty"):
+        artifacts.update(POEM, "", "x")
+
+
+def test_signs_that_mean_something_elsewhere_are_only_signs() -> None:
+    assert artifacts.update(r"a.*b (c) \1", ".*b (c)", r"\1\g<0>").content == r"a\1\g<0> \1"
+
+
+def test_a_rewrite_keeps_what_was_there() -> None:
+    assert artifacts.rewrite("old", "new") == Edit("new", "rewrite", (("old", "new"),))
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * (artifacts.CONTENT_LIMIT + 1), "中" * (artifacts.CONTENT_LIMIT // 3 + 1)]
+)
+def test_a_content_that_is_too_long_is_refused(text: str) -> None:
+    message = f"content is longer than {artifacts.CONTENT_LIMIT} bytes"
+    with pytest.raises(BadInput, match=message):
+        artifacts.check_content(text)
+    with pytest.raises(BadInput, match=message):
+        artifacts.rewrite("", text)
+    with pytest.raises(BadInput, match=message):
+        artifacts.update("a", "a", text)
+    artifacts.check_content("x" * artifacts.CONTENT_LIMIT)
+
+
+@given(documents, documents)
+@example("a\n", "a")
+@example("a", "a\n")
+@example("", "a")
+@example("a\r\n", "a\n")
+@example("a\x0bb", "a\nb")
+def test_the_hunks_turn_the_old_text_into_the_new_one(old: str, new: str) -> None:
+    hunks = artifacts.diff(old, new).hunks
+    assert _apply(old, hunks) == new
+    assert _apply(new, [_reverse(hunk) for hunk in hunks]) == old
+
+
+@given(documents, documents)
+def test_the_unified_text_says_what_the_hunks_say(old: str, new: str) -> None:
+    diff = artifacts.diff(old, new, "v1", "v2")
+    assert bool(diff.unified) == bool(diff.hunks) == (old != new)
+    if diff.hunks:
+        spoken = [*diff.unified.split("\n")]
+        assert spoken[:2] == ["--- v1", "+++ v2"]
+        body = [f"{op} {text}" if op == "\\" else op + text for hunk in diff.hunks for op, text in hunk.lines]
+        assert [line for line in spoken[2:] if not line.startswith("@@")] == body
+
+
+def test_a_hunk_shows_three_lines_around_a_change() -> None:
+    old = "".join(f"{number}\n" for number in range(1, 21))
+    [hunk] = artifacts.diff(old, old.replace("10\n", "ten\n")).hunks
+    assert (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines) == (7, 7, 7, 7)
+    assert hunk.lines == (
+        *((" ", text) for text in ("7", "8", "9")),
+        ("-", "10"),
+        ("+", "ten"),
+        *((" ", text) for text in ("11", "12", "13")),
+    )
+
+
+def test_a_changed_last_line_break_is_shown() -> None:
+    diff = artifacts.diff("a\nb", "a\nb\n")
+    assert diff.unified == "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b"
+
+
+def test_equal_texts_have_no_diff() -> None:
+    assert artifacts.diff(POEM, POEM) == artifacts.Diff("", ())
+
+
+def _apply(old: str, hunks: Iterable[Hunk]) -> str:
+    """What `patch` does."""
+    before = old.split("\n")
+    lines = [line + "\n" for line in before[:-1]] + ([before[-1]] if before[-1] else [])
+    made: list[str] = []
+    at = 0
+    for hunk in hunks:
+        start = hunk.old_start - 1 if hunk.old_lines else hunk.old_start
+        made += lines[at:start]
+        assert len(made) == (hunk.new_start - 1 if hunk.new_lines else hunk.new_start)
+        new = _side(hunk, " +")
+        assert lines[start : start + hunk.old_lines] == _side(hunk, " -")
+        assert len(new) == hunk.new_lines
+        made += new
+        at = start + hunk.old_lines
+    return "".join(made + lines[at:])
+
+
+def _side(hunk: Hunk, ops: str) -> list[str]:
+    found: list[str] = []
+    last = ""
+    for op, text in hunk.lines:
+        if op != "\\" and op in ops:
+            found.append(text + "\n")
+        elif op == "\\" and last in ops:
+            found[-1] = found[-1].removesuffix("\n")
+        last = op
+    return found
+
+
+def _reverse(hunk: Hunk) -> Hunk:
+    other = {"-": "+", "+": "-"}
+    lines = tuple((other.get(op, op), text) for op, text in hunk.lines)
+    return Hunk(hunk.new_start, hunk.new_lines, hunk.old_start, hunk.old_lines, lines)  # type: ignore[arg-type]

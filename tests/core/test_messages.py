@@ -1,0 +1,42 @@
+"""Messages."""
+
+from typing import get_args
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caesura.core import messages, plain
+from caesura.core.messages import Message, Role
+from tests.core.strategies import arguments, texts
+
+any_message = st.builds(
+    Message,
+    role=st.sampled_from(get_args(Role)),
+    content=texts(),
+    reasoning=texts(),
+    tool_calls=st.lists(arguments(), max_size=2).map(tuple),
+    tool_call_id=st.none() | texts(),
+    name=st.none() | texts(),
+    status=texts(),
+    agent=texts(),
+    parent=st.none() | texts(),
+    cut=st.booleans(),
+    usage=st.none() | st.dictionaries(texts(), st.integers(0, 2**40), max_size=2),
+)
+
+
+@given(any_message)
+def test_a_message_comes_back_as_it_went(message: Message) -> None:
+    back = messages.from_dict(plain.loads(plain.dumps(messages.to_dict(message))))
+    assert back == message
+    assert back.usage == message.usage
+
+
+def test_a_plain_message_is_stored_in_two_words() -> None:
+    assert messages.to_dict(Message("user", "hi")) == {"role": "user", "content": "hi"}
+
+
+def test_a_history_shows_what_has_text_and_is_not_a_sub_agents() -> None:
+    shown = [Message("user", "hi"), Message("tool", "a.txt"), Message("assistant", "cut", cut=True)]
+    hidden = [Message("assistant", " \n"), Message("assistant", "sub", parent="c1"), Message("assistant", "")]
+    assert messages.shown([*hidden, *shown, *hidden]) == shown

@@ -1,0 +1,78 @@
+"""Plain data."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caesura.core import plain
+from tests.core.strategies import values
+
+
+@given(values())
+def test_what_json_can_say_comes_back_equal(value: Any) -> None:
+    assert plain.loads(plain.dumps(value)) == value
+
+
+@given(values("hostile"))
+def test_whatever_json_cannot_say_is_stored_all_the_same(value: Any) -> None:
+    stored = plain.loads(plain.dumps(value))
+    assert plain.loads(plain.dumps(stored)) == stored
+
+
+@given(st.text(st.characters()))
+def test_text_is_the_same_text_as_far_as_utf8_goes(text: str) -> None:
+    safe = plain.text(text)
+    assert len(safe) == len(text)
+    assert all(
+        new == old or (new == "?" and "\ud800" <= old <= "\udfff")
+        for new, old in zip(safe, text, strict=True)
+    )
+    assert safe.encode().decode() == safe
+
+
+def test_an_object_of_any_kind_is_stored_as_its_text() -> None:
+    class Thing:
+        def __str__(self) -> str:
+            return "a thing \ud800"
+
+    assert plain.loads(plain.dumps({"it": Thing()})) == {"it": "a thing ?"}
+
+
+def test_a_dataclass_is_stored_by_its_fields() -> None:
+    @dataclass
+    class Point:
+        x: int
+
+    assert plain.dumps(Point(1)) == b'{"x":1}'
+
+
+def test_what_is_nested_too_deeply_is_cut_off() -> None:
+    value: Any = "bottom"
+    for _ in range(5_000):
+        value = [value]
+    stored = plain.dumps(value)
+    assert stored == b"[" * 64 + '"…"'.encode() + b"]" * 64
+
+
+def test_a_value_that_contains_itself_is_cut_off() -> None:
+    value: list[Any] = []
+    value.append(value)
+    assert plain.loads(plain.dumps(value))
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**30])
+def test_an_integer_too_large_for_json_keeps_its_digits(number: int) -> None:
+    assert plain.loads(plain.dumps(number)) == str(number)
+
+
+def test_an_integer_too_large_for_python_to_print_is_said_in_hex() -> None:
+    assert plain.loads(plain.dumps(16**5000)) == "0x1" + "0" * 5000
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"NaN", b"[1,]"])
+def test_bytes_that_are_not_json_are_a_value_error(data: bytes) -> None:
+    with pytest.raises(ValueError, match="line 1"):
+        plain.loads(data)

@@ -1,0 +1,57 @@
+"""A database that does its work for real, and whose answers get lost on the way back."""
+
+from collections.abc import Callable
+
+from sqlalchemy import Engine
+
+from caesura.core.errors import Unavailable
+from caesura.store.database import Database, P, T, Work
+
+
+class Flaky:
+    """Wraps a real database. `before` is asked whether a write fails, `after` whether its answer does."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.before: Callable[[], bool] = _no
+        self.after: Callable[[], bool] = _no
+        self.writes = 0
+
+    @property
+    def shared(self) -> bool:
+        return self._database.shared
+
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        return self._database.engines
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.read(work, *args, **kwargs)
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self.writes += 1
+        if self.before():
+            raise Unavailable
+        result = await self._database.write(work, *args, **kwargs)
+        if self.after():
+            raise Unavailable
+        return result
+
+    async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(work, *args, **kwargs)
+
+    def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._database.write_now(work, *args, **kwargs)
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+def times(number: int) -> Callable[[], bool]:
+    """Yes so many times, then no."""
+    left = [True] * number
+    return lambda: bool(left) and left.pop()
+
+
+def _no() -> bool:
+    return False

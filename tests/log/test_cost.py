@@ -1,0 +1,150 @@
+"""What the log costs, counted rather than timed."""
+
+import asyncio
+import tracemalloc
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from pathlib import Path
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+import pytest
+
+from caesura.log import Log
+from caesura.store.open import open_database
+from caesura.store.sqlite import Sqlite
+from tests.conformance.rows import make_turn
+from tests.log.reading import check, places, stored, word
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+MEGABYTE = 1 << 20
+
+
+class CountingLoop(asyncio.SelectorEventLoop):
+    """An event loop that counts what it is asked to do."""
+
+    steps = 0
+    timers = 0
+
+    def call_soon(
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        self.steps += 1
+        return super().call_soon(callback, *args, context=context)
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        self.timers += 1
+        return super().call_at(when, callback, *args, context=context)
+
+
+def test_a_lone_token_waits_for_no_timer(tmp_path: Path) -> None:
+    async def run(loop: CountingLoop) -> int:
+        database = Sqlite(tmp_path / "caesura.db")
+        log, turn = Log(database), await make_turn(database)
+        stream = await log.open(turn.num, 1)
+        reader = log.follow(turn.num)
+        waiting = asyncio.create_task(_next(reader))
+        await asyncio.sleep(0.05)
+        assert log._tails[turn.num]._waiting
+        before = loop.timers
+        stream.put(word(turn.num, 1))
+        assert places(await waiting) == [1]
+        timers = loop.timers - before
+        await reader.aclose()
+        await database.close()
+        return timers
+
+    assert _counted(run) == 0
+
+
+async def test_a_lone_token_waits_for_no_poll(postgres_url: str) -> None:
+    database = await open_database(postgres_url)
+    log, turn = Log(database, poll=3600), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    reader = asyncio.create_task(check(log, turn.num, 1))
+    await asyncio.sleep(0.05)
+    stream.put(word(turn.num, 1))
+    await reader
+    await database.close()
+
+
+def test_readers_that_never_read_cost_a_writer_and_its_readers_no_step(tmp_path: Path) -> None:
+    async def run(idle: int, loop: CountingLoop) -> int:
+        database = Sqlite(tmp_path / f"{idle}.db")
+        log, turn = Log(database), await make_turn(database)
+        stream = await log.open(turn.num, 1)
+        await stream.commit(word(turn.num, 1))
+        sleepers = [log.follow(turn.num) for _ in range(idle)]
+        for sleeper in sleepers:
+            assert places(await anext(sleeper)) == [1]
+        reader = asyncio.create_task(check(log, turn.num, 300, pause=_no_pause))
+        before = loop.steps
+        for seq in range(2, 301):
+            await stream.commit(word(turn.num, seq))
+        await reader
+        steps = loop.steps - before
+        for sleeper in sleepers:
+            await sleeper.aclose()
+        await database.close()
+        return steps
+
+    alone = _counted(lambda loop: run(0, loop))
+    among_many = _counted(lambda loop: run(500, loop))
+    assert among_many <= alone * 1.1
+
+
+@pytest.mark.parametrize("readers", [1, 300])
+async def test_readers_that_never_read_cost_under_a_megabyte(tmp_path: Path, readers: int) -> None:
+    database = Sqlite(tmp_path / "caesura.db")
+    log, turn = Log(database), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    await stream.commit(word(turn.num, 1))
+    sleepers = [log.follow(turn.num) for _ in range(readers)]
+    for sleeper in sleepers:
+        await anext(sleeper)
+    tracemalloc.start()
+    for start in range(2, 100_002, 1000):
+        await stream.commit(*(word(turn.num, seq) for seq in range(start, start + 1000)))
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert grown < MEGABYTE
+    assert places(await anext(sleepers[-1]))[0] == 2
+    for sleeper in sleepers:
+        await sleeper.aclose()
+    await check(log, turn.num, 100_001, 99_000)
+    await database.close()
+
+
+async def test_a_log_that_nobody_reads_keeps_nothing_in_memory(tmp_path: Path) -> None:
+    database = Sqlite(tmp_path / "caesura.db")
+    log, turn = Log(database), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    for start in range(1, 1000, 100):
+        await stream.commit(*(word(turn.num, seq) for seq in range(start, start + 100)))
+    assert not log._tails
+    assert len(await stored(log, turn.num)) == 1000
+    await database.close()
+
+
+def _counted(run: Callable[[CountingLoop], Awaitable[T]]) -> T:
+    async def main() -> T:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, CountingLoop)
+        return await run(loop)
+
+    with asyncio.Runner(loop_factory=CountingLoop) as runner:
+        return runner.run(main())
+
+
+async def _next(reader: Any) -> Any:
+    return await anext(reader)
+
+
+async def _no_pause() -> None:
+    pass

@@ -1,0 +1,155 @@
+"""Several processes over one database: only one writes to a turn, all may read it."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Iterable
+
+import pytest_asyncio
+
+from caesura.core.errors import Fenced
+from caesura.log import Log, Stream
+from caesura.store import turns
+from caesura.store.database import Database
+from caesura.store.open import open_database
+from tests.conformance.rows import make_turn
+from tests.log.reading import check, places, stored, word, write
+
+NEVER = 3600.0
+
+
+class Post:
+    """Wake-ups between logs of this process."""
+
+    def __init__(self, neighbours: list["Post"]) -> None:
+        self.told = 0
+        self._neighbours = neighbours
+        neighbours.append(self)
+
+    def listen(self, heard: Callable[[int], None]) -> None:
+        self._heard = heard
+
+    def tell(self, turns: Iterable[int]) -> None:
+        for turn in turns:
+            self.told += 1
+            for other in self._neighbours:
+                if other is not self:
+                    other._heard(turn)
+
+
+@pytest_asyncio.fixture
+async def nodes(postgres_url: str) -> AsyncIterator[tuple[Database, Database]]:
+    """Two nodes' connections to one database."""
+    first, second = await open_database(postgres_url), await open_database(postgres_url)
+    yield first, second
+    await first.close()
+    await second.close()
+
+
+async def test_a_node_that_only_polls_sees_all_in_order(nodes: tuple[Database, Database]) -> None:
+    writing, reading = Log(nodes[0]), Log(nodes[1], poll=0.02)
+    streams = [await writing.open((await make_turn(nodes[0])).num, 1) for _ in range(10)]
+    async with asyncio.TaskGroup() as group:
+        for stream in streams:
+            group.create_task(write(stream, 200))
+            group.create_task(check(writing, stream.turn, 200))
+            for cursor in (0, 0, 50, 199):
+                group.create_task(check(reading, stream.turn, 200, cursor))
+    for stream in streams:
+        assert await stored(reading, stream.turn) == await stored(writing, stream.turn)
+
+
+async def test_a_turn_that_wanders_between_nodes_reads_as_one(nodes: tuple[Database, Database]) -> None:
+    """Owners take each other's turns in the middle of writing; what a fenced one still held is written by
+    the next. Readers on both nodes, some of them there from the beginning, see one log."""
+    logs = [Log(database, poll=0.02) for database in nodes]
+    made = [await make_turn(nodes[0], lease_ms=-1) for _ in range(4)]
+    last = 150
+    async with asyncio.TaskGroup() as group:
+        for turn in made:
+            for log in logs:
+                group.create_task(check(log, turn.num, last))
+                group.create_task(check(log, turn.num, last, 40))
+            group.create_task(_wander(nodes, logs, turn.num, last))
+    for turn in made:
+        assert places(await stored(logs[0], turn.num)) == list(range(1, last + 1))
+
+
+async def test_a_reader_goes_on_when_another_node_takes_the_turn(nodes: tuple[Database, Database]) -> None:
+    here, there = Log(nodes[0], poll=0.05), Log(nodes[1])
+    turn = await make_turn(nodes[0], lease_ms=-1)
+    stream = await here.open(turn.num, 1)
+    reader = asyncio.create_task(check(here, turn.num, 20))
+    await write(stream, 10)
+    await nodes[1].write(turns.claim, turn.num, "node-2", 60_000)
+    await write(await there.open(turn.num, 2), 20)
+    assert await reader == 20
+
+
+async def test_a_wake_up_brings_what_another_node_wrote_without_a_poll(
+    nodes: tuple[Database, Database],
+) -> None:
+    neighbours: list[Post] = []
+    posts = Post(neighbours), Post(neighbours)
+    here, there = (Log(nodes[k], posts[k], poll=NEVER) for k in (0, 1))
+    turn = await make_turn(nodes[0], lease_ms=-1)
+    reader = asyncio.create_task(check(here, turn.num, 30))
+    stream = await here.open(turn.num, 1)
+    await write(stream, 10)
+    await nodes[1].write(turns.claim, turn.num, "node-2", -1)
+    await write(await there.open(turn.num, 2), 20)
+    await nodes[0].write(turns.claim, turn.num, "node-1", 60_000)
+    await write(await here.open(turn.num, 3), 30)
+    assert await reader == 30
+    assert posts[1].told > 0
+
+
+async def test_an_append_under_way_and_a_claim_take_turns(nodes: tuple[Database, Database]) -> None:
+    """Whichever comes first: the claim finds all that the old owner was told is written."""
+    here, there = Log(nodes[0]), Log(nodes[1])
+    for _ in range(30):
+        turn = await make_turn(nodes[0], lease_ms=-1)
+        writing = asyncio.create_task(_write_until_fenced(await here.open(turn.num, 1)))
+        await asyncio.sleep(random.random() / 100)
+        claimed = await nodes[1].write(turns.claim, turn.num, "node-2", 60_000)
+        assert claimed is not None
+        fresh = await there.open(turn.num, claimed.epoch)
+        assert await writing <= fresh.last
+        await fresh.commit(word(turn.num, fresh.last + 1))
+        await check(there, turn.num, fresh.last)
+
+
+async def test_nodes_that_poll_a_quiet_turn_pile_nothing_up(nodes: tuple[Database, Database]) -> None:
+    log = Log(nodes[0], poll=0.002)
+    turn = await make_turn(nodes[0])
+    readers = [asyncio.create_task(check(log, turn.num, 1)) for _ in range(3)]
+    await asyncio.sleep(0.3)
+    (tail,) = log._tails.values()
+    assert len(tail._waiting) <= 3
+    await log.append(turn.num, 1, [word(turn.num, 1)])
+    await asyncio.gather(*readers)
+
+
+async def _wander(nodes: tuple[Database, Database], logs: list[Log], turn: int, last: int) -> None:
+    written, epoch = 0, 1
+    while written < last:
+        stream = await logs[epoch % 2].open(turn, epoch)
+        writing = asyncio.create_task(write(stream, last))
+        await asyncio.sleep(0.01)
+        claimed = await nodes[(epoch + 1) % 2].write(turns.claim, turn, f"node-{epoch}", -1)
+        assert claimed is not None
+        epoch = claimed.epoch
+        try:
+            await writing
+        except Fenced:
+            written = (await logs[epoch % 2].open(turn, epoch)).last
+        else:
+            written = last
+
+
+async def _write_until_fenced(stream: Stream) -> int:
+    """The last word that the stream was told is written."""
+    try:
+        while True:
+            await stream.commit(word(stream.turn, stream.last + 1))
+    except Fenced:
+        return stream.last
