@@ -75,7 +75,7 @@ def test_the_yaml_of_the_documentation_of_the_superagent_api_loads(tmp_path: Pat
         tmp_path,
         "approval.yaml",
         'apiVersion: superagent/v1\nkind: Agent\nmetadata:\n  name: approval\n  version: "1.0.0"\nspec:\n'
-        "  type: chat_model_agent\n  model:\n    primary: gpt-4o\n  system_prompt: |\n    你是一个审批助手。\n"
+        "  type: chat_model_agent\n  model:\n    primary: gpt-4o\n  system_prompt: |\n    审批助手。\n"
         "  interrupt:\n    enabled: true\n    checkpoint_backend: redis\n    timeout_seconds: 300\n"
         "  memory:\n    backend: builtin\n",
     )
@@ -139,7 +139,8 @@ def test_unknown_tools_are_reported(tmp_path: Path) -> None:
 
 
 def test_bad_model_names_are_reported(tmp_path: Path) -> None:
-    spec = "\n  model:\n    primary: opneai:gpt-4o\n    fallbacks:\n      - demo\n      - my-model\n      - llama3:8b"
+    fallbacks = "      - demo\n      - my-model\n      - llama3:8b"
+    spec = f"\n  model:\n    primary: opneai:gpt-4o\n    fallbacks:\n{fallbacks}"
     put(tmp_path, "a.yaml", agent("a", spec))
     faults = check(tmp_path, TOOLS)
     assert [(f.line, f.message, f.remedy) for f in faults] == [

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, update
 
-from caesura.core.errors import Conflict, NotFound, Unauthenticated
+from caesura.core.errors import BadInput, Conflict, NotFound, Unauthenticated
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.messages import Message
 from caesura.store import conversations, interrupts, schema, turns
@@ -46,13 +46,26 @@ async def test_anothers_conversation_and_a_missing_one_look_the_same(database: D
     theirs = "alice-b-11111111-1111-4111-8111-111111111111"
     await database.write(conversations.create, theirs, "alice-b", "demo")
     seen = []
-    for conversation_id in (theirs, "alice-b-22222222-2222-4222-8222-222222222222", "", "a\0b", "'; --"):
+    for conversation_id in (theirs, "alice-b-22222222-2222-4222-8222-222222222222", "", "'; --"):
         for work in (conversations.get, conversations.remove):
             with pytest.raises(NotFound) as caught:
                 await database.write(work, conversation_id, "alice")
             seen.append((caught.value.status, caught.value.code, str(caught.value)))
     assert set(seen) == {(404, "not_found", "conversation not found")}
     assert (await database.read(conversations.get, theirs, "alice-b")).user_id == "alice-b"
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 1000], ids=["nul", "surrogate", "long"])
+async def test_a_text_that_no_row_can_hold_is_the_callers_mistake(database: Database, text: str) -> None:
+    await make_user(database, "alice")
+    mistakes = []
+    for work in (conversations.get, conversations.remove):
+        with pytest.raises((NotFound, BadInput)) as caught:
+            await database.write(work, text, "alice")
+        mistakes.append(caught)
+    if text != "x" * 1000:
+        assert mistakes
+    await make_conversation(database, "alice")
 
 
 async def test_prefix_twins_see_only_their_own(database: Database) -> None:
@@ -219,7 +232,7 @@ async def test_deleting_while_people_answer_and_owners_write_ends_well(database:
         ids = [f"{turn.id[-20:]}-{number}" for number in range(3)]
         for name in ids:
             item = Interrupt(name, "approval")
-            await database.write(interrupts.ask, turn.num, user, {name: item}, None)
+            await database.write(interrupts.ask, turn.num, user, {name: item})
         tries: list[Any] = [database.write(conversations.remove, conversation_id, user)]
         for name in ids:
             tries.append(database.write(interrupts.answer, user, {name: Answer("approve")}))

@@ -1,0 +1,48 @@
+"""The engine put together: agents made ready, a runner, and the supervisor that owns its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from caesura.agents.loader import Catalog
+from caesura.agents.tools.registry import Registry
+from caesura.engine.build import Builder
+from caesura.engine.limits import Limits
+from caesura.engine.runner import Runner
+from caesura.engine.saver import Saver
+from caesura.engine.supervisor import Supervisor
+from caesura.log import Log
+from caesura.store.database import Database
+
+
+class Engine:
+    def __init__(
+        self,
+        database: Database,
+        log: Log,
+        catalog: Catalog,
+        registry: Registry,
+        *,
+        workspaces: Path,
+        default_model: str,
+        environ: Mapping[str, str],
+        limits: Limits | None = None,
+        lease: float = 15.0,
+        poll: float = 1.0,
+    ) -> None:
+        self.catalog = catalog
+        self.builder = Builder(catalog, registry, Saver(database), default_model, environ)
+        self.supervisor = Supervisor(database, lease=lease, poll=poll)
+        self.workspaces = workspaces
+        self.runner = Runner(
+            database, log, self.builder, workspaces, limits or Limits(), self.supervisor.spawn
+        )
+
+    def start(self) -> None:
+        """Begin to work, first of all on what a process that died has left."""
+        self.supervisor.start(self.runner)
+
+    async def drain(self, grace: float = 5.0) -> None:
+        """Let go of all runs, so that the next process goes on with them."""
+        await self.supervisor.drain(grace)

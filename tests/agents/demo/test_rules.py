@@ -1,0 +1,111 @@
+"""The rules against their documentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+
+from caesura.agents.demo import plan, rules
+from caesura.agents.demo.rules import TOOLS, WORDS, Rule
+from caesura.agents.demo.scene import Scene, scene_of
+from caesura.agents.tools import registry
+
+PAGE = Path(__file__).parents[3] / "docs" / "demo-model.md"
+ALL = (*WORDS, *TOOLS)
+TEXT = {"type": "string"}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    standard = registry.standard()
+    found: dict[str, dict[str, Any]] = {name: standard.get(name).tool.args for name in standard.names}
+    others = {
+        "create_artifact": ("id", "title", "content_type", "content"),
+        "update_artifact": ("id", "old", "new"),
+        "rewrite_artifact": ("id", "content"),
+        "read_artifact": ("id",),
+        "web_search": ("query",),
+        "web_fetch": ("url",),
+        "search_agent": ("task",),
+    }
+    return {name: {"properties": args, "required": list(args)} for name, args in found.items()} | {
+        name: {"properties": dict.fromkeys(args, TEXT), "required": list(args)}
+        for name, args in others.items()
+    }
+
+
+def scene(said: str) -> Scene:
+    return scene_of([HumanMessage(said)], schemas())
+
+
+def listed() -> dict[str, tuple[str, ...]]:
+    """The tables of the page: the name of a rule, and what is between backticks in its row."""
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in PAGE.read_text("utf-8").splitlines()
+        if line.startswith("| ")
+    ]
+    return {row[0]: tuple(cell.strip("`") for cell in row[1:3]) for row in rows if row[1].startswith("`")}
+
+
+def test_the_page_lists_every_rule_with_its_examples_and_no_other() -> None:
+    assert listed() == {rule.name: rule.examples for rule in ALL}
+
+
+def test_the_page_names_the_settings() -> None:
+    page = PAGE.read_text("utf-8")
+    assert "`delay=0`" in page
+    assert "`think=no`" in page
+
+
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
+def test_each_example_fits_its_own_rule_first(rule: Rule) -> None:
+    for example in rule.examples:
+        assert [other.name for other in ALL if other.match(example)][0] == rule.name
+
+
+@pytest.mark.parametrize("rule", TOOLS, ids=lambda rule: rule.name)
+def test_each_tool_rule_calls_tools(rule: Rule) -> None:
+    for example in rule.examples:
+        assert plan.reply(scene(example)).calls, example
+
+
+def test_every_tool_of_the_server_can_be_called_by_its_name() -> None:
+    for name in schemas():
+        (call,) = plan.reply(scene(f"call {name}")).calls
+        assert call.name == name
+        assert set(call.args) <= set(schemas()[name]["properties"])
+
+
+def test_all_tools_are_called_at_once() -> None:
+    assert {call.name for call in plan.reply(scene("use every tool")).calls} == set(schemas())
+
+
+def test_a_polite_word_may_stand_before() -> None:
+    assert plan.reply(scene("please write hello.py")).calls[0].name == "write_file"
+    assert plan.reply(scene("请帮我执行 npm install")).calls[0].args == {"command": "npm install"}
+
+
+def test_steps_are_only_taken_apart_where_each_is_a_command() -> None:
+    (call,) = plan.reply(scene("run echo 1 + 1 then done")).calls
+    assert call.args == {"command": "echo 1 + 1 then done"}
+
+
+def test_arguments_given_in_json_are_taken_as_they_are() -> None:
+    calls = plan.reply(scene('call read_file {"path": "a b"} list_files')).calls
+    assert [(call.name, call.args.get("path")) for call in calls] == [
+        ("read_file", "a b"),
+        ("list_files", "demo.txt"),
+    ]
+
+
+def test_a_sub_agent_is_given_its_task() -> None:
+    (call,) = plan.reply(scene("ask search-agent to search for trees")).calls
+    assert (call.name, call.args) == ("search_agent", {"task": "search for trees"})
+
+
+def test_numbers_are_bounded() -> None:
+    assert rules.WORDS[2].name == "count"
+    assert len(plan.reply(scene("count to 99999999999999999999")).text) < 1_000_000
