@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from caesura.core import events as ev
@@ -39,6 +39,8 @@ class Supervisor:
         self.lease_ms = int(lease * 1000)
         self._database = database
         self._poll = poll
+        #: Told of every run that begins here.
+        self.started: Callable[[Turn], None] = _nobody
         self._runner: Runner | None = None
         self._jobs: dict[int, _Job] = {}
         self._others: set[asyncio.Task[None]] = set()
@@ -67,9 +69,12 @@ class Supervisor:
         job = _Job(turn, Control())
         self._jobs[turn.num] = job
         job.task = asyncio.create_task(self._supervise(job), name=f"run-{turn.id}")
+        self.started(turn)
 
-    def running(self, num: int) -> bool:
-        return num in self._jobs
+    def works_on(self, turn: Turn) -> bool:
+        """Whether the turn runs here, under this very claim."""
+        job = self._jobs.get(turn.num)
+        return job is not None and job.turn.epoch == turn.epoch
 
     @property
     def count(self) -> int:
@@ -198,3 +203,7 @@ class Supervisor:
                 job.task.cancel()
             elif stop := kept[num]:
                 self.stop(num, stop_reason(stop))
+
+
+def _nobody(turn: Turn) -> None:
+    pass

@@ -1,0 +1,176 @@
+"""Conversations, as their owner may ask for them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from caesura.core import fold, ids, tree
+from caesura.core import messages as msg
+from caesura.core.errors import BadInput, NotFound
+from caesura.core.interrupts import Interrupt
+from caesura.core.messages import Message
+from caesura.engine.engine import Engine
+from caesura.log import Log
+from caesura.store import conversations as rows
+from caesura.store import events, interrupts, turns
+from caesura.store.conversations import Conversation, Order, Page
+from caesura.store.database import Database
+from caesura.store.turns import Turn
+
+_TITLE = 200
+_EVERYTHING = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a conversation stands now."""
+
+    conversation: Conversation
+    turn: Turn | None
+    pending: tuple[Interrupt, ...]
+    message_count: int
+
+    @property
+    def running(self) -> bool:
+        return self.conversation.running
+
+    @property
+    def interrupted(self) -> bool:
+        return bool(self.pending)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A turn with what was said in it so far, and the number of the event up to which that is."""
+
+    turn: Turn
+    messages: list[Message]
+    cursor: int
+    pending: tuple[Interrupt, ...] = ()
+
+
+class Conversations:
+    def __init__(self, database: Database, log: Log, engine: Engine, default_agent: str) -> None:
+        self._database, self._log, self._engine = database, log, engine
+        self._default_agent = default_agent
+
+    async def create(
+        self, user_id: str, agent: str | None = None, conversation_id: str | None = None
+    ) -> Conversation:
+        name = agent or self._default_agent
+        self._engine.catalog.get(name)
+        return await self._database.write(rows.create, conversation_id or ids.conversation(), user_id, name)
+
+    async def get(self, user_id: str, conversation_id: str) -> Conversation:
+        return await self._database.read(rows.get, conversation_id, user_id)
+
+    async def page(
+        self,
+        user_id: str,
+        limit: int,
+        *,
+        offset: int = 0,
+        after: tuple[int, str] | None = None,
+        order: Order = "created",
+    ) -> Page:
+        return await self._database.read(rows.page, user_id, limit, offset=offset, after=after, order=order)
+
+    async def rename(self, user_id: str, conversation_id: str, title: str) -> Conversation:
+        name = " ".join(title.split())
+        if not name or len(name) > _TITLE:
+            raise BadInput(f"title must have 1 to {_TITLE} characters")
+        return await self._database.write(_rename, user_id, conversation_id, name)
+
+    async def activate(self, user_id: str, conversation_id: str, turn_id: str) -> Conversation:
+        """Go on with the branch through this turn: at the newest end below it."""
+        return await self._database.write(_activate, user_id, conversation_id, turn_id)
+
+    async def delete(self, user_id: str, conversation_id: str) -> None:
+        """Stop what runs and leave nothing of it in any table, nor in its workspace."""
+        live = await self._database.read(_live, user_id, conversation_id)
+        for num in live:
+            await self._engine.supervisor.discard(num)
+        for num in await self._database.write(rows.remove, conversation_id, user_id):
+            self._log.forget(num)
+        workspace = self._engine.workspaces / conversation_id
+        await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
+
+    async def tree(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
+        """The conversation and all its turns, oldest first."""
+        return await self._database.read(_tree, user_id, conversation_id)
+
+    async def history(self, user_id: str, conversation_id: str) -> list[Message]:
+        """What was said on the active branch, as people see it: messages with text."""
+        _, seen = await self._database.read(_branch, user_id, conversation_id)
+        return _shown(seen)
+
+    async def status(self, user_id: str, conversation_id: str) -> Status:
+        return await self._database.read(_status, user_id, conversation_id)
+
+
+def _rename(connection: Connection, user_id: str, conversation_id: str, title: str) -> Conversation:
+    rows.get(connection, conversation_id, user_id)
+    rows.set_title(connection, conversation_id, title)
+    return rows.get(connection, conversation_id, user_id)
+
+
+def _activate(connection: Connection, user_id: str, conversation_id: str, turn_id: str) -> Conversation:
+    rows.get(connection, conversation_id, user_id)
+    found = turns.of(connection, conversation_id)
+    if turn_id not in {turn.id for turn in found}:
+        raise NotFound("turn not found")
+    rows.activate(connection, conversation_id, tree.leaf_below(found, turn_id))
+    return rows.get(connection, conversation_id, user_id)
+
+
+def _live(connection: Connection, user_id: str, conversation_id: str) -> list[int]:
+    rows.get(connection, conversation_id, user_id)
+    found = turns.of(connection, conversation_id)
+    return [turn.num for turn in found if not turn.ended or turn.owner is not None]
+
+
+def _tree(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
+    conversation = rows.get(connection, conversation_id, user_id)
+    return conversation, [_seen(connection, turn) for turn in turns.of(connection, conversation_id)]
+
+
+def _branch(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
+    conversation = rows.get(connection, conversation_id, user_id)
+    above = tree.branch(turns.of(connection, conversation_id), conversation.active_turn)
+    return conversation, [_seen(connection, turn) for turn in above]
+
+
+def _status(connection: Connection, user_id: str, conversation_id: str) -> Status:
+    conversation = rows.get(connection, conversation_id, user_id)
+    if conversation.active_turn is None:
+        return Status(conversation, None, (), 0)
+    turn = turns.get(connection, conversation.active_turn)
+    waiting = turn.status == "waiting"
+    pending = tuple(item.interrupt for item in interrupts.pending(connection, turn.num)) if waiting else ()
+    count = conversation.message_count
+    if not turn.ended and turn.status != "waiting":
+        _, seen = _branch(connection, user_id, conversation_id)
+        count = len(_shown(seen))
+    return Status(conversation, turn, pending, count)
+
+
+def _seen(connection: Connection, turn: Turn) -> Seen:
+    """From the row when the turn has ended; from the log, which is ahead of the row, while it is live."""
+    if turn.ended:
+        return Seen(turn, turn.messages or [], events.last(connection, turn.num))
+    past = events.read(connection, turn.num, 0, _EVERYTHING)
+    transcript = fold.fold(item.event for item in past)
+    waiting = turn.status == "waiting"
+    pending = tuple(item.interrupt for item in interrupts.pending(connection, turn.num)) if waiting else ()
+    return Seen(turn, transcript.messages(), past[-1].seq if past else 0, pending)
+
+
+def _shown(seen: list[Seen]) -> list[Message]:
+    said: list[Message] = []
+    for item in seen:
+        said += [Message("user", item.turn.content), *msg.shown(item.messages)]
+    return said

@@ -1,0 +1,56 @@
+"""The same request under the same key is done once, and gets the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from caesura.core.errors import BadInput
+from caesura.store import keys, turns
+from caesura.store.database import Database
+from caesura.store.turns import Turn
+
+_LONGEST = 200
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A client's key and what it was sent with: everything that makes the request what it is."""
+
+    value: str
+    request: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.value) <= _LONGEST or not self.value.isprintable() or not self.value.isascii():
+            raise BadInput(f"Idempotency-Key must be 1 to {_LONGEST} printable ASCII characters")
+
+
+async def once(
+    database: Database, user_id: str, key: Key | None, work: Callable[[Connection], Turn]
+) -> tuple[Turn, bool]:
+    """Do the work that makes or moves a turn, unless this key has done it; the turn, and whether it did."""
+    if key is None:
+        return await database.write(work), True
+    try:
+        return await database.write(_once, user_id, key, work)
+    except IntegrityError:
+        # Two at once under one key: the other one was first, and is to be found now.
+        return await database.write(_once, user_id, key, work)
+
+
+def _once(
+    connection: Connection, user_id: str, key: Key, work: Callable[[Connection], Turn]
+) -> tuple[Turn, bool]:
+    fingerprint = keys.fingerprint(*key.request)
+    known = keys.find(connection, user_id, key.value, fingerprint)
+    if known is not None:
+        return turns.get(connection, known), False
+    turn = work(connection)
+    keys.keep(connection, user_id, key.value, fingerprint, turn.id, turn.conversation_id)
+    return turn, True

@@ -1,0 +1,23 @@
+"""The inbox: what waits for a person, over all conversations."""
+
+from __future__ import annotations
+
+from caesura.store import interrupts
+from caesura.store.database import Database
+from caesura.store.interrupts import Asked
+
+
+class Inbox:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def waiting(self, user_id: str, limit: int = 100) -> list[Asked]:
+        """Oldest first."""
+        return await self._database.read(interrupts.inbox, user_id, limit)
+
+    async def get(self, user_id: str, interrupt_id: str) -> Asked:
+        return await self._database.read(interrupts.get, interrupt_id, user_id)
+
+    async def pending(self, turn: int) -> list[Asked]:
+        """What of this turn waits."""
+        return await self._database.read(interrupts.pending, turn)

@@ -1,0 +1,93 @@
+"""Streams: reading the log of a turn, from any cursor, to the end of a segment."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from sqlalchemy import Connection
+
+from caesura.core import events as ev
+from caesura.core.events import Envelope
+from caesura.log import Log
+from caesura.service.presence import Presence
+from caesura.store import conversations, events, turns
+from caesura.store.database import Database
+from caesura.store.turns import Turn
+
+
+class Streams:
+    def __init__(self, database: Database, log: Log, presence: Presence) -> None:
+        self._database, self._log, self._presence = database, log, presence
+
+    async def segment(self, turn: Turn, after: int, segment: int = 0) -> AsyncGenerator[list[Envelope], None]:
+        """Events strictly after the cursor, as they come, up to and with the end of the segment it is in;
+        with `segment`, from the beginning of that one. Ends early only if the turn is deleted."""
+        follow = self._log.follow(turn.num, after)
+        with self._presence.reading(turn):
+            try:
+                async for batch in _from_segment(follow, segment) if segment else follow:
+                    end = _segment_end(batch)
+                    if end is None:
+                        yield batch
+                    else:
+                        yield batch[: end + 1]
+                        return
+            finally:
+                await follow.aclose()
+
+    async def everything(self, turn: Turn, after: int) -> AsyncGenerator[list[Envelope], None]:
+        """Events strictly after the cursor, as they come, over all segments, until the turn has ended."""
+        follow = self._log.follow(turn.num, after)
+        with self._presence.reading(turn):
+            try:
+                async for batch in follow:
+                    yield batch
+                    if isinstance(batch[-1].event, ev.SegmentEnded) and await self._over(turn, batch[-1].seq):
+                        return
+            finally:
+                await follow.aclose()
+
+    async def current(self, user_id: str, conversation_id: str) -> Turn | None:
+        """The turn at the end of the active branch: the one that runs, or ran last."""
+        return await self._database.read(_current, user_id, conversation_id)
+
+    async def exhausted(self, turn: Turn, after: int) -> bool:
+        """Whether nothing will ever come after this cursor, unless somebody acts."""
+        return await self._database.read(_exhausted, turn.num, after)
+
+    async def _over(self, turn: Turn, seq: int) -> bool:
+        now = await self._database.read(turns.numbered, turn.num)
+        return now is None or (now.ended and await self.exhausted(turn, seq))
+
+
+async def _from_segment(follow: AsyncIterator[list[Envelope]], segment: int) -> AsyncIterator[list[Envelope]]:
+    """What was still to be said in an earlier segment (its title, its end) is not for this reader."""
+    begun = False
+    async for batch in follow:
+        if not begun:
+            start = next((i for i, item in enumerate(batch) if _begins(item, segment)), None)
+            if start is None:
+                continue
+            begun, batch = True, batch[start:]
+        yield batch
+
+
+def _begins(item: Envelope, segment: int) -> bool:
+    return isinstance(item.event, ev.RunStarted) and item.event.segment >= segment
+
+
+def _segment_end(batch: list[Envelope]) -> int | None:
+    return next((i for i, item in enumerate(batch) if isinstance(item.event, ev.SegmentEnded)), None)
+
+
+def _current(connection: Connection, user_id: str, conversation_id: str) -> Turn | None:
+    conversation = conversations.get(connection, conversation_id, user_id)
+    return turns.get(connection, conversation.active_turn) if conversation.active_turn else None
+
+
+def _exhausted(connection: Connection, num: int, after: int) -> bool:
+    turn = turns.numbered(connection, num)
+    if turn is None:
+        return True
+    quiet = turn.owner is None and (turn.ended or turn.status == "waiting")
+    return quiet and after >= events.last(connection, num)

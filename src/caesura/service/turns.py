@@ -1,0 +1,187 @@
+"""Turns, as a person may ask for them: send, stop, answer, try again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from caesura.core.errors import BadInput, Conflict, InterruptPending, RunInProgress
+from caesura.core.events import StopReason
+from caesura.core.interrupts import Answer
+from caesura.engine.engine import Engine
+from caesura.service import idempotency
+from caesura.service.idempotency import Key
+from caesura.service.presence import Presence
+from caesura.store import conversations, interrupts, turns
+from caesura.store.database import Database
+from caesura.store.turns import OnDisconnect, Turn
+
+MESSAGE_LIMIT = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a person sends. `parent` is a turn's id, None for a new root, `...` for the active branch.
+
+    `supersede` refuses what waits for an answer and goes on; `take_over` stops a run that nobody reads.
+    """
+
+    content: str
+    parent: str | Any | None = ...
+    agent: str | None = None
+    on_disconnect: OnDisconnect = "continue"
+    supersede: bool = False
+    take_over: bool = False
+
+
+class Turns:
+    def __init__(self, database: Database, engine: Engine, presence: Presence) -> None:
+        self._database, self._engine, self._presence = database, engine, presence
+
+    async def send(
+        self, user_id: str, conversation_id: str, message: Message, key: Key | None = None
+    ) -> Turn:
+        """Accept a message: it is on disk, and being answered, when this returns."""
+        check_message(message.content)
+        if message.agent is not None:
+            self._engine.catalog.get(message.agent)
+        supervisor = self._engine.supervisor
+        new = turns.New(
+            conversation_id,
+            message.content,
+            message.agent,
+            message.parent,
+            supervisor.owner,
+            supervisor.lease_ms,
+            message.on_disconnect,
+        )
+
+        def create(connection: Connection) -> Turn:
+            conversations.get(connection, conversation_id, user_id)
+            return turns.create(connection, new)
+
+        for _ in range(2):
+            try:
+                return await self._begin(user_id, key, create)
+            except (RunInProgress, InterruptPending) as refusal:
+                await self._make_way(user_id, conversation_id, message, refusal)
+        return await self._begin(user_id, key, create)
+
+    async def get(self, user_id: str, turn_id: str) -> Turn:
+        return await self._database.read(_get, user_id, turn_id)
+
+    async def stop(self, user_id: str, turn_id: str) -> bool:
+        """Stop a turn, running or waiting; false when it had ended already. What was said is kept."""
+        return await self._stop(await self.get(user_id, turn_id), "user")
+
+    async def stop_active(self, user_id: str, conversation_id: str) -> bool:
+        """Stop what goes on at the end of the active branch."""
+        conversation = await self._database.read(conversations.get, conversation_id, user_id)
+        if conversation.active_turn is None:
+            return False
+        return await self.stop(user_id, conversation.active_turn)
+
+    async def leave(self, num: int) -> None:
+        """All readers have left a run that was not to go on without them."""
+        turn = await self._database.read(turns.numbered, num)
+        if turn is not None and turn.status in ("queued", "running"):
+            await self._stop(turn, "disconnect")
+
+    async def answer(self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None) -> Turn:
+        """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once."""
+        supervisor = self._engine.supervisor
+
+        def decide(connection: Connection) -> Turn:
+            asked = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
+            if len({item.turn for item in asked}) > 1:
+                raise BadInput("answers must belong to one turn")
+            ready = interrupts.answer(connection, user_id, answers)
+            num = asked[0].turn
+            claimed = turns.claim(connection, num, supervisor.owner, supervisor.lease_ms) if ready else None
+            return claimed or turns.get(connection, asked[0].turn_id)
+
+        turn = await self._begin(user_id, key, decide)
+        supervisor.hurry(turn.num)
+        return turn
+
+    async def retry(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
+        """Another attempt at a failed or stopped turn that nothing follows, going on from what it finished."""
+        supervisor = self._engine.supervisor
+
+        def reopen(connection: Connection) -> Turn:
+            turn = _get(connection, user_id, turn_id)
+            conversations.lock(connection, turn.conversation_id)
+            if any(other.parent_id == turn_id for other in turns.of(connection, turn.conversation_id)):
+                raise Conflict("other turns follow this one: regenerate it instead")
+            turns.reopen(connection, turn_id)
+            conversations.activate(connection, turn.conversation_id, turn_id)
+            claimed = turns.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            return claimed or turns.get(connection, turn_id)
+
+        turn = await self._begin(user_id, key, reopen)
+        self._engine.runner.history.forget(turn.id)
+        return turn
+
+    async def regenerate(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
+        """The same message once more, beside the turn: both answers stay."""
+        turn = await self.get(user_id, turn_id)
+        again = Message(turn.content, turn.parent_id, turn.agent)
+        return await self.send(user_id, turn.conversation_id, again, key)
+
+    async def _begin(self, user_id: str, key: Key | None, work: Callable[[Connection], Turn]) -> Turn:
+        turn, new = await idempotency.once(self._database, user_id, key, work)
+        supervisor = self._engine.supervisor
+        if new and turn.owner == supervisor.owner and not supervisor.works_on(turn):
+            supervisor.run(turn)
+        return turn
+
+    async def _make_way(
+        self, user_id: str, conversation_id: str, message: Message, refusal: Conflict
+    ) -> None:
+        """Clear the end of the branch for a new message, if the message says so; else refuse it."""
+        conversation = await self._database.read(conversations.get, conversation_id, user_id)
+        blocking = conversation.active_turn if message.parent is ... else message.parent
+        if blocking is None:
+            raise refusal
+        turn = await self.get(user_id, blocking)
+        if isinstance(refusal, InterruptPending):
+            if not message.supersede:
+                raise refusal
+            await self._stop(turn, "superseded")
+        elif not message.take_over or self._presence.readers(turn.num):
+            raise refusal
+        else:
+            await self._stop(turn, "disconnect")
+
+    async def _stop(self, turn: Turn, reason: StopReason) -> bool:
+        supervisor = self._engine.supervisor
+
+        def request(connection: Connection) -> tuple[bool, Turn | None]:
+            asked = turns.request_stop(connection, turn.num, reason)
+            # What nobody runs (it waits, or its owner is gone) is ended from here.
+            return asked, turns.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+
+        asked, claimed = await self._database.write(request)
+        if claimed is not None:
+            supervisor.run(claimed)
+        elif asked:
+            supervisor.stop(turn.num, reason)
+        if asked:
+            await supervisor.join(turn.num)
+        return asked
+
+
+def check_message(content: str) -> None:
+    if not content.strip():
+        raise BadInput("message must not be empty")
+    if len(content.encode("utf-8", "replace")) > MESSAGE_LIMIT:
+        raise BadInput(f"message must not be longer than {MESSAGE_LIMIT} bytes")
+
+
+def _get(connection: Connection, user_id: str, turn_id: str) -> Turn:
+    turn = turns.get(connection, turn_id)
+    conversations.get(connection, turn.conversation_id, user_id)
+    return turn
