@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain.chat_models import base
@@ -116,13 +117,13 @@ def test_options_of_the_demo_model_are_checked() -> None:
 
 
 def test_an_operators_class_is_made_with_its_options() -> None:
-    model = one(
-        {}, **{"class": "caesura.agents.demo.model:DemoModel", "options": {"delay": 0.5}, "temperature": 1.0}
-    )
+    own: dict[str, Any] = {"class": "caesura.agents.demo.model:DemoModel", "options": {"delay": 0.5}}
+    model = one({}, **own, temperature=1.0)
     assert isinstance(model, DemoModel)
     assert (model.delay, model.temperature) == (0.5, 1.0)
+    missing: dict[str, Any] = {"class": "nowhere.at_all:Model"}
     with pytest.raises(ModelUnavailable, match="cannot be used"):
-        one({}, **{"class": "nowhere.at_all:Model"})
+        one({}, **missing)
 
 
 @pytest.mark.parametrize("name", ["demo", "default", "gpt-4o", "openai:any", "ollama:llama3:8b", "groq:x"])

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
+from caesura.agents import phrases
 from caesura.agents.spec import AgentFile, FormField, Interrupt, Model, Spec
 from caesura.core.interrupts import Field
+
+PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text("utf-8")
 
 
 def file(**spec: Any) -> dict[str, Any]:
@@ -93,3 +98,19 @@ def test_a_version_without_quotes_is_taken_as_a_text() -> None:
 
 def test_class_is_written_class() -> None:
     assert Model.model_validate({"class": "pkg.mod:Model"}).class_ == "pkg.mod:Model"
+
+
+def test_the_example_of_the_page_is_a_good_file() -> None:
+    example = PAGE.split("```yaml\n")[1].split("```")[0]
+    assert AgentFile.model_validate(yaml.safe_load(example)).spec.sub_agents[0].ref == "search_agent"
+
+
+def test_the_page_names_every_field() -> None:
+    for name, field in Spec.model_fields.items():
+        inner = getattr(field.annotation, "model_fields", {})
+        for path in [f"{name}.{part.alias or key}" for key, part in inner.items()] or [name]:
+            assert f"`{path}`" in PAGE, path
+
+
+def test_the_page_names_every_phrase() -> None:
+    assert [phrase for phrase in phrases.DEFAULTS if f"`{phrase}`" not in PAGE] == []

@@ -33,6 +33,11 @@ async def make_turn(database: Database, conversation_id: str | None = None, **ne
     return await database.write(turns.create, turns.New(where, **words))
 
 
+async def change_turn(database: Database, turn: turns.Turn, **values: Any) -> None:
+    """Set columns of a turn, as its owner does."""
+    await database.write(lambda connection: turns.change(connection, turn.num, turn.epoch, **values))
+
+
 async def end_turn(database: Database, turn: turns.Turn, status: turns.Status = "done") -> turns.Turn:
     """End a turn and let go of it."""
     await database.write(turns.end, turn.num, turn.epoch, status)

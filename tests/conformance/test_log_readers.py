@@ -209,7 +209,7 @@ async def test_a_reader_that_was_cancelled_leaves_nothing_behind(database: Datab
         reader = asyncio.create_task(check(log, turn.num, 1))
         await asyncio.sleep(0.002)
         reader.cancel()
-    await asyncio.sleep(0.01)
+        await asyncio.wait([reader])
     (tail,) = log._tails.values()
     assert tail.readers == 1
     assert len(tail._waiting) <= 1

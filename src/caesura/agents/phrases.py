@@ -33,7 +33,9 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _BETWEEN_WORDS = r"[\s*_]+"
 _BETWEEN_HAN = r"[\s*_]*"
 #: A sentence ends at a line break, a Chinese full stop, or an English one before a space: not inside `v2.0`.
-_END = re.compile(r"""[。！？；][。！？；…"'”’」』）)\]*_]*|[.!?…]+["'”’)\]*_]*(?=\s|\Z)|[\r\n]+""")
+_END = re.compile(
+    r"""[。！？；][。！？；…"'”’」』）)\]*_]*|(?<![.!?…])[.!?…]++["'”’)\]*_]*+(?=\s|\Z)|[\r\n]+"""
+)
 
 
 def detect(text: str, extra: Sequence[str] = ()) -> str | None:

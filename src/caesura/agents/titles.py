@@ -12,6 +12,7 @@ from caesura.core.language import Language
 
 LONGEST = 20
 _SHOWN = 2000
+_LOOKED_AT = 10_000
 _ASKED: dict[Language, str] = {
     "en": (
         "Give a title to the conversation that begins with the message below: a few words, at most "
@@ -50,7 +51,7 @@ def message_in(text: str) -> str | None:
 
 def clean(text: str) -> str | None:
     """One line of at most 20 code points without quotes, control characters or Markdown; None if empty."""
-    for line in re.split(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", _THOUGHTS.sub("", text)):
+    for line in re.split(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", _THOUGHTS.sub("", text)[:_LOOKED_AT]):
         if title := _settled(line):
             return title
     return None

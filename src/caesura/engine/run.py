@@ -31,6 +31,8 @@ class Control:
     """How others reach a run: to stop it for a reason, to let it go at the next step, to hurry its end."""
 
     stop: ev.StopReason | None = None
+    #: Once the outcome is known there is nothing left to stop.
+    stoppable: bool = True
     graph: RunControl = field(default_factory=RunControl)
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,17 +17,18 @@ from sqlalchemy import Connection
 from caesura.agents import phrases
 from caesura.core import events as ev
 from caesura.core import fold, ids, interrupts, language
-from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core.errors import Fenced, Unavailable
 from caesura.engine import foreign, texts, titles, translate
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
+from caesura.engine.ending import EVERYTHING, Ending, Outcome, Spawn, Title, failed
 from caesura.engine.failures import RunFailed, StepLimit, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.run import Control, Run, stop_reason
 from caesura.engine.saver import thread_id
 from caesura.log import Log
-from caesura.store import checkpoints, conversations, tool_calls, turns
+from caesura.store import conversations, tool_calls, turns
 from caesura.store import interrupts as asked
 from caesura.store.database import Database
 from caesura.store.turns import Turn
@@ -36,12 +37,9 @@ logger = logging.getLogger(__name__)
 
 #: The graph id of an interrupt that no graph knows of: a confirmation that was asked for in words.
 IN_WORDS = "words"
-_EVERYTHING = 1 << 30
 #: A turn that takes its process down each time must not take down every process for ever.
 _ADOPTIONS = 20
 
-Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
-Outcome = ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped
 Closed = Literal["expired", "superseded", "cancelled"]
 
 
@@ -62,22 +60,24 @@ class Runner:
         self._database, self._log, self._builder = database, log, builder
         self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
         self.history = History(database)
+        self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control) -> None:
         """Work on a turn that this process has claimed, until its segment ends."""
-        if turn.ended or (turn.status == "waiting" and await self._is_open(turn)):
-            await self._close_late(turn)
+        if turn.ended or (turn.status == "waiting" and await self._ending.is_open(turn)):
+            await self._ending.close(turn)
             return
         try:
             agent = self._builder.get(turn.agent)
         except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
-            await self._refuse(turn, error)
+            await self._ending.refuse(turn, error)
             return
         run = await self._open(turn, agent, control)
         title = await self._begin(run)
         try:
-            await self._conclude(run, await self._outcome(run))
-            await self._finish(run, title)
+            outcome = await self._outcome(run)
+            control.stoppable = False
+            await self._ending.end(run, outcome, title)
         finally:
             if title is not None:
                 title.cancel()
@@ -87,7 +87,7 @@ class Runner:
     async def _open(self, turn: Turn, agent: Compiled, control: Control) -> Run:
         conversation = await self._database.read(conversations.find, turn.conversation_id)
         stream = await self._log.open(turn.num, turn.epoch)
-        past = await self._log.read(turn.num, 0, _EVERYTHING) if stream.last else []
+        past = await self._log.read(turn.num, 0, EVERYTHING) if stream.last else []
         journal = await self._database.read(tool_calls.of, turn.num) if stream.last else {}
         questions = await self._database.read(asked.of, turn.num) if stream.last else []
         history = await self.history.before(turn)
@@ -110,7 +110,7 @@ class Runner:
             grants=set(turn.grants),
         )
 
-    async def _begin(self, run: Run) -> asyncio.Task[None] | None:
+    async def _begin(self, run: Run) -> Title | None:
         """Say that the segment begins, and what of an earlier attempt is void."""
         turn, transcript = run.turn, run.transcript
         if stop := turn.stop_requested:
@@ -127,7 +127,10 @@ class Runner:
         if cause != "adopt":
             place["segment_seq"] = run.stream.last + len(late)
         events: list[ev.Event] = [*late, started, *voids, *closed]
-        await run.record(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place))
+        if cause == "start" and turn.status == "running":
+            run.say(started)  # the row was made that way
+        else:
+            await run.record(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place))
         wanted = turn.parent_id is None and not run.has_title and run.agent.models and not run.control.stop
         return self._spawn(titles.make(run)) if wanted else None
 
@@ -140,7 +143,7 @@ class Runner:
             if run.control.stop is not None or run.turn.status == "waiting":
                 return await self._closed(run)
             if run.transcript.adoptions > _ADOPTIONS:
-                return _failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
+                return failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
             async with clock:
                 return await self._drive(run)
         except asyncio.CancelledError:
@@ -151,14 +154,14 @@ class Runner:
             return ev.Stopped(run.control.stop)
         except TimeoutError as error:
             late = TimeLimit(f"the turn took longer than {run.limits.run:g} seconds")
-            return _failed(run.turn, late if clock.expired() else error)
+            return failed(run.turn, late if clock.expired() else error)
         except GraphRecursionError:
             long = StepLimit(f"the graph did not come to an end in {run.limits.steps} steps")
-            return _failed(run.turn, long)
+            return failed(run.turn, long)
         except (Fenced, Released, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - a run may fail in any way, and ends in an event
-            return _failed(run.turn, error)
+            return failed(run.turn, error)
 
     async def _closed(self, run: Run) -> Outcome:
         """What waited is over: stopped by a person, or its time has passed."""
@@ -252,87 +255,9 @@ class Runner:
         )
         return await self._ask(run, [(IN_WORDS, item)])
 
-    # --- ending
-
-    async def _conclude(self, run: Run, outcome: Outcome) -> None:
-        """The outcome and the rows that go with it, at once: nobody can see one without the other."""
-        turn = run.turn
-        waits = isinstance(outcome, ev.Interrupted)
-        # As the transcript will be, once the outcome is in it.
-        messages = run.transcript.messages() if waits else run.transcript.closed()
-        status = _STATUS[type(outcome)]
-
-        def rows(connection: Connection) -> None:
-            turns.keep_messages(connection, turn, messages)
-            turns.change(connection, turn.num, turn.epoch, running_ms=run.running_ms)
-            if isinstance(outcome, ev.Interrupted):
-                asked.ask(connection, turn.num, run.user_id, run.questions)
-                until = min((i.expires_at for i in outcome.interrupts if i.expires_at), default=None)
-                turns.change(connection, turn.num, turn.epoch, status="waiting", waits_until=until)
-            else:
-                turns.end(connection, turn.num, turn.epoch, status)
-                checkpoints.remove(connection, turn.num)
-
-        await run.record(outcome, also=rows, durable=True)
-        if not waits:
-            self.history.extend(turn, run.history, messages)
-
-    async def _finish(self, run: Run, title: asyncio.Task[None] | None) -> None:
-        if title is not None:
-            hurry = self._spawn(_wait(run.control.hurry))
-            await asyncio.wait([title, hurry], timeout=run.limits.title, return_when=asyncio.FIRST_COMPLETED)
-            for task in (title, hurry):
-                task.cancel()
-            await asyncio.wait([title, hurry])
-        turn = run.turn
-        if not isinstance(run.transcript.outcome, ev.Interrupted):
-            await run.record(ev.SegmentEnded())
-            await self._log.pack(turn.num, turn.epoch)
-            await run.record(also=lambda c: turns.release(c, turn.num, turn.epoch))
-        else:
-            await run.record(ev.SegmentEnded(), also=lambda c: turns.release(c, turn.num, turn.epoch))
-
-    async def _refuse(self, turn: Turn, error: Exception) -> None:
-        """There is no such agent, or it cannot be made ready: the turn fails before it begins."""
-        stream = await self._log.open(turn.num, turn.epoch)
-        past = await self._log.read(turn.num, 0, _EVERYTHING)
-        transcript = fold.fold(item.event for item in past)
-        number = transcript.segment + 1
-
-        def rows(connection: Connection) -> None:
-            turns.keep_messages(connection, turn, transcript.closed())
-            turns.change(connection, turn.num, turn.epoch, segment=number, segment_seq=stream.last)
-            turns.end(connection, turn.num, turn.epoch, "failed")
-            checkpoints.remove(connection, turn.num)
-
-        started = ev.RunStarted(turn.agent, number, "retry" if past else "start")
-        await stream.commit(started, _failed(turn, error), ev.SegmentEnded(), also=rows, durable=True)
-        await stream.commit(also=lambda c: turns.release(c, turn.num, turn.epoch))
-
-    async def _is_open(self, turn: Turn) -> bool:
-        """Whether the owner died before it could write the last event of a segment."""
-        stream = await self._log.open(turn.num, turn.epoch)
-        last = await self._log.read(turn.num, stream.last - 1)
-        return not (last and isinstance(last[-1].event, ev.SegmentEnded))
-
-    async def _close_late(self, turn: Turn) -> None:
-        """The owner died between an outcome and the segment's last event: what it came to stays."""
-        stream = await self._log.open(turn.num, turn.epoch)
-        if await self._is_open(turn):
-            await stream.commit(ev.SegmentEnded())
-        if turn.ended:
-            await self._log.pack(turn.num, turn.epoch)
-        await stream.commit(also=lambda c: turns.release(c, turn.num, turn.epoch))
-
 
 _NOTHING = object()
 _CLOSED: dict[str, Closed] = {"superseded": "superseded", "timeout": "expired"}
-_STATUS: dict[type[Outcome], turns.Status] = {
-    ev.Finished: "done",
-    ev.Failed: "failed",
-    ev.Stopped: "stopped",
-    ev.Interrupted: "waiting",
-}
 
 
 def _cause(run: Run) -> ev.Cause:
@@ -381,17 +306,3 @@ def _answer(run: Run, answer: interrupts.Answer) -> Any:
     if run.agent.foreign:
         return answer.value if answer.decision == "value" else interrupts.answer_dict(answer)
     return interrupts.answer_dict(answer)
-
-
-def _failed(turn: Turn, error: Exception) -> ev.Failed:
-    error_id = ids.error()
-    logger.error("turn %s failed (%s)", turn.id, error_id, exc_info=error)
-    if isinstance(error, RunFailed):
-        return ev.Failed(error.message, error.code, error_id, error.retryable)
-    if isinstance(error, CaesuraError) and error.status < 500:
-        return ev.Failed(error.message, error.code, error_id)
-    return ev.Failed("something went wrong", "internal", error_id)
-
-
-async def _wait(event: asyncio.Event) -> None:
-    await event.wait()

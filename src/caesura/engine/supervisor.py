@@ -94,7 +94,7 @@ class Supervisor:
         job = self._jobs.get(num)
         if job is None:
             return False
-        if job.control.stop is None:
+        if job.control.stop is None and job.control.stoppable:
             job.control.stop = reason
             job.task.cancel()
         return True

@@ -108,7 +108,7 @@ class Turns:
         return turn
 
     async def retry(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
-        """Another attempt at a failed or stopped turn that nothing follows, going on from what it finished."""
+        """Another attempt at a failed or stopped turn that nothing follows: it goes on from what it has."""
         supervisor = self._engine.supervisor
 
         def reopen(connection: Connection) -> Turn:

@@ -148,8 +148,8 @@ def remove(connection: Connection, conversation_id: str, user_id: str) -> list[i
     get(connection, conversation_id, user_id)
     lock(connection, conversation_id)
     # Locking the turns first: whoever appends to one of them has finished, or will find it gone.
-    held = select(turns.c.num).where(turns.c.conversation_id == conversation_id).with_for_update()
-    numbers = list(connection.execute(held).scalars())
+    held = select(turns.c.num).where(turns.c.conversation_id == conversation_id).order_by(turns.c.num)
+    numbers = list(connection.execute(held.with_for_update()).scalars())
     connection.execute(delete(events).where(events.c.turn.in_(numbers)))
     connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
     connection.execute(

@@ -59,7 +59,7 @@ def storage_errors() -> Iterator[None]:
     nouns know what it means."""
     try:
         yield
-    except (DBAPIError, PoolTimeout, OSError) as error:
+    except (DBAPIError, PoolTimeout, OSError, UnicodeEncodeError) as error:
         ours = mapped(error)
         if ours is error:
             raise
@@ -67,10 +67,17 @@ def storage_errors() -> Iterator[None]:
 
 
 def mapped(error: Exception) -> Exception:
+    if isinstance(error, DataError | UnicodeEncodeError):
+        return BadInput("a value cannot be stored")
     if isinstance(error, IntegrityError) or not isinstance(error, DBAPIError | PoolTimeout | OSError):
         return error
-    if isinstance(error, DataError):
-        return BadInput("a value cannot be stored")
     unavailable = Unavailable()
     unavailable.__cause__ = error
     return unavailable
+
+
+def cause(error: BaseException) -> str:
+    """What went wrong at the bottom of it all, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(str(error).split())

@@ -21,9 +21,9 @@ def fingerprint(*parts: Any) -> str:
 def find(connection: Connection, user_id: str, key: str, print_: str) -> Any | None:
     """What this key was answered with; `KeyReused` when that was for another request."""
     where = (keys.c.user_id == user_id, keys.c.key == key)
-    row = connection.execute(select(keys).where(*where, keys.c.created_at > now_ms() - KEPT_MS)).first()
+    connection.execute(delete(keys).where(*where, keys.c.created_at <= now_ms() - KEPT_MS))
+    row = connection.execute(select(keys).where(*where)).first()
     if row is None:
-        connection.execute(delete(keys).where(*where))
         return None
     if row.fingerprint != print_:
         raise KeyReused

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from caesura.core.errors import CaesuraError, StartupError
 from caesura.store import migrate
-from caesura.store.database import P, T, Work, storage_errors
+from caesura.store.database import P, T, Work, cause, storage_errors
 
 _POOL = 10
 _WAIT = 5
@@ -45,7 +45,7 @@ class Postgres:
         except CaesuraError as error:
             await database.close()
             where = target.render_as_string(hide_password=True)
-            raise StartupError(f"{where} cannot be opened: {error.__cause__}") from error
+            raise StartupError(f"{where} cannot be opened: {cause(error)}") from error
         return database
 
     @property

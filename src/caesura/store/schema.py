@@ -12,8 +12,10 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    ColumnElement,
     ForeignKey,
     ForeignKeyConstraint,
+    FromClause,
     Index,
     Integer,
     LargeBinary,
@@ -22,6 +24,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    literal_column,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -108,8 +111,15 @@ turns = Table(
     Index("turns_by_conversation", "conversation_id", "ordinal", unique=True),
     sqlite_autoincrement=True,
 )
-# Only the few turns that somebody must still work on are in this index.
-_LIVE = turns.c.status.in_(("queued", "running", "waiting"))
+
+
+def live(table: FromClause) -> ColumnElement[bool]:
+    """The few turns that somebody must still work on, in the very words of their index."""
+    # As literals: SQLite does not match a bound value with an index's condition.
+    return table.c.status.in_([literal_column(f"'{name}'") for name in ("queued", "running", "waiting")])
+
+
+_LIVE = live(turns)
 Index("turns_live", turns.c.status, turns.c.lease_until, sqlite_where=_LIVE, postgresql_where=_LIVE)
 # A turn that has ended but whose last words (the title) are still written keeps its owner.
 _HELD = turns.c.owner.is_not(None)

@@ -22,7 +22,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import migrate
-from caesura.store.database import P, T, Work, mapped, storage_errors
+from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 
 _READERS = 4
 _GROUP = 512
@@ -59,7 +59,7 @@ class Sqlite:
                 migrate.upgrade(connection)
         except CaesuraError as error:
             self._release()
-            raise StartupError(f"{path} cannot be opened: {_cause(error)}") from error
+            raise StartupError(f"{path} cannot be opened: {cause(error)}") from error
         except BaseException:
             self._release()
             raise
@@ -203,12 +203,6 @@ def _own(path: Path) -> int:
         os.close(handle)
         raise StartupError(f"{path} is in use by another Caesura process") from error
     return handle
-
-
-def _cause(error: BaseException) -> str:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return str(error)
 
 
 def _nothing() -> None:

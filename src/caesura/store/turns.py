@@ -12,7 +12,7 @@ from caesura.core import ids, plain
 from caesura.core import messages as msg
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.store import conversations, interrupts
-from caesura.store.schema import now_ms, turns
+from caesura.store.schema import live, now_ms, turns
 
 Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
 OnDisconnect = Literal["continue", "stop"]
@@ -81,6 +81,7 @@ def create(connection: Connection, new: New) -> Turn:
             owner=new.owner,
             lease_until=now_ms() + new.lease_ms if held else None,
             epoch=1 if held else 0,
+            segment=1 if held else 0,
             on_disconnect=new.on_disconnect,
             message_count=(parent.message_count if parent else 0) + 1,
             content=plain.text(new.content).encode(),
@@ -117,8 +118,13 @@ def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn |
 
 def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) -> list[Turn]:
     """Take over what somebody must work on: queued, left by a dead owner, or waiting beyond its time."""
-    found = select(turns.c.num).where(_claimable()).order_by(turns.c.num).limit(limit)
-    numbers = connection.execute(found.with_for_update(skip_locked=True)).scalars().all()
+    numbers: list[int] = []
+    # Two looks, each at the few rows of one partial index: the table itself only grows.
+    for few in (live(turns), turns.c.owner.is_not(None)):
+        left = limit - len(numbers)
+        seen = turns.c.num.not_in(numbers)
+        found = select(turns.c.num).where(few, _claimable(), seen).order_by(turns.c.num).limit(left)
+        numbers += connection.execute(found.with_for_update(skip_locked=True)).scalars()
     return _claim(connection, numbers, owner, lease_ms) if numbers else []
 
 
@@ -139,8 +145,7 @@ def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: 
 
 def request_stop(connection: Connection, num: int, reason: str) -> bool:
     """Ask whoever runs this turn to stop it; false when it is not live."""
-    live = turns.c.status.in_(("queued", "running", "waiting"))
-    statement = update(turns).where(turns.c.num == num, live).values(stop_requested=reason)
+    statement = update(turns).where(turns.c.num == num, live(turns)).values(stop_requested=reason)
     return connection.execute(statement).rowcount == 1
 
 

@@ -91,9 +91,13 @@ async def test_it_fails_before_the_first_word(said: str) -> None:
 @pytest.mark.parametrize("said", ["fail midway", "中途失败"])
 async def test_it_breaks_off_in_the_middle(said: str) -> None:
     words: list[str] = []
-    with pytest.raises(DemoFailure):
+
+    async def listen() -> None:
         async for chunk in DemoModel(delay=0).astream(said):
             words.append(chunk.text)
+
+    with pytest.raises(DemoFailure):
+        await listen()
     assert len("".join(words)) > 10
 
 

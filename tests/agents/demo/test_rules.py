@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ ALL = (*WORDS, *TOOLS)
 TEXT = {"type": "string"}
 
 
-def schemas() -> dict[str, dict[str, Any]]:
+def _schemas() -> dict[str, dict[str, Any]]:
     standard = registry.standard()
     found: dict[str, dict[str, Any]] = {name: standard.get(name).tool.args for name in standard.names}
     others = {
@@ -30,23 +31,21 @@ def schemas() -> dict[str, dict[str, Any]]:
         "web_fetch": ("url",),
         "search_agent": ("task",),
     }
-    return {name: {"properties": args, "required": list(args)} for name, args in found.items()} | {
-        name: {"properties": dict.fromkeys(args, TEXT), "required": list(args)}
-        for name, args in others.items()
-    }
+    found |= {name: dict.fromkeys(args, TEXT) for name, args in others.items()}
+    return {name: {"properties": args, "required": list(args)} for name, args in found.items()}
+
+
+SCHEMAS = _schemas()
 
 
 def scene(said: str) -> Scene:
-    return scene_of([HumanMessage(said)], schemas())
+    return scene_of([HumanMessage(said)], SCHEMAS)
 
 
 def listed() -> dict[str, tuple[str, ...]]:
     """The tables of the page: the name of a rule, and what is between backticks in its row."""
-    rows = [
-        line.strip("| ").split(" | ")
-        for line in PAGE.read_text("utf-8").splitlines()
-        if line.startswith("| ")
-    ]
+    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    rows = [line.strip("| ").split(" | ") for line in lines]
     return {row[0]: tuple(cell.strip("`") for cell in row[1:3]) for row in rows if row[1].startswith("`")}
 
 
@@ -63,7 +62,7 @@ def test_the_page_names_the_settings() -> None:
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
 def test_each_example_fits_its_own_rule_first(rule: Rule) -> None:
     for example in rule.examples:
-        assert [other.name for other in ALL if other.match(example)][0] == rule.name
+        assert next(other.name for other in ALL if other.match(example)) == rule.name
 
 
 @pytest.mark.parametrize("rule", TOOLS, ids=lambda rule: rule.name)
@@ -73,14 +72,14 @@ def test_each_tool_rule_calls_tools(rule: Rule) -> None:
 
 
 def test_every_tool_of_the_server_can_be_called_by_its_name() -> None:
-    for name in schemas():
+    for name in SCHEMAS:
         (call,) = plan.reply(scene(f"call {name}")).calls
         assert call.name == name
-        assert set(call.args) <= set(schemas()[name]["properties"])
+        assert set(call.args) <= set(SCHEMAS[name]["properties"])
 
 
 def test_all_tools_are_called_at_once() -> None:
-    assert {call.name for call in plan.reply(scene("use every tool")).calls} == set(schemas())
+    assert {call.name for call in plan.reply(scene("use every tool")).calls} == set(SCHEMAS)
 
 
 def test_a_polite_word_may_stand_before() -> None:
@@ -109,3 +108,24 @@ def test_a_sub_agent_is_given_its_task() -> None:
 def test_numbers_are_bounded() -> None:
     assert rules.WORDS[2].name == "count"
     assert len(plan.reply(scene("count to 99999999999999999999")).text) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "update artifact:" + " " * 100_000 + "x",
+        "write a" + " " * 100_000 + "x",
+        "run a" + " " * 100_000 + "," + " " * 100_000 + "then b",
+        "call " + "a " * 100_000,
+        "call a " + '{"a":' * 50_000,
+        "ask " * 50_000,
+        "然后" * 50_000,
+        " + " * 50_000,
+        "." * 200_000,
+    ],
+    ids=lambda said: said[:8],
+)
+def test_long_messages_are_answered_quickly(said: str) -> None:
+    began = time.perf_counter()
+    plan.reply(scene(said))
+    assert time.perf_counter() - began < 2

@@ -10,6 +10,7 @@ from typing import Any
 from caesura.agents.demo.scene import Call, Scene
 
 NOTE = "demo-note"
+_MOST = 100
 _DRAFT, _REVIEWED = (
     {"en": "Status: draft", "zh": "状态：草稿"},
     {"en": "Status: reviewed", "zh": "状态：已审阅"},
@@ -92,13 +93,13 @@ def named(scene: Scene, match: Match) -> Calls:
     """`call read_file {"path": "a"} list_files`: any tools, with these arguments or made-up ones."""
     calls: list[Call] = []
     rest = match["rest"].strip()
-    while found := re.match(r"([\w.-]+)\s*", rest):
+    while len(calls) < _MOST and (found := re.match(r"([\w.-]+)\s*", rest)):
         name, rest = found[1], rest[found.end() :]
         args = sample(scene, scene.tools.get(name, {}))
         if rest.startswith("{"):
             try:
                 args, end = json.JSONDecoder().raw_decode(rest)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return [*calls, Call(name, raw=rest)]
             rest = rest[end:].lstrip(" ,+")
         calls.append(Call(name, args))

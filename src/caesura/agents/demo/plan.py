@@ -11,8 +11,13 @@ from caesura.agents.demo.scene import Call, Reply, Scene
 
 #: These calls are made although no such tool is there: that is what they are for.
 _ALWAYS = ("unknown tool", "broken arguments", "wrong arguments", "call")
-_THEN = re.compile(r"\s*,?\s+(?:and then|then)\s+|\s*[，,]?\s*(?:然后|接着)\s*", re.IGNORECASE)
-_TOGETHER = re.compile(r"\s+\+\s+|\s*同时\s*")
+# Written so that no message, however long, makes them go back and forth: each space is looked at once.
+_THEN = re.compile(
+    r"(?<!\s)\s*+(?:,\s*+)?(?<=\s)(?:and then|then)\s++|(?<!\s)\s*+(?:[，,]\s*+)?(?:然后|接着)\s*+",
+    re.IGNORECASE,
+)
+_MOST_STEPS = 20
+_TOGETHER = re.compile(r"(?<!\s)\s++\+\s++|(?<!\s)\s*+同时\s*+")
 _YES = re.compile(
     r"(?:yes|ok|okay|sure|confirm|go ahead|是的?|好的?|确认|同意|可以)[\s.!。！]*\Z", re.IGNORECASE
 )
@@ -66,14 +71,21 @@ def _endless(scene: Scene) -> bool:
 
 def _steps(scene: Scene) -> list[list[Call]]:
     """The calls of each step; empty when the message asks for none."""
-    whole = _calls(scene, scene.said)
-    parts = [_TOGETHER.split(part) for part in _THEN.split(scene.said)]
-    if len(parts) == 1 and len(parts[0]) == 1:
-        return [] if whole is None else [whole]
-    steps = [[_calls(scene, piece) for piece in part] for part in parts]
-    if any(piece is None for step in steps for piece in step):
-        return [] if whole is None else [whole]
-    return [[call for piece in step for call in piece or ()] for step in steps]
+    steps: list[list[Call]] = []
+    for part in _THEN.split(scene.said, maxsplit=_MOST_STEPS):
+        step: list[Call] = []
+        for piece in _TOGETHER.split(part, maxsplit=_MOST_STEPS):
+            if (found := _calls(scene, piece)) is None:
+                return _whole(scene)
+            step += found
+        steps.append(step)
+    return steps
+
+
+def _whole(scene: Scene) -> list[list[Call]]:
+    """Not every part is a command, so `then` and `+` were only words in one."""
+    found = _calls(scene, scene.said)
+    return [] if found is None else [found]
 
 
 def _calls(scene: Scene, text: str) -> list[Call] | None:

@@ -26,7 +26,7 @@ class Rule:
 
     def match(self, text: str) -> Match | None:
         flags = re.IGNORECASE | re.DOTALL
-        found = (re.match(rf"{_POLITE}(?:{p})\s*\Z", text, flags) for p in (self.english, self.chinese))
+        found = (re.match(rf"{_POLITE}(?:{p})\Z", text, flags) for p in (self.english, self.chinese))
         return next((match for match in found if match), None)
 
 
@@ -140,7 +140,7 @@ WORDS: tuple[Rule, ...] = (
 )
 
 _ARTIFACT = r"(?:an |the )?artifact"
-_CHANGE = r"(?:\s*[:：]\s*(?P<old>.+?)\s*=>\s*(?P<new>.*))?"
+_CHANGE = r"(?:\s*[:：]\s*+(?P<old>.+?)=>(?P<new>.*))?"
 _CONTENT = r"(?:\s*[:：]\s*(?P<content>.+))?"
 _PATH = r"(?P<path>[^\s:：]+)"
 _ID = r"(?:\s+(?P<id>\S+))?"

@@ -61,7 +61,15 @@ async def ask_user(questions: Any, runtime: ToolRuntime[RunContext, Any]) -> str
     asked = parse(questions)
     label, description = describe({"questions": questions}, runtime.context.language)
     items = [interrupts.question_dict(question) for question in asked]
-    value = {"kind": "questions", "questions": items, "label": label, "description": description}
+    value = {
+        "kind": "questions",
+        "tool_call_id": runtime.tool_call_id,
+        "name": "ask_user",
+        "args": {"questions": items},
+        "questions": items,
+        "label": label,
+        "description": description,
+    }
     return told(asked, interrupts.answer_from(interrupt(value)))
 
 

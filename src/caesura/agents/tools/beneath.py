@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 Opener = Callable[[int, Sequence[str], int, int], int]
 
 _OPENAT2 = 437
+_TRIES = 100
 _RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 0x02, 0x04, 0x08
 _ALWAYS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | _ALWAYS
@@ -44,14 +45,16 @@ def by_kernel(root: int, parts: Sequence[str], flags: int, mode: int = 0) -> int
     how = _How(flags | _ALWAYS, mode if flags & os.O_CREAT else 0, resolve)
     path = os.fsencode("/".join(parts) or ".")
     libc = ctypes.CDLL(None, use_errno=True)
-    while True:
+    number = errno.EAGAIN
+    for _ in range(_TRIES):
         found = libc.syscall(_OPENAT2, root, path, ctypes.byref(how), ctypes.sizeof(how))
         if found >= 0:
             return int(found)
         number = ctypes.get_errno()
         # EAGAIN: something was renamed meanwhile, so the kernel could not be sure.
         if number not in (errno.EINTR, errno.EAGAIN):
-            raise OSError(number, os.strerror(number), os.fsdecode(path))
+            break
+    raise OSError(number, os.strerror(number), os.fsdecode(path))
 
 
 def walking(root: int, parts: Sequence[str], flags: int, mode: int = 0) -> int:

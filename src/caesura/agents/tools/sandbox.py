@@ -116,7 +116,8 @@ class Sandbox:
             *("--cap-drop", "ALL", "--hostname", "sandbox", "--ro-bind", "/usr", "/usr", *_system()),
             *("--proc", "/proc", "--dev", "/dev", *profile),
             *("--bind", str(workspace.resolve()), HOME, "--chdir", HOME),
-            *("--remount-ro", "/dev", "--remount-ro", "/", "--"),
+            # A server that is root could otherwise write through /proc to the settings of the machine.
+            *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--"),
         ]
 
     def _limits(self) -> list[str]:

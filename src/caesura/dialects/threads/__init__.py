@@ -1,0 +1,1 @@
+"""API A: sessions and threads, one SSE response a segment."""

@@ -1,0 +1,141 @@
+"""Events to frames: a pure fold. A stream that is read on from any id equals the unbroken one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
+
+import orjson
+
+from caesura.core import events as ev
+from caesura.core import interrupts, language, plain
+from caesura.core.events import Envelope
+from caesura.core.interrupts import Interrupt
+from caesura.dialects.threads import cursor
+
+END = b"event: end\ndata: {}\n\n"
+_OPTIONS = {
+    "en": [{"label": "Continue", "value": "continue"}, {"label": "Cancel", "value": "cancel"}],
+    "zh": [{"label": "继续", "value": "continue"}, {"label": "取消", "value": "cancel"}],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a reader is: the turn's ordinal, which calls are a sub-agent's, which have shown text."""
+
+    ordinal: int
+    hidden: frozenset[int] = field(default=frozenset())
+    shown: frozenset[int] = field(default=frozenset())
+
+
+def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901 - one case for each event
+    """The frame of one event, empty where this API has none for it."""
+    event = envelope.event
+    match event:
+        case ev.TextDelta(call, text):
+            if call in state.hidden:
+                return state, b""
+            if call not in state.shown:
+                state = replace(state, shown=state.shown | {call})
+            return state, _partial(state, envelope.seq, text)
+        case ev.ModelStarted(call, parent=parent):
+            return (state if parent is None else replace(state, hidden=state.hidden | {call})), b""
+        case ev.TextVoided(call):
+            if call not in state.shown:
+                return state, b""
+            return replace(state, shown=state.shown - {call}), _frame(state, envelope, "messages/reset", {})
+        case ev.ToolStarted(id, name, args):
+            return state, _frame(state, envelope, "tool/start", {"tool": name, "input": args, "id": id})
+        case ev.ToolFinished(id, name, output):
+            return state, _frame(state, envelope, "tool/end", {"tool": name, "output": output, "id": id})
+        case ev.TitleChanged(title):
+            return state, _frame(state, envelope, "title_updated", {"title": title})
+        case ev.Interrupted(items):
+            return state, _frame(state, envelope, "interrupt", interrupt_data(items))
+        case ev.Failed():
+            return state, _frame(state, envelope, "error", {"message": _message(event)})
+        case ev.SegmentEnded():
+            return state, _frame(state, envelope, "end", {})
+        case (
+            ev.RunStarted()
+            | ev.ReasoningDelta()
+            | ev.ModelFinished()
+            | ev.ArtifactChanged()
+            | ev.InterruptClosed()
+            | ev.Finished()
+            | ev.Stopped()
+        ):
+            return state, b""
+        case unreachable:
+            assert_never(unreachable)
+
+
+def encode(state: State, batch: Iterable[Envelope], after: int = 0) -> tuple[State, bytes]:
+    """The frames of a batch; what lies at or before `after` is folded in but not sent again."""
+    frames = []
+    for envelope in batch:
+        state, frame = step(state, envelope)
+        if frame and envelope.seq > after:
+            frames.append(frame)
+    return state, b"".join(frames)
+
+
+def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
+    """What a client needs to draw the question, live or after a reload."""
+    questions = [interrupts.question_dict(q) for item in items for q in item.questions]
+    return {
+        "info": "; ".join(dict.fromkeys(item.description for item in items if item.description)),
+        "taskName": ", ".join(dict.fromkeys(item.label for item in items if item.label)),
+        "data": [_action(item) for item in items],
+        "questions": questions or None,
+        "options": None if questions else _OPTIONS[_language(items)],
+        "interrupt_id": items[0].id if items else None,
+    }
+
+
+def error(message: str) -> bytes:
+    """A refusal that comes as a stream: nothing has changed."""
+    return b"event: error\ndata: " + plain.dumps({"message": message}) + b"\n\n" + END
+
+
+def still_pending(items: Sequence[Interrupt]) -> bytes:
+    """Some of what waited is answered, this is not yet."""
+    return b"event: interrupt\ndata: " + plain.dumps(interrupt_data(items)) + b"\n\n" + END
+
+
+def _partial(state: State, seq: int, text: str) -> bytes:
+    number = cursor.number(state.ordinal, seq)
+    try:
+        content = orjson.dumps(text)
+    except TypeError:
+        content = plain.dumps(text)
+    return b'id: %d\nevent: messages/partial\ndata: {"content":%b}\n\n' % (number, content)
+
+
+def _frame(state: State, envelope: Envelope, name: str, data: dict[str, Any]) -> bytes:
+    number = cursor.number(state.ordinal, envelope.seq)
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, name.encode(), plain.dumps(data))
+
+
+def _message(event: ev.Failed) -> str:
+    return f"{event.message} ({event.error_id})" if event.error_id else event.message
+
+
+def _action(item: Interrupt) -> dict[str, Any]:
+    action: dict[str, Any] = {
+        "tool_call_id": item.tool_call_id,
+        "name": item.name,
+        "args": item.args,
+        "description": item.description,
+    }
+    if item.fields:
+        action["fields"] = [interrupts.field_dict(form_field) for form_field in item.fields]
+    if item.kind == "graph":
+        action["value"] = item.value
+    return action
+
+
+def _language(items: Sequence[Interrupt]) -> language.Language:
+    return language.of("".join(f"{item.label}{item.description}" for item in items))

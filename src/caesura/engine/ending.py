@@ -1,0 +1,140 @@
+"""How a segment ends: its outcome with the rows that go with it, its title, its last event."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from sqlalchemy import Connection
+
+from caesura.core import events as ev
+from caesura.core import fold, ids
+from caesura.core.errors import CaesuraError, Fenced
+from caesura.core.fold import Transcript
+from caesura.engine.failures import RunFailed
+from caesura.engine.history import History
+from caesura.engine.run import Run
+from caesura.log import Log
+from caesura.store import checkpoints, interrupts, turns
+from caesura.store.turns import Turn
+
+logger = logging.getLogger(__name__)
+
+Outcome = ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped
+Title = asyncio.Task[None]
+Spawn = Callable[[Coroutine[Any, Any, None]], Title]
+
+EVERYTHING = 1 << 30
+_STATUS: dict[type[Outcome], turns.Status] = {
+    ev.Finished: "done",
+    ev.Failed: "failed",
+    ev.Stopped: "stopped",
+    ev.Interrupted: "waiting",
+}
+
+
+class Ending:
+    def __init__(self, log: Log, history: History, spawn: Spawn) -> None:
+        self._log, self._history, self._spawn = log, history, spawn
+
+    async def end(self, run: Run, outcome: Outcome, title: Title | None) -> None:
+        """The outcome and its rows at once: nobody can see one without the other. Then the title, if it is
+        still being made, and the segment's last event."""
+        turn = run.turn
+        titled = title is None or title.done()
+        messages = _messages(run.transcript, outcome)
+
+        def rows(connection: Connection) -> None:
+            turns.keep_messages(connection, turn, messages)
+            turns.change(connection, turn.num, turn.epoch, running_ms=run.running_ms)
+            _settle(connection, run, outcome)
+            if titled:
+                turns.release(connection, turn.num, turn.epoch)
+
+        last = [ev.SegmentEnded()] if titled else []
+        await run.record(outcome, *last, also=rows, durable=True)
+        if not isinstance(outcome, ev.Interrupted):
+            self._history.extend(turn, run.history, messages)
+        if title is not None and not titled:
+            await self._wait_for(title, run)
+            released = ev.SegmentEnded()
+            await run.record(released, also=lambda c: turns.release(c, turn.num, turn.epoch))
+        if not isinstance(outcome, ev.Interrupted):
+            await self._pack(turn)
+
+    async def refuse(self, turn: Turn, error: Exception) -> None:
+        """There is no such agent, or it cannot be made ready: the turn fails before it begins."""
+        stream = await self._log.open(turn.num, turn.epoch)
+        past = await self._log.read(turn.num, 0, EVERYTHING)
+        transcript = fold.fold(item.event for item in past)
+        number = transcript.segment + 1
+
+        def rows(connection: Connection) -> None:
+            turns.keep_messages(connection, turn, transcript.closed())
+            turns.change(connection, turn.num, turn.epoch, segment=number, segment_seq=stream.last)
+            turns.end(connection, turn.num, turn.epoch, "failed")
+            checkpoints.remove(connection, turn.num)
+            turns.release(connection, turn.num, turn.epoch)
+
+        started = ev.RunStarted(turn.agent, number, "retry" if past else "start")
+        await stream.commit(started, failed(turn, error), ev.SegmentEnded(), also=rows, durable=True)
+
+    async def is_open(self, turn: Turn) -> bool:
+        """Whether the owner died before it could write the last event of a segment."""
+        stream = await self._log.open(turn.num, turn.epoch)
+        last = await self._log.read(turn.num, stream.last - 1)
+        return not (last and isinstance(last[-1].event, ev.SegmentEnded))
+
+    async def close(self, turn: Turn) -> None:
+        """The owner died between an outcome and the segment's last event: what it came to stays."""
+        stream = await self._log.open(turn.num, turn.epoch)
+        last = [ev.SegmentEnded()] if await self.is_open(turn) else []
+        await stream.commit(*last, also=lambda c: turns.release(c, turn.num, turn.epoch))
+        if turn.ended:
+            await self._pack(turn)
+
+    async def _wait_for(self, title: Title, run: Run) -> None:
+        """No longer than it may take, and no longer than the person waits."""
+        hurry = self._spawn(_wait(run.control.hurry))
+        await asyncio.wait([title, hurry], timeout=run.limits.title, return_when=asyncio.FIRST_COMPLETED)
+        for task in (title, hurry):
+            task.cancel()
+        await asyncio.wait([title, hurry])
+
+    async def _pack(self, turn: Turn) -> None:
+        try:
+            await self._log.pack(turn.num, turn.epoch)
+        except Fenced:
+            logger.debug("turn %s goes on already", turn.id)
+
+
+def failed(turn: Turn, error: Exception) -> ev.Failed:
+    """What a client may know of an error: the log, under the id, has the rest."""
+    error_id = ids.error()
+    logger.error("turn %s failed (%s)", turn.id, error_id, exc_info=error)
+    if isinstance(error, RunFailed):
+        return ev.Failed(error.message, error.code, error_id, error.retryable)
+    if isinstance(error, CaesuraError) and error.status < 500:
+        return ev.Failed(error.message, error.code, error_id)
+    return ev.Failed("something went wrong", "internal", error_id)
+
+
+def _messages(transcript: Transcript, outcome: Outcome) -> Any:
+    return transcript.messages() if isinstance(outcome, ev.Interrupted) else transcript.closed()
+
+
+def _settle(connection: Connection, run: Run, outcome: Outcome) -> None:
+    turn = run.turn
+    if isinstance(outcome, ev.Interrupted):
+        interrupts.ask(connection, turn.num, run.user_id, run.questions)
+        until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
+        turns.change(connection, turn.num, turn.epoch, status="waiting", waits_until=until)
+    else:
+        turns.end(connection, turn.num, turn.epoch, _STATUS[type(outcome)])
+        checkpoints.remove(connection, turn.num)
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()

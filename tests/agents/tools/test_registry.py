@@ -1,0 +1,117 @@
+"""The tools there are, what they are called for people, who must agree."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from caesura.agents.spec import Spec
+from caesura.agents.tools import registry
+from caesura.agents.tools.execute import report
+from caesura.agents.tools.sandbox import Outcome, Sandbox
+from caesura.agents.tools.tool import Tool, brief, describe_any, structured
+from caesura.core.errors import NotFound
+
+STANDARD = registry.standard()
+
+
+def test_an_agent_that_names_no_tools_gets_the_standard_ones() -> None:
+    assert [tool.name for tool in STANDARD.tools_of(Spec())] == list(registry.DEFAULT)
+    assert STANDARD.tools_of(Spec(tools=[])) == []
+
+
+def test_tools_come_in_the_agents_order_once_and_without_denied_ones() -> None:
+    spec = Spec(tools=["execute", "read_file", "execute"], permissions={"read_file": "deny"})
+    assert [tool.name for tool in STANDARD.tools_of(spec)] == ["execute"]
+
+
+@pytest.mark.parametrize(
+    ("name", "permission", "repeatable", "asks"),
+    [
+        ("ask_user", "auto", True, True),
+        ("read_file", "auto", True, False),
+        ("list_files", "auto", True, False),
+        ("write_file", "confirm", True, False),
+        ("execute", "confirm", False, False),
+    ],
+)
+def test_each_tool_says_who_must_agree(name: str, permission: str, repeatable: bool, asks: bool) -> None:
+    tool = STANDARD.get(name)
+    assert (tool.permission, tool.repeatable, tool.asks) == (permission, repeatable, asks)
+    assert STANDARD.permission(Spec(), name) == permission
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "chinese", "english"),
+    [
+        (
+            "execute",
+            {"command": "npm install"},
+            ("执行命令", "正在执行命令: npm install"),
+            ("Run a command", "Running command: npm install"),
+        ),
+        (
+            "write_file",
+            {"path": "hello.py", "content": "x"},
+            ("写入文件", "正在写入文件: hello.py"),
+            ("Write a file", "Writing file: hello.py"),
+        ),
+        ("read_file", {}, ("读取文件", "正在读取文件: "), ("Read a file", "Reading file: ")),
+    ],
+)
+def test_calls_are_described_for_people(
+    name: str, args: dict[str, str], chinese: tuple[str, str], english: tuple[str, str]
+) -> None:
+    assert STANDARD.get(name).describe(args, "zh") == chinese
+    assert STANDARD.get(name).describe(args, "en") == english
+
+
+def test_descriptions_stay_on_one_short_line() -> None:
+    assert brief("a\n b") == "a b"
+    assert len(brief("x" * 1000)) == 200
+
+
+def test_any_tool_can_be_described() -> None:
+    assert describe_any("web_fetch")({"url": "u"}, "en") == ("Use a tool", "Using tool: web_fetch u")
+    assert describe_any("now")({}, "zh") == ("使用工具", "正在使用工具: now")
+
+
+def test_an_unknown_tool_is_not_found() -> None:
+    with pytest.raises(NotFound, match="tool not found: web_search"):
+        STANDARD.get("web_search")
+
+
+async def _search(query: str) -> str:
+    return query
+
+
+def test_more_tools_can_be_added() -> None:
+    more = STANDARD.extended([Tool("web_search", structured(_search, "Search."), describe_any("web_search"))])
+    assert more.names == STANDARD.names | {"web_search"}
+    assert "web_search" not in STANDARD.names
+    assert [tool.name for tool in more.tools_of(Spec(tools=["web_search"]))] == ["web_search"]
+
+
+def test_models_see_only_the_arguments_that_they_can_give() -> None:
+    shown = {
+        name: set(convert_to_openai_tool(STANDARD.get(name).tool)["function"]["parameters"]["properties"])
+        for name in registry.DEFAULT
+    }
+    assert shown == {
+        "ask_user": {"questions"},
+        "read_file": {"path"},
+        "list_files": {"path"},
+        "write_file": {"path", "content"},
+        "execute": {"command"},
+    }
+
+
+def test_the_end_of_a_command_is_always_told() -> None:
+    sandbox = Sandbox()
+    assert report(Outcome(0, "hi\n", cut=False), sandbox) == "hi\n[exit code 0]"
+    assert report(Outcome(3, "", cut=False), sandbox) == "[exit code 3]"
+    ended = report(Outcome(None, "x", cut=True), sandbox)
+    assert ended.splitlines()[1:] == [
+        "[cut: only the first 262144 bytes of output are shown]",
+        "[ended: the command took longer than 30 seconds]",
+    ]

@@ -1,0 +1,213 @@
+"""Commands in the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from caesura.agents.tools.sandbox import Bounds, Sandbox
+
+BWRAP = pytest.mark.skipif(
+    shutil.which("bwrap") is None and os.environ.get("CI") != "true", reason="bwrap is not installed"
+)
+
+
+def run(command: str, workspace: Path, **bounds: float) -> tuple[int | None, str, bool]:
+    outcome = asyncio.run(Sandbox(Bounds(**bounds)).run(command, workspace))  # type: ignore[arg-type]
+    return outcome.code, outcome.output, outcome.cut
+
+
+def running(marker: str) -> list[int]:
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline"])
+        if marker in (process.info["cmdline"] or [])
+    ]
+
+
+def wait_for(marker: str) -> None:
+    """Until a process with this argument runs."""
+    until = time.monotonic() + 10
+    while not running(marker):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+@BWRAP
+def test_a_command_runs_in_the_workspace_and_gives_its_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("hello")
+    code, output, cut = run("pwd; cat in.txt; echo out > out.txt; echo bad >&2; exit 7", tmp_path)
+    assert (code, output, cut) == (7, "/workspace\nhellobad\n", False)
+    assert (tmp_path / "out.txt").read_text() == "out\n"
+
+
+@BWRAP
+def test_there_is_no_network(tmp_path: Path) -> None:
+    _, output, _ = run("cat /proc/net/route; ls /sys/class/net 2>&1; cat /proc/net/dev", tmp_path)
+    assert "eth" not in output
+    assert "lo:" in output
+
+
+@BWRAP
+def test_the_system_is_read_only_and_the_rest_is_not_there(tmp_path: Path) -> None:
+    tries = "for f in /usr/x /x /etc/x /dev/x; do echo 1 > $f && echo WROTE $f; done 2>/dev/null"
+    _, output, _ = run(f"{tries}; ls -d /home /root /etc/shadow {tmp_path.parent} 2>/dev/null", tmp_path)
+    assert output == ""
+
+
+@BWRAP
+def test_the_machine_cannot_be_reached_through_proc(tmp_path: Path) -> None:
+    writable = "find /proc -writable -not -type l -not -path '/proc/[0-9]*/fd*' 2>/dev/null"
+    assert run(writable, tmp_path)[1] == ""
+    same = "old=$(cat /proc/sys/kernel/panic); echo $old > /proc/sys/kernel/panic && echo WROTE"
+    assert "WROTE" not in run(same, tmp_path)[1]
+
+
+@BWRAP
+def test_the_environment_is_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    _, output, _ = run("env; cat /proc/*/environ | tr '\\0' '\\n'", tmp_path)
+    assert "PATH=" in output
+    assert "secret" not in output
+
+
+@BWRAP
+def test_nothing_in_it_has_capabilities_or_makes_namespaces(tmp_path: Path) -> None:
+    _, output, _ = run("grep CapEff /proc/self/status; unshare -Ur true && echo MADE", tmp_path)
+    assert "0000000000000000" in output
+    assert "MADE" not in output
+
+
+@BWRAP
+def test_memory_files_and_scratch_space_are_bounded(tmp_path: Path) -> None:
+    mib = 1024 * 1024
+    code, _, _ = run(f"{sys_python()} -c 'bytearray(600 * 1024 * 1024)'", tmp_path, memory=512 * mib)
+    assert code != 0
+    code, _, _ = run("head -c 3000000 /dev/zero > big", tmp_path, file_size=mib)
+    assert code != 0
+    assert (tmp_path / "big").stat().st_size <= mib
+    fill = "for i in 1 2 3 4; do head -c 900000 /dev/zero > {}/$i || exit 9; done"
+    for folder in ("/tmp", "/dev/shm"):
+        assert run(fill.format(folder), tmp_path, scratch=mib)[0] == 9
+
+
+def sys_python() -> str:
+    if shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin") is None:
+        pytest.skip("python3 is not installed for all users")
+    return "python3"
+
+
+@BWRAP
+def test_processor_time_is_bounded(tmp_path: Path) -> None:
+    began = time.monotonic()
+    code, _, _ = run("while :; do :; done", tmp_path, cpu_seconds=1)
+    assert code not in (0, None)
+    assert time.monotonic() - began < 10
+
+
+@BWRAP
+def test_the_output_is_cut_and_the_command_still_ends(tmp_path: Path) -> None:
+    code, output, cut = run(
+        "head -c 5000000 /dev/zero | tr '\\0' x; echo end > done.txt", tmp_path, output=1000
+    )
+    assert (code, output, cut) == (0, "x" * 1000, True)
+    assert (tmp_path / "done.txt").exists()
+
+
+@BWRAP
+def test_when_time_is_up_the_whole_tree_is_gone(tmp_path: Path) -> None:
+    began = time.monotonic()
+    marker = "7301.5"
+    code, output, _ = run(
+        f"echo begun; setsid sleep {marker} & (sleep {marker} &); sleep {marker}", tmp_path, seconds=1
+    )
+    assert (code, output) == (None, "begun\n")
+    assert time.monotonic() - began < 6
+    assert running(marker) == []
+
+
+@BWRAP
+def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) -> None:
+    began = time.monotonic()
+    code, output, _ = run("setsid sleep 7302.5 & echo hi", tmp_path)
+    assert (code, output) == (0, "hi\n")
+    assert time.monotonic() - began < 10
+    assert running("7302.5") == []
+
+
+@BWRAP
+async def test_a_cancelled_command_leaves_nothing(tmp_path: Path) -> None:
+    sandbox = Sandbox()
+    task = asyncio.create_task(sandbox.run("setsid sleep 7303.5 & sleep 7303.5", tmp_path))
+    await asyncio.to_thread(wait_for, "7303.5")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert running("7303.5") == []
+
+
+@BWRAP
+def test_a_killed_server_leaves_nothing(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, pathlib, sys; from caesura.agents.tools.sandbox import Sandbox; "
+        "asyncio.run(Sandbox().run('setsid sleep 7304.5 & sleep 7304.5', pathlib.Path(sys.argv[1])))"
+    )
+    server = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    wait_for("7304.5")
+    server.kill()
+    server.wait()
+    until = time.monotonic() + 10
+    while running("7304.5") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert running("7304.5") == []
+
+
+@BWRAP
+@pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
+def test_a_plain_user_can_use_it_and_the_number_of_processes_is_bounded() -> None:
+    code = (
+        "import asyncio, pathlib, tempfile; from caesura.agents.tools.sandbox import Bounds, Sandbox\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    many = 'for i in $(seq 100); do sleep 3 & done; echo ALL'\n"
+        "    print(asyncio.run(Sandbox(Bounds(processes=20)).run(many, pathlib.Path(folder))))\n"
+    )
+    source = str(Path(__file__).parents[3] / "src")
+    python = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin")
+    if python is None or not os.access(source, os.R_OK):
+        pytest.skip("python3 is not installed for all users")
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    environment = {"PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [*user, python, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    if "PermissionError" in done.stderr or "No module named" in done.stderr:
+        pytest.skip("the source cannot be read by other users")
+    assert "Cannot fork" in done.stdout or "fork" in done.stdout, done
+    assert "ALL" not in done.stdout
+
+
+async def test_a_missing_program_is_said_with_the_remedy() -> None:
+    sandbox = Sandbox(program="no-such-bwrap")
+    reason = await sandbox.unavailable()
+    assert reason == "commands cannot run here: no-such-bwrap is not installed (apt-get install bubblewrap)"
+    with pytest.raises(RuntimeError, match="no-such-bwrap is not installed"):
+        await sandbox.run("true", Path())
+
+
+async def test_a_sandbox_that_does_not_work_is_said_and_tried_once(tmp_path: Path) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text(f"#!/bin/sh\necho tried >> {tmp_path}/log\necho no namespaces >&2\nexit 1\n")
+    program.chmod(0o755)
+    sandbox = Sandbox(program=str(program))
+    for _ in range(2):
+        reason = await sandbox.unavailable()
+        assert reason == "commands cannot run here: bubblewrap does not work (no namespaces)"
+    assert (tmp_path / "log").read_text() == "tried\ntried\n"

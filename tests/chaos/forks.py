@@ -1,0 +1,116 @@
+"""A process that has everything imported and nothing opened, and forks children who are killed.
+
+It is told in JSON lines what a child shall do, and answers with what the child said and how it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self
+
+from sqlalchemy import Engine, event
+
+from caesura.store.open import open_database
+from tests.chaos.story import Story
+
+ROOT = Path(__file__).parents[2]
+When = Literal["before", "after"]
+
+
+class Ended(NamedTuple):
+    said: list[str]
+    killed: bool
+
+
+class Forks:
+    """The tests' end: children on demand."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "tests.chaos.forks"]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, url: str, name: str, when: When = "after", number: int = 0) -> Ended:
+        """Tell a story in a child that is killed before or after its commit of this number, counted from 1."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps({"url": url, "name": name, "when": when, "number": number}) + "\n")
+        stdin.flush()
+        return Ended(**json.loads(stdout.readline()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate()
+
+
+class Reaper:
+    """Counts commits, and ends the process at one of them."""
+
+    def __init__(self, number: int) -> None:
+        self.commits = 0
+        self._number = number
+
+    def __call__(self) -> None:
+        self.commits += 1
+        if self.commits == self._number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def _tell(url: str, name: str, when: When, reaper: Reaper, say: Callable[[str], None]) -> None:
+    if when == "before":
+        event.listen(Engine, "commit", lambda connection: _unless_reading(reaper))
+    database = await open_database(url, after_commit=reaper if when == "after" else None)
+    await Story(database, name, say).tell()
+    await database.close()
+
+
+def _unless_reading(reaper: Reaper) -> None:
+    if not threading.current_thread().name.startswith("caesura-read"):
+        reaper()
+
+
+def _child(order: dict[str, Any], out: int) -> None:
+    def say(line: str) -> None:
+        os.write(out, f"{line}\n".encode())
+
+    reaper = Reaper(order["number"])
+    asyncio.run(_tell(order["url"], order["name"], order["when"], reaper, say))
+    say(f"commits {reaper.commits}")
+
+
+def _fork(order: dict[str, Any]) -> Ended:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(reading)
+            _child(order, writing)
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        lines = said.read().splitlines()
+    _, status = os.waitpid(child, 0)
+    return Ended(lines, os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(_fork(json.loads(line))._asdict()), flush=True)

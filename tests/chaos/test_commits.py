@@ -1,0 +1,107 @@
+"""kill -9 at every commit, one after the other: right before it, and right after it when nobody was told yet."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from caesura.core import events as ev
+from caesura.core.messages import Message
+from caesura.store.database import Database
+from caesura.store.open import open_database
+from tests.chaos.forks import Forks, When
+from tests.chaos.scene import Scene
+from tests.chaos.story import FIRST_WORDS, LAST_WORDS, Story
+
+Place = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    with Forks() as forks:
+        yield forks
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database without any table."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/caesura.db"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture
+async def place(fresh: str, tmp_path: Path) -> Place:
+    """Where to tell a story: a file of its own for each, or one database with all of them."""
+    await (await open_database(fresh)).close()
+    if not fresh.startswith("sqlite"):
+        return lambda name: fresh
+
+    def copy(name: str) -> str:
+        shutil.copy(tmp_path / "caesura.db", tmp_path / f"{name}.db")
+        return f"sqlite:///{tmp_path}/{name}.db"
+
+    return copy
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
+    forks: Forks, place: Place, when: When
+) -> None:
+    unbroken = forks.run(place("unbroken"), "unbroken", when)
+    assert not unbroken.killed
+    *steps, commits = unbroken.said
+    count = int(commits.removeprefix("commits "))
+    assert count > len(steps)
+    for number in range(1, count + 1):
+        name = f"cut-{number}"
+        url = place(name)
+        ended = forks.run(url, name, when, number)
+        assert ended.killed
+        assert ended.said == steps[: len(ended.said)]
+        database = await open_database(url)
+        try:
+            await _assert_told(database, name, ended.said)
+        finally:
+            await database.close()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_killed_while_the_tables_are_made_it_starts_anyway(
+    forks: Forks, fresh: str, when: When
+) -> None:
+    ended = forks.run(fresh, "first", when, 1)
+    assert ended.killed
+    database = await open_database(fresh)
+    await _assert_told(database, "first", ended.said)
+    await database.close()
+
+
+async def _assert_told(database: Database, name: str, acknowledged: list[str]) -> None:
+    """All that was acknowledged is there, nothing is half done, and the story goes on to its end."""
+    story = Story(database, name)
+    scene = await story.look()
+    scene.assert_whole()
+    steps = story.steps()
+    done = [step for step in steps if steps[step][0](scene)]
+    assert [step for step in acknowledged if step not in done] == []
+    assert len(done) - len(acknowledged) in (0, 1)
+    await story.tell()
+    _assert_ended(await story.look())
+
+
+def _assert_ended(scene: Scene) -> None:
+    scene.assert_whole()
+    assert scene.ended
+    assert scene.rows == 1
+    assert scene.text == "".join([*FIRST_WORDS, *LAST_WORDS])
+    assert scene.other is None
+    assert [version.content for version in scene.versions] == ["1", "2"]
+    assert [item.status for item in scene.asked] == ["answered"]
+    assert scene.turn is not None
+    assert scene.turn.messages is not None
+    assert [message.role for message in scene.turn.messages] == ["assistant", "tool", "assistant"]
+    assert scene.turn.messages[-1] == Message("assistant", "".join(LAST_WORDS), agent="demo")
+    assert isinstance(scene.events[-1], ev.SegmentEnded)

@@ -1,0 +1,106 @@
+"""Deleting a conversation leaves nothing of it in any table, on every backend."""
+
+from typing import Any
+
+from sqlalchemy import Connection, inspect, text
+
+from caesura.core import codec
+from caesura.core import events as ev
+from caesura.core.artifacts import rewrite
+from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.messages import Message
+from caesura.store import (
+    artifacts,
+    checkpoints,
+    conversations,
+    events,
+    interrupts,
+    keys,
+    tool_calls,
+    turns,
+    users,
+)
+from caesura.store.database import Database
+from tests.conformance.rows import end_turn, make_conversation, make_turn, make_user
+
+Rows = dict[str, list[tuple[Any, ...]]]
+
+
+async def test_a_deleted_conversation_leaves_nothing_in_any_table(database: Database) -> None:
+    await make_user(database, "alice")
+    await _fill(database, await make_conversation(database, "alice"), "kept")
+    before = await database.read(_everything)
+    conversation_id = await make_conversation(database, "alice")
+    await _fill(database, conversation_id, "gone")
+    full = await database.read(_everything)
+    untouched = {name for name in full if len(full[name]) <= len(before[name])} - {"users", "alembic_version"}
+    assert untouched == set(), "a new table is to be filled here too"
+    removed = await database.write(conversations.remove, conversation_id, "alice")
+    assert len(removed) == 2
+    assert await database.read(_everything) == before
+
+
+async def test_a_deleted_persons_rows_are_gone_when_their_conversations_are(database: Database) -> None:
+    before = await database.read(_everything)
+    await make_user(database, "alice")
+    conversation_id = await make_conversation(database, "alice")
+    await _fill(database, conversation_id, "gone")
+    await database.write(keys.keep, "alice", "loose", "print", {}, None)
+    await database.write(conversations.remove, conversation_id, "alice")
+    await database.write(users.remove, "alice")
+    assert await database.read(_everything) == before
+
+
+async def test_nothing_can_be_written_to_a_deleted_turn(database: Database) -> None:
+    await make_user(database, "alice")
+    conversation_id = await make_conversation(database, "alice")
+    turn = await make_turn(database, conversation_id)
+    before = {name: len(rows) for name, rows in (await database.read(_everything)).items()}
+    await database.write(conversations.remove, conversation_id, "alice")
+    body = codec.encode([ev.TextDelta(1, "late")])
+    row = events.Rows(turn.num, turn.epoch, 1, 1, 0, body)
+    assert await database.write(events.insert_fenced, [row]) == {turn.num}
+    assert await database.read(turns.numbered, turn.num) is None
+    assert await database.write(turns.renew, "node-1", [turn.num], 1000) == {}
+    after = {name: len(rows) for name, rows in (await database.read(_everything)).items()}
+    assert after == before | {"conversations": 0, "turns": 0}
+
+
+async def test_the_number_of_a_deleted_turn_is_never_given_again(database: Database) -> None:
+    await make_user(database, "alice")
+    first = await make_conversation(database, "alice")
+    turn = await make_turn(database, first)
+    await database.write(conversations.remove, first, "alice")
+    assert (await make_turn(database, await make_conversation(database, "alice"))).num > turn.num
+
+
+async def _fill(database: Database, conversation_id: str, mark: str) -> None:
+    """A row or more in every table there is."""
+    first = await make_turn(database, conversation_id)
+    log: list[ev.Event] = [ev.RunStarted("demo", 1), ev.TextDelta(1, mark), ev.Finished()]
+    for seq, event in enumerate(log, 1):
+        row = events.Rows(first.num, 1, seq, seq, 0, codec.encode([event]))
+        await database.write(events.insert_fenced, [row])
+    await database.write(turns.keep_messages, first, [Message("assistant", mark)])
+    await end_turn(database, first)
+    second = await make_turn(database, conversation_id)
+    asked = {name: Interrupt(f"{mark}-{name}", "approval") for name in ("a", "b")}
+    await database.write(interrupts.ask, second.num, "alice", asked)
+    await database.write(interrupts.answer, "alice", {f"{mark}-a": Answer("approve")})
+    await database.write(tool_calls.begin, second.num, "c1", "execute", {})
+    await database.write(checkpoints.put, second.num, "", checkpoints.Checkpoint("1", None, "t", b"", b""))
+    write = checkpoints.Write("t", 0, "", "messages", "t", b"")
+    await database.write(checkpoints.put_writes, second.num, "", "1", [write])
+    await database.write(keys.keep, "alice", mark, "print", {}, conversation_id)
+    words = {"title": mark, "content_type": "text/plain", "content": mark}
+    await database.write(artifacts.create, conversation_id, "plan", **words)
+    await database.write(artifacts.edit, conversation_id, "plan", lambda text: rewrite(text, "new"))
+
+
+def _everything(connection: Connection) -> Rows:
+    """Every row of every table the database really has."""
+    found: Rows = {}
+    for name in inspect(connection).get_table_names():
+        rows = connection.execute(text(f"SELECT * FROM {name}"))
+        found[name] = sorted((tuple(row) for row in rows), key=repr)
+    return found

@@ -1,0 +1,214 @@
+"""Interrupts as rows, on every backend."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from caesura.core.errors import AlreadyAnswered, BadAnswer, NotFound, NothingPending
+from caesura.core.interrupts import Answer, Interrupt, Question, answer_dict
+from caesura.store import interrupts, turns, users
+from caesura.store.database import Database
+from tests.conformance.rows import LEASE, change_turn, make_conversation, make_turn, make_user
+
+YES, NO = Answer("approve"), Answer("reject", message="no")
+
+
+async def test_what_is_asked_waits_with_all_it_carries(database: Database) -> None:
+    turn = await _waiting(database)
+    item = Interrupt(
+        "int-1",
+        "approval",
+        "c1",
+        "execute",
+        {"command": "a\0b 中"},
+        "执行命令",
+        agent="lead",
+        value=[0, False],
+    )
+    await database.write(interrupts.ask, turn.num, "alice", {"graph-1": item})
+    [asked] = await database.read(interrupts.pending, turn.num)
+    assert asked.interrupt == item
+    assert (asked.graph_id, asked.status, asked.answer) == ("graph-1", "pending", None)
+    assert (asked.turn, asked.turn_id, asked.conversation_id) == (turn.num, turn.id, turn.conversation_id)
+    assert await database.read(interrupts.get, "int-1", "alice") == asked
+    assert await database.read(interrupts.of, turn.num) == [asked]
+
+
+async def test_an_interrupt_is_its_persons_own(database: Database) -> None:
+    turn = await _waiting(database, "int-1")
+    for interrupt_id, user in (("int-1", "alice-b"), ("int-2", "alice")):
+        with pytest.raises(NotFound, match="interrupt not found"):
+            await database.read(interrupts.get, interrupt_id, user)
+        with pytest.raises(NotFound, match="interrupt not found"):
+            await database.write(interrupts.answer, user, {interrupt_id: YES})
+    assert len(await database.read(interrupts.pending, turn.num)) == 1
+
+
+async def test_the_inbox_holds_what_waits_for_a_person_oldest_first(database: Database) -> None:
+    first = await _waiting(database, "int-1")
+    for number, user in ((2, "bob"), (3, "alice"), (4, "alice")):
+        turn = await make_turn(database)
+        await asyncio.sleep(0.002)
+        await database.write(interrupts.ask, turn.num, user, {"g": Interrupt(f"int-{number}", "graph")})
+    await database.write(interrupts.answer, "alice", {"int-3": Answer("value", value=0)})
+    inbox = await database.read(interrupts.inbox, "alice")
+    assert [(asked.interrupt.id, asked.conversation_id) for asked in inbox] == [
+        ("int-1", first.conversation_id),
+        ("int-4", turn.conversation_id),
+    ]
+    assert len(await database.read(interrupts.inbox, "alice", 1)) == 1
+
+
+async def test_an_answer_is_kept_and_queues_the_turn(database: Database) -> None:
+    turn = await _waiting(database, "int-1", waits_until=10**15)
+    answer = Answer("edit", args={}, message="so", always_allow=True)
+    assert await database.write(interrupts.answer, "alice", {"int-1": answer})
+    assert (await database.read(interrupts.get, "int-1", "alice")).answer == answer
+    queued = await database.read(turns.get, turn.id)
+    assert (queued.status, queued.waits_until) == ("queued", None)
+    assert await database.read(interrupts.pending, turn.num) == []
+
+
+async def test_the_last_answer_queues_the_turn(database: Database) -> None:
+    turn = await _waiting(database, "int-1", "int-2", "int-3")
+    assert not await database.write(interrupts.answer, "alice", {"int-2": NO})
+    assert (await database.read(turns.get, turn.id)).status == "waiting"
+    assert await database.write(interrupts.answer, "alice", {"int-1": YES, "int-3": YES})
+    assert (await database.read(turns.get, turn.id)).status == "queued"
+
+
+async def test_answers_given_together_are_taken_together_or_not_at_all(database: Database) -> None:
+    turn = await _waiting(database, "int-1", "int-2")
+    questions = Interrupt("int-3", "questions", questions=(Question("a?"), Question("b?"), Question("c?")))
+    await database.write(interrupts.ask, turn.num, "alice", {"g3": questions})
+    await database.write(interrupts.answer, "alice", {"int-2": NO})
+    bad = {"int-1": YES, "int-3": Answer("answers", answers=("x", "y"))}
+    with pytest.raises(BadAnswer, match=r"answers count \(2\) does not match questions count \(3\)"):
+        await database.write(interrupts.answer, "alice", bad)
+    with pytest.raises(AlreadyAnswered):
+        await database.write(interrupts.answer, "alice", {"int-1": YES, "int-2": YES})
+    with pytest.raises(NotFound):
+        await database.write(interrupts.answer, "alice", {"int-1": YES, "missing": YES})
+    pending = await database.read(interrupts.pending, turn.num)
+    assert [asked.interrupt.id for asked in pending] == ["int-1", "int-3"]
+    assert (await database.read(interrupts.get, "int-2", "alice")).answer == NO
+
+
+async def test_no_answer_at_all_answers_nothing(database: Database) -> None:
+    with pytest.raises(NothingPending):
+        await database.write(interrupts.answer, "alice", {})
+
+
+async def test_a_wrong_answer_leaves_the_question_open(database: Database) -> None:
+    await _waiting(database, "int-1")
+    with pytest.raises(BadAnswer):
+        await database.write(interrupts.answer, "alice", {"int-1": Answer("answers", answers=("x",))})
+    assert await database.write(interrupts.answer, "alice", {"int-1": YES})
+
+
+async def test_who_answers_second_is_told_what_the_winner_decided(database: Database) -> None:
+    await _waiting(database, "int-1")
+    await database.write(interrupts.answer, "alice", {"int-1": NO})
+    with pytest.raises(AlreadyAnswered) as caught:
+        await database.write(interrupts.answer, "alice", {"int-1": YES})
+    assert caught.value.decision == {"decision": "reject", "message": "no"}
+
+
+async def test_an_expired_interrupt_is_gone(database: Database) -> None:
+    turn = await _waiting(database)
+    now = await database.read(interrupts.clock)
+    items = {
+        "g1": Interrupt("int-1", "graph", expires_at=now - 1),
+        "g2": Interrupt("int-2", "graph", expires_at=now + LEASE),
+    }
+    await database.write(interrupts.ask, turn.num, "alice", items)
+    for found in (
+        await database.read(interrupts.pending, turn.num),
+        await database.read(interrupts.inbox, "alice"),
+    ):
+        assert [asked.interrupt.id for asked in found] == ["int-2"]
+    with pytest.raises(NothingPending, match="the interrupt has expired"):
+        await database.write(interrupts.answer, "alice", {"int-1": Answer("value")})
+    closed = await database.write(interrupts.close, turn.num, "expired", expired_only=True)
+    assert [asked.interrupt.id for asked in closed] == ["int-1"]
+    assert (await database.read(interrupts.get, "int-1", "alice")).status == "expired"
+    with pytest.raises(NothingPending, match="the interrupt has expired"):
+        await database.write(interrupts.answer, "alice", {"int-1": Answer("value")})
+    assert await database.write(interrupts.answer, "alice", {"int-2": Answer("value")})
+
+
+@pytest.mark.parametrize("status", ["expired", "superseded", "cancelled"])
+async def test_what_is_closed_can_no_longer_be_answered(
+    database: Database, status: interrupts.Status
+) -> None:
+    turn = await _waiting(database, "int-1", "int-2")
+    await database.write(interrupts.answer, "alice", {"int-2": YES})
+    closed = await database.write(interrupts.close, turn.num, status)
+    assert [asked.interrupt.id for asked in closed] == ["int-1"]
+    assert await database.write(interrupts.close, turn.num, status) == []
+    with pytest.raises(NothingPending):
+        await database.write(interrupts.answer, "alice", {"int-1": YES})
+    assert [asked.status for asked in await database.read(interrupts.of, turn.num)] == [status, "answered"]
+
+
+async def test_of_fifty_who_answer_at_once_one_wins_and_all_learn_how(database: Database) -> None:
+    turn = await _waiting(database, "int-1")
+    answers = [Answer("reject", message=str(number)) for number in range(50)]
+    tries = (database.write(interrupts.answer, "alice", {"int-1": answer}) for answer in answers)
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    assert outcomes.count(True) == 1
+    winner = answers[outcomes.index(True)]
+    lost = [outcome for outcome in outcomes if isinstance(outcome, AlreadyAnswered)]
+    assert [outcome.decision for outcome in lost] == [answer_dict(winner)] * 49
+    assert (await database.read(interrupts.get, "int-1", "alice")).answer == winner
+    assert (await database.read(turns.get, turn.id)).status == "queued"
+
+
+async def test_two_who_answer_the_last_two_questions_at_once_queue_the_turn_once(database: Database) -> None:
+    for number in range(5):
+        names = [f"int-{number}-{side}" for side in "ab"]
+        turn = await _waiting(database, *names)
+        tries = (database.write(interrupts.answer, "alice", {name: YES}) for name in names)
+        assert sorted(await asyncio.gather(*tries)) == [False, True]
+        assert (await database.read(turns.get, turn.id)).status == "queued"
+
+
+async def test_two_who_answer_several_in_opposite_order_do_not_wait_for_each_other_for_ever(
+    database: Database,
+) -> None:
+    for number in range(5):
+        names = [f"int-{number}-{side}" for side in "abcd"]
+        await _waiting(database, *names)
+        there = database.write(interrupts.answer, "alice", dict.fromkeys(names, YES))
+        back = database.write(interrupts.answer, "alice", dict.fromkeys(reversed(names), NO))
+        outcomes = await asyncio.gather(there, back, return_exceptions=True)
+        [winner] = [outcome for outcome in outcomes if outcome is True]
+        [loser] = [outcome for outcome in outcomes if outcome is not winner]
+        assert isinstance(loser, AlreadyAnswered)
+        decided = [(await database.read(interrupts.get, name, "alice")).answer for name in names]
+        assert decided in ([YES] * 4, [NO] * 4)
+
+
+async def test_an_answer_and_the_end_of_its_time_do_not_both_happen(database: Database) -> None:
+    for number in range(5):
+        turn = await _waiting(database, f"int-{number}")
+        works: list[Any] = [
+            database.write(interrupts.answer, "alice", {f"int-{number}": YES}),
+            database.write(interrupts.close, turn.num, "expired"),
+        ]
+        answered, closed = await asyncio.gather(*works, return_exceptions=True)
+        assert (answered is True) == (closed == [])
+        assert (answered is True) or isinstance(answered, NothingPending)
+
+
+async def _waiting(database: Database, *names: str, **values: Any) -> turns.Turn:
+    """A turn of alice that waits for these approvals."""
+    if await database.read(users.get, "alice") is None:
+        await make_user(database, "alice")
+    turn = await make_turn(database, await make_conversation(database, "alice"))
+    items = {f"graph-{name}": Interrupt(name, "approval", name="execute") for name in names}
+    await database.write(interrupts.ask, turn.num, "alice", items)
+    await change_turn(database, turn, status="waiting", **values)
+    await database.write(turns.release, turn.num, 1)
+    return turn

@@ -1,0 +1,44 @@
+"""The tool journal, on every backend."""
+
+from typing import Any
+
+from caesura.store import tool_calls
+from caesura.store.database import Database
+from tests.conformance.rows import make_turn
+
+ARGS: dict[str, Any] = {"command": "a\0b 中😀", "deep": [{"n": 1.5}], "none": None}
+
+
+async def test_an_intent_is_noted_before_the_result(database: Database) -> None:
+    turn = await make_turn(database)
+    assert await database.read(tool_calls.of, turn.num) == {}
+    await database.write(tool_calls.begin, turn.num, "c1", "execute", ARGS)
+    begun = tool_calls.ToolCall("c1", "execute", ARGS, "begun", None)
+    assert await database.read(tool_calls.of, turn.num) == {"c1": begun}
+    await database.write(tool_calls.finish, turn.num, "c1", {"content": "x\0y", "status": "ok"})
+    ended = begun._replace(status="ended", output={"content": "x\0y", "status": "ok"})
+    assert await database.read(tool_calls.of, turn.num) == {"c1": ended}
+
+
+async def test_a_call_may_be_begun_again(database: Database) -> None:
+    turn = await make_turn(database)
+    for args in ({"command": "ls"}, {"command": "ls -l"}):
+        await database.write(tool_calls.begin, turn.num, "c1", "execute", args)
+    [call] = (await database.read(tool_calls.of, turn.num)).values()
+    assert (call.args, call.status) == ({"command": "ls -l"}, "begun")
+
+
+async def test_each_turn_has_a_journal_of_its_own(database: Database) -> None:
+    one, two = await make_turn(database), await make_turn(database)
+    for turn in (one, two):
+        await database.write(tool_calls.begin, turn.num, "c1", "execute", {"turn": turn.num})
+    await database.write(tool_calls.finish, one.num, "c1", {})
+    assert (await database.read(tool_calls.of, one.num))["c1"].output == {}
+    assert (await database.read(tool_calls.of, two.num))["c1"].status == "begun"
+
+
+async def test_what_json_cannot_say_does_not_stop_the_journal(database: Database) -> None:
+    turn = await make_turn(database)
+    await database.write(tool_calls.begin, turn.num, "c1", "t", {"x": float("nan"), "\ud800": 2**80})
+    [call] = (await database.read(tool_calls.of, turn.num)).values()
+    assert call.args == {"x": None, "?": str(2**80)}

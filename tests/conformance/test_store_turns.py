@@ -1,0 +1,314 @@
+"""Turns, their tree, and who runs them, on every backend."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, update
+
+from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
+from caesura.core.interrupts import Interrupt
+from caesura.core.messages import Message
+from caesura.store import conversations, interrupts, schema, turns
+from caesura.store.database import Database
+from tests.conformance.rows import LEASE, change_turn, end_turn, make_conversation, make_turn, make_user
+
+HOSTILE = "a\0b 中😀\ud800 \u2028"
+
+
+async def test_the_first_turn_is_a_root_and_the_next_continues_the_active_branch(database: Database) -> None:
+    conversation_id = await make_conversation(database, await make_user(database, "alice"))
+    first = await end_turn(database, await make_turn(database, conversation_id))
+    second = await make_turn(database, conversation_id)
+    assert (first.parent_id, first.ordinal) == (None, 1)
+    assert (second.parent_id, second.ordinal) == (first.id, 2)
+    found = await database.read(conversations.get, conversation_id, "alice")
+    assert (found.active_turn, found.turn_count) == (second.id, 2)
+    assert [turn.id for turn in await database.read(turns.of, conversation_id)] == [first.id, second.id]
+
+
+async def test_a_turn_is_found_by_id_and_by_number(database: Database) -> None:
+    turn = await make_turn(database)
+    assert await database.read(turns.get, turn.id) == turn
+    assert await database.read(turns.numbered, turn.num) == turn
+    assert await database.read(turns.numbered, turn.num + 1) is None
+    with pytest.raises(NotFound, match="turn not found"):
+        await database.read(turns.get, "turn-missing")
+
+
+async def test_a_held_turn_runs_and_another_is_queued(database: Database) -> None:
+    held = await make_turn(database, owner="node-1", lease_ms=5_000)
+    assert (held.status, held.owner, held.epoch) == ("running", "node-1", 1)
+    assert held.lease_until is not None
+    assert abs(held.lease_until - held.created_at - 5_000) < 2_000
+    queued = await make_turn(database, owner=None)
+    assert (queued.status, queued.owner, queued.lease_until, queued.epoch) == ("queued", None, None, 0)
+
+
+async def test_a_branch_begins_at_any_ended_turn(database: Database) -> None:
+    conversation_id = await make_conversation(database)
+    first = await end_turn(database, await make_turn(database, conversation_id))
+    await end_turn(database, await make_turn(database, conversation_id))
+    branch = await make_turn(database, conversation_id, parent=first.id)
+    assert (branch.parent_id, branch.ordinal) == (first.id, 3)
+
+
+async def test_none_begins_a_new_root(database: Database) -> None:
+    conversation_id = await make_conversation(database)
+    await end_turn(database, await make_turn(database, conversation_id))
+    root = await make_turn(database, conversation_id, parent=None)
+    assert root.parent_id is None
+    assert root.message_count == 1
+
+
+async def test_a_parent_in_another_conversation_looks_missing(database: Database) -> None:
+    foreign = await end_turn(database, await make_turn(database))
+    conversation_id = await make_conversation(database, await make_user(database, "alice"))
+    for parent in (foreign.id, "turn-missing"):
+        with pytest.raises(NotFound, match="turn not found"):
+            await make_turn(database, conversation_id, parent=parent)
+    assert (await database.read(conversations.get, conversation_id, "alice")).turn_count == 0
+
+
+async def test_a_turn_needs_a_conversation(database: Database) -> None:
+    with pytest.raises(NotFound, match="conversation not found"):
+        await make_turn(database, "missing")
+
+
+@pytest.mark.parametrize("owner", ["node-1", None])
+async def test_a_branch_has_one_live_turn(database: Database, owner: str | None) -> None:
+    live = await make_turn(database, owner=owner)
+    with pytest.raises(RunInProgress):
+        await make_turn(database, live.conversation_id)
+    with pytest.raises(RunInProgress):
+        await make_turn(database, live.conversation_id, parent=live.id)
+    await make_turn(database, live.conversation_id, parent=None)
+
+
+async def test_of_many_messages_at_once_one_becomes_the_turn(database: Database) -> None:
+    conversation_id = await make_conversation(database)
+    tries = (make_turn(database, conversation_id, content=str(number)) for number in range(15))
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    made = [outcome for outcome in outcomes if isinstance(outcome, turns.Turn)]
+    assert sum(isinstance(outcome, RunInProgress) for outcome in outcomes) == 14
+    assert await database.read(turns.of, conversation_id) == made
+
+
+async def test_a_branch_that_waits_says_for_what(database: Database) -> None:
+    turn = await make_turn(database)
+    item = Interrupt("int-1", "approval", name="execute")
+    await database.write(interrupts.ask, turn.num, "alice", {"g1": item})
+    await change_turn(database, turn, status="waiting")
+    with pytest.raises(InterruptPending) as caught:
+        await make_turn(database, turn.conversation_id)
+    assert caught.value.interrupts == (item,)
+
+
+async def test_a_turn_keeps_any_text(database: Database) -> None:
+    turn = await make_turn(database, content=HOSTILE, agent="other", on_disconnect="stop")
+    assert turn.content == HOSTILE.replace("\ud800", "?")
+    assert (turn.agent, turn.on_disconnect) == ("other", "stop")
+    assert (await make_turn(database)).agent == "demo"
+
+
+async def test_messages_are_kept_and_counted_along_the_branch(database: Database) -> None:
+    conversation_id = await make_conversation(database)
+    first = await make_turn(database, conversation_id)
+    assert first.messages is None
+    said = [
+        Message("assistant", HOSTILE.replace("\ud800", "?"), cut=True),
+        Message("assistant", "", reasoning="x"),
+    ]
+    await database.write(turns.keep_messages, first, [*said, Message("tool", "sub", parent="c1")])
+    first = await end_turn(database, first)
+    assert first.messages == [*said, Message("tool", "sub", parent="c1")]
+    assert first.message_count == 2
+    second = await make_turn(database, conversation_id)
+    assert second.message_count == 3
+    await database.write(turns.keep_messages, second, [Message("assistant", "a"), Message("tool", "b")])
+    assert (await database.read(turns.get, second.id)).message_count == 5
+
+
+async def test_a_queued_turn_is_claimed_under_a_new_epoch(database: Database) -> None:
+    turn = await make_turn(database, owner=None)
+    claimed = await database.write(turns.claim, turn.num, "node-2", LEASE)
+    assert claimed is not None
+    assert (claimed.owner, claimed.epoch) == ("node-2", 1)
+    assert await database.write(turns.claim, turn.num, "node-3", LEASE) is None
+
+
+async def test_a_held_turn_is_not_claimed_until_its_lease_is_over(database: Database) -> None:
+    turn = await make_turn(database, owner="node-1")
+    assert await database.write(turns.claim, turn.num, "node-2", LEASE) is None
+    assert await database.write(turns.claim_some, "node-2", LEASE, 10) == []
+    await _expire(database, turn)
+    claimed = await database.write(turns.claim, turn.num, "node-2", LEASE)
+    assert claimed is not None
+    assert (claimed.owner, claimed.epoch, claimed.status) == ("node-2", 2, "running")
+    assert claimed.lease_until is not None
+    assert claimed.lease_until > claimed.created_at
+
+
+async def test_an_ended_turn_whose_owner_died_is_claimed_to_be_finished(database: Database) -> None:
+    turn = await make_turn(database)
+    await database.write(turns.end, turn.num, 1, "done")
+    assert await database.write(turns.claim_some, "node-2", LEASE, 10) == []
+    await _expire(database, turn)
+    [claimed] = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    assert (claimed.status, claimed.epoch) == ("done", 2)
+    await database.write(turns.release, turn.num, 2)
+    assert await database.write(turns.claim_some, "node-2", LEASE, 10) == []
+
+
+async def test_claims_are_given_oldest_first_up_to_a_limit(database: Database) -> None:
+    made = [await make_turn(database, owner=None) for _ in range(5)]
+    first = await database.write(turns.claim_some, "node-1", LEASE, 3)
+    rest = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    assert [turn.num for turn in first + rest] == [turn.num for turn in made]
+    assert await database.write(turns.claim_some, "node-3", LEASE, 10) == []
+
+
+async def test_a_waiting_turn_is_claimed_when_its_time_is_over_or_somebody_stops_it(
+    database: Database,
+) -> None:
+    patient, late, stopped, queued = [await make_turn(database) for _ in range(4)]
+    for turn, waits_until in ((patient, None), (late, 1), (stopped, None), (queued, 1)):
+        await change_turn(database, turn, status="waiting", waits_until=waits_until)
+        await database.write(turns.release, turn.num, 1)
+    assert await database.write(turns.request_stop, stopped.num, "user")
+    await change_turn(database, queued, status="queued")
+    found = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    assert [turn.num for turn in found] == [late.num, stopped.num, queued.num]
+    assert found[1].stop_requested == "user"
+
+
+async def test_of_many_who_claim_at_once_each_turn_goes_to_one(database: Database) -> None:
+    made = [await make_turn(database, owner=None) for _ in range(12)]
+    tries = (database.write(turns.claim_some, f"node-{n}", LEASE, 3) for n in range(8))
+    claimed = [turn for group in await asyncio.gather(*tries) for turn in group]
+    claimed += await database.write(turns.claim_some, "node-9", LEASE, 20)
+    assert sorted(turn.num for turn in claimed) == [turn.num for turn in made]
+    assert {turn.epoch for turn in claimed} == {1}
+
+
+async def test_renewing_keeps_a_turn_and_tells_who_is_asked_to_stop(database: Database) -> None:
+    mine, stopped, theirs, gone = [await make_turn(database, lease_ms=1) for _ in range(4)]
+    await _expire(database, theirs)
+    await database.write(turns.claim, theirs.num, "node-2", LEASE)
+    assert await database.write(turns.request_stop, stopped.num, "disconnect")
+    numbers = [gone.num + 1, theirs.num, stopped.num, mine.num]
+    renewed = await database.write(turns.renew, "node-1", numbers, LEASE)
+    assert renewed == {mine.num: None, stopped.num: "disconnect"}
+    assert await database.write(turns.claim, mine.num, "node-2", LEASE) is None
+    assert await database.write(turns.renew, "node-1", [], LEASE) == {}
+
+
+async def test_the_heartbeat_may_run_in_a_thread_of_its_own(database: Database) -> None:
+    turn = await make_turn(database)
+    renewed = await asyncio.to_thread(database.write_now, turns.renew, "node-1", [turn.num], LEASE)
+    assert renewed == {turn.num: None}
+
+
+async def test_heartbeats_and_writes_of_many_turns_never_wait_for_each_other_for_ever(
+    database: Database,
+) -> None:
+    made = [await make_turn(database) for _ in range(8)]
+    numbers = [turn.num for turn in made]
+
+    def touch_all(connection: Connection, order: list[int]) -> None:
+        for num in sorted(order):
+            turns.hold(connection, num, 1)
+            turns.change(connection, num, 1, running_ms=1)
+
+    for _ in range(5):
+        works: list[Any] = []
+        for shift in range(6):
+            order = numbers[shift:] + numbers[:shift]
+            works.append(database.write(turns.renew, "node-1", reversed(order), LEASE))
+            works.append(database.write(touch_all, order))
+        await asyncio.gather(*works)
+
+
+async def test_only_a_live_turn_can_be_asked_to_stop(database: Database) -> None:
+    turn = await make_turn(database)
+    assert await database.write(turns.request_stop, turn.num, "user")
+    assert (await database.read(turns.get, turn.id)).stop_requested == "user"
+    ended = await end_turn(database, turn, "stopped")
+    assert (ended.status, ended.stop_requested, ended.owner) == ("stopped", None, None)
+    assert ended.ended
+    assert not await database.write(turns.request_stop, turn.num, "user")
+    assert not await database.write(turns.request_stop, turn.num + 1, "user")
+
+
+async def test_an_old_owner_can_write_nothing(database: Database) -> None:
+    turn = await make_turn(database)
+    await _expire(database, turn)
+    await database.write(turns.claim, turn.num, "node-2", LEASE)
+    before = await database.read(turns.get, turn.id)
+    works: list[Any] = [
+        lambda c: turns.hold(c, turn.num, 1),
+        lambda c: turns.change(c, turn.num, 1, running_ms=7),
+        lambda c: turns.end(c, turn.num, 1, "done"),
+        lambda c: turns.release(c, turn.num, 1, requeue=True),
+        lambda c: turns.grant(c, turn.num, 1, ["execute"]),
+        lambda c: turns.keep_messages(c, turn, [Message("assistant", "late")]),
+        lambda c: turns.hold(c, turn.num, 3),
+        lambda c: turns.hold(c, turn.num + 1, 2),
+    ]
+    for work in works:
+        with pytest.raises(Fenced):
+            await database.write(work)
+    assert await database.read(turns.get, turn.id) == before
+    await database.write(turns.hold, turn.num, 2)
+
+
+async def test_a_turn_given_back_is_claimed_at_once(database: Database) -> None:
+    turn = await make_turn(database)
+    await database.write(turns.release, turn.num, 1, requeue=True)
+    [claimed] = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    assert (claimed.num, claimed.epoch) == (turn.num, 2)
+
+
+@pytest.mark.parametrize("status", ["failed", "stopped"])
+async def test_a_failed_or_stopped_turn_can_be_tried_again(database: Database, status: turns.Status) -> None:
+    ended = await end_turn(database, await make_turn(database), status)
+    assert ended.ended_at is not None
+    again = await database.write(turns.reopen, ended.id)
+    assert (again.status, again.ended_at, again.epoch) == ("queued", None, 1)
+    [claimed] = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    assert claimed.epoch == 2
+
+
+async def test_no_other_turn_can_be_tried_again(database: Database) -> None:
+    running = await make_turn(database)
+    done = await end_turn(database, await make_turn(database))
+    held = await make_turn(database)
+    await database.write(turns.end, held.num, 1, "failed")
+    for turn_id in (running.id, done.id, held.id, "turn-missing"):
+        with pytest.raises(Conflict, match="only a failed or stopped turn"):
+            await database.write(turns.reopen, turn_id)
+
+
+async def test_of_many_who_try_a_turn_again_at_once_one_does(database: Database) -> None:
+    ended = await end_turn(database, await make_turn(database), "failed")
+    tries = (database.write(turns.reopen, ended.id) for _ in range(8))
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 7
+
+
+async def test_grants_are_inherited_along_the_branch_alone(database: Database) -> None:
+    conversation_id = await make_conversation(database)
+    root = await make_turn(database, conversation_id)
+    await database.write(turns.grant, root.num, 1, ["write_file", "execute", "execute"])
+    await end_turn(database, root)
+    child = await end_turn(database, await make_turn(database, conversation_id))
+    grandchild = await end_turn(database, await make_turn(database, conversation_id))
+    other = await make_turn(database, conversation_id, parent=None)
+    assert child.grants == grandchild.grants == ("execute", "write_file")
+    assert other.grants == ()
+
+
+async def _expire(database: Database, turn: turns.Turn) -> None:
+    """Its owner has not been heard of for long."""
+    row = update(schema.turns).where(schema.turns.c.num == turn.num)
+    await database.write(lambda connection: connection.execute(row.values(lease_until=1)).rowcount)

@@ -1,0 +1,68 @@
+"""Tools that leave a trace, fail, hang or say too much."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from caesura.agents.tools.tool import Tool, describe_any, structured
+from caesura.core.errors import BadInput
+
+FLOOD = 10 * 1024 * 1024
+
+
+def tools(trace: Path) -> list[Tool]:
+    def left(line: str) -> None:
+        with trace.open("a") as file:
+            file.write(line + "\n")
+
+    async def note(text: str) -> str:
+        left(f"note {text}")
+        return f"noted {text}"
+
+    async def seal(text: str) -> str:
+        left(f"seal {text}")
+        return f"sealed {text}"
+
+    async def look(text: str) -> str:
+        left(f"look {text}")
+        return f"saw {text}"
+
+    async def fail(text: str) -> str:
+        left(f"fail {text}")
+        raise RuntimeError("the password is hunter2")
+
+    async def refuse(text: str) -> str:
+        raise BadInput(f"cannot {text}")
+
+    async def wait(text: str) -> str:
+        left(f"wait {text}")
+        await asyncio.sleep(60)
+        return "waited"
+
+    async def flood(text: str) -> str:
+        return text * FLOOD
+
+    async def late(text: str) -> str:
+        raise TimeoutError(text)
+
+    made = [
+        (note, "auto", False),
+        (seal, "confirm", False),
+        (look, "auto", True),
+        (fail, "auto", False),
+        (refuse, "auto", False),
+        (wait, "auto", False),
+        (flood, "auto", True),
+        (late, "auto", False),
+    ]
+    return [
+        Tool(
+            function.__name__,
+            structured(function, f"To {function.__name__}."),
+            describe_any(function.__name__),
+            "confirm" if permission == "confirm" else "auto",
+            repeatable=repeatable,
+        )
+        for function, permission, repeatable in made
+    ]

@@ -1,0 +1,250 @@
+"""An engine with all it needs, and a person who talks to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent, indent
+from typing import Any, TypeVar
+
+from caesura.agents.loader import Catalog
+from caesura.agents.tools.registry import Registry, standard
+from caesura.core import events as ev
+from caesura.core import ids
+from caesura.core.fold import Transcript, fold
+from caesura.core.interrupts import Answer, Interrupt
+from caesura.engine.engine import Engine
+from caesura.engine.limits import Limits
+from caesura.log import Log
+from caesura.store import conversations, interrupts, turns, users
+from caesura.store.database import Database
+from caesura.store.turns import Turn
+from tests.engine import tools
+from tests.engine.grammar import check
+from tests.openai_server import Desk
+
+PATIENCE = 20.0
+QUICK = Limits(backoff=0.01, title=1.0, tool=5.0)
+YES = Answer("approve")
+NO = Answer("reject")
+KEY = {"TEST_KEY": "secret-key"}
+
+E = TypeVar("E", bound=ev.Event)
+
+
+class World:
+    """`say` and `answer` are what a person does; `segment` is what they then read."""
+
+    def __init__(self, database: Database, folder: Path, desk: Desk, limits: Limits, lease: float) -> None:
+        self.database, self.folder, self.desk = database, folder, desk
+        self.limits, self.lease = limits, lease
+        self.agents = folder / "agents"
+        self.agents.mkdir(exist_ok=True)
+        self.trace = folder / "trace.txt"
+        self.log = Log(database, poll=0.05)
+        self.engine = self.new_engine()
+        self.user = "alice"
+        self.conversation = ""
+        self._cursors: dict[int, int] = {}
+
+    def registry(self) -> Registry:
+        return standard().extended(tools.tools(self.trace))
+
+    def new_engine(self, log: Log | None = None) -> Engine:
+        registry = self.registry()
+        return Engine(
+            self.database,
+            log or self.log,
+            Catalog(self.agents, registry.names, interval=0),
+            registry,
+            workspaces=self.folder / "workspaces",
+            default_model="demo",
+            environ=KEY,
+            limits=self.limits,
+            lease=self.lease,
+            poll=0.05,
+        )
+
+    def agent(self, spec: str = "", name: str = "tester", model: str = "openai:test") -> None:
+        """Put an agent's file into the folder. Its model is the test's own unless `spec` names another."""
+        text = dedent(spec)
+        if "model:" not in text:
+            text += dedent(
+                f"""
+                model:
+                  primary: {model}
+                  base_url: {self.desk.base_url}
+                  api_key_env: TEST_KEY
+                """
+            )
+        head = f"apiVersion: caesura/v1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n"
+        (self.agents / f"{name}.yaml").write_text(head + indent(text, "  "))
+
+    async def begin(self, agent: str = "tester", user: str = "alice") -> str:
+        """A new conversation."""
+        self.user = user
+        await self.database.write(_person, user)
+        self.conversation = ids.conversation()
+        await self.database.write(conversations.create, self.conversation, user, agent)
+        return self.conversation
+
+    async def send(self, text: str, parent: Any = ..., engine: Engine | None = None) -> Turn:
+        """A message: its turn runs."""
+        if not self.conversation:
+            await self.begin()
+        supervisor = (engine or self.engine).supervisor
+        new = turns.New(
+            self.conversation, text, parent=parent, owner=supervisor.owner, lease_ms=supervisor.lease_ms
+        )
+        turn = await self.database.write(turns.create, new)
+        supervisor.run(turn)
+        return turn
+
+    async def say(self, text: str, parent: Any = ...) -> Said:
+        """A message, and all that comes of it until its segment ends."""
+        turn = await self.send(text, parent)
+        return await self.segment(turn)
+
+    async def answer(self, turn: Turn, answers: Mapping[str, Answer]) -> bool:
+        """Answer these; the turn is queued when nothing is left open."""
+        ready = await self.database.write(interrupts.answer, self.user, answers)
+        self.engine.supervisor.hurry(turn.num)
+        self.engine.supervisor.nudge()
+        return ready
+
+    async def resume(self, said: Said, *answers: Answer) -> Said:
+        """Answer all that waits, in its order (the last answer for all others), and read on."""
+        given = {
+            item.id: answers[min(place, len(answers) - 1)] for place, item in enumerate(said.interrupts)
+        }
+        assert await self.answer(said.turn, given)
+        return await self.segment(said.turn)
+
+    async def segment(self, turn: Turn) -> Said:
+        """What is written of a turn from where we stand until the segment's end."""
+        found: list[ev.Envelope] = []
+        after = self._cursors.get(turn.num, 0)
+        async with asyncio.timeout(PATIENCE), aclosing(self.log.follow(turn.num, after)) as batches:
+            async for batch in batches:
+                for item in batch:
+                    found.append(item)
+                    if isinstance(item.event, ev.SegmentEnded):
+                        self._cursors[turn.num] = item.seq
+                        await self.settled(turn)
+                        return Said(turn, [item.event for item in found], await self.row(turn))
+        raise AssertionError("the log ended")
+
+    async def until(self, turn: Turn, kind: type[E], number: int = 1) -> E:
+        """Wait for the so manyth event of a kind since the last segment that was read."""
+        after = self._cursors.get(turn.num, 0)
+        async with asyncio.timeout(PATIENCE), aclosing(self.log.follow(turn.num, after)) as batches:
+            async for batch in batches:
+                for item in batch:
+                    if isinstance(item.event, kind):
+                        number -= 1
+                        if number == 0:
+                            return item.event
+        raise AssertionError("the log ended")
+
+    async def settled(self, turn: Turn) -> None:
+        """Wait until nobody holds the turn any more, or somebody goes on with it."""
+        async with asyncio.timeout(PATIENCE):
+            while (row := await self.row(turn)).owner is not None and row.epoch == turn.epoch:
+                await asyncio.sleep(0.005)
+
+    async def row(self, turn: Turn) -> Turn:
+        return await self.database.read(turns.get, turn.id)
+
+    async def events(self, turn: Turn) -> list[ev.Event]:
+        """The whole log of a turn, checked against the grammar."""
+        envelopes = await self.log.read(turn.num, 0, 1 << 30)
+        assert [item.seq for item in envelopes] == list(range(1, len(envelopes) + 1))
+        events = [item.event for item in envelopes]
+        check(events)
+        return events
+
+    async def transcript(self, turn: Turn) -> Transcript:
+        return fold(await self.events(turn))
+
+    async def checked(self, turn: Turn) -> Turn:
+        """The row of an ended turn, which must say what its log says."""
+        row, transcript = await self.row(turn), await self.transcript(turn)
+        assert row.ended
+        assert not transcript.open
+        assert row.messages == transcript.closed()
+        return row
+
+    def traces(self) -> list[str]:
+        """What the tools did, each time they did it."""
+        return self.trace.read_text().splitlines() if self.trace.exists() else []
+
+
+class Said:
+    """One segment, as a reader got it."""
+
+    def __init__(self, turn: Turn, events: list[ev.Event], row: Turn) -> None:
+        self.turn, self.events, self.row = turn, events, row
+
+    @property
+    def text(self) -> str:
+        return "".join(event.text for event in self.of(ev.TextDelta))
+
+    @property
+    def thought(self) -> str:
+        return "".join(event.text for event in self.of(ev.ReasoningDelta))
+
+    @property
+    def outcome(self) -> ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped:
+        found = [e for e in self.events if isinstance(e, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped)]
+        assert len(found) == 1
+        return found[0]
+
+    @property
+    def interrupts(self) -> tuple[Interrupt, ...]:
+        assert isinstance(self.outcome, ev.Interrupted), self.outcome
+        return self.outcome.interrupts
+
+    @property
+    def failure(self) -> ev.Failed:
+        assert isinstance(self.outcome, ev.Failed), self.outcome
+        return self.outcome
+
+    @property
+    def finished(self) -> bool:
+        return isinstance(self.outcome, ev.Finished)
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def results(self) -> list[tuple[str, str, str]]:
+        """What became of the tool calls: name, output, status."""
+        return [(event.name, event.output, event.status) for event in self.of(ev.ToolFinished)]
+
+
+@asynccontextmanager
+async def world_over(
+    database: Database, folder: Path, desk: Desk, limits: Limits = QUICK, lease: float = 5.0
+) -> AsyncIterator[World]:
+    world = World(database, folder, desk, limits, lease)
+    world.engine.start()
+    try:
+        yield world
+    finally:
+        await world.engine.drain(0.5)
+        await world.log.close()
+
+
+def limits(**bounds: Any) -> Limits:
+    return replace(QUICK, **bounds)
+
+
+def roles(messages: Sequence[Any] | None) -> list[str]:
+    return [message.role for message in messages or ()]
+
+
+def _person(connection: Any, name: str) -> None:
+    if users.get(connection, name) is None:
+        users.create(connection, name, "hash")

@@ -1,0 +1,44 @@
+"""Situations as data: one log, and the frames every dialect makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from caesura.core import codec
+from caesura.core.events import Envelope
+
+LOGS = Path(__file__).parent / "logs"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    about: str
+    ordinal: int
+    log: list[Envelope]
+    frames: dict[str, list[Any]]
+
+
+def load() -> list[Scenario]:
+    return [_scenario(path) for path in sorted(LOGS.glob("*.json"))]
+
+
+def parse(stream: bytes) -> list[list[Any]]:
+    """Frames as `[id, event, data]`, read by the rules of server-sent events."""
+    found = []
+    for block in stream.decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
+        if fields:
+            number = int(fields["id"]) if "id" in fields else None
+            found.append([number, fields["event"], orjson.loads(fields["data"])])
+    return found
+
+
+def _scenario(path: Path) -> Scenario:
+    data = orjson.loads(path.read_bytes())
+    log = codec.decode(codec.VERSION, orjson.dumps(data["log"]), 1, 1_700_000_000_000)
+    return Scenario(path.stem, data["about"], data["ordinal"], log, data["frames"])
