@@ -9,9 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.agents import phrases
-from caesura.agents.confirmations import decision_in, told
-from caesura.core.interrupts import Answer
-from caesura.core.language import Language
 
 EXAMPLES = (
     "Please confirm you want to delete...",
@@ -99,13 +96,3 @@ def test_the_reason_comes_from_the_text(text: str, extra: list[str]) -> None:
     reason = phrases.detect(text, extra)
     if reason:
         assert set("".join(reason.split())) <= set(text)
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_what_the_agent_is_told_of_an_answer_can_be_read_again(language: Language) -> None:
-    yes = Answer("fields", fields={"confirm": True, "why": "because"})
-    assert decision_in(told(yes, language)) is True
-    assert "because" in told(yes, language)
-    assert decision_in(told(Answer("fields", fields={"confirm": False}), language)) is False
-    assert decision_in(told(Answer("reject", message="not today"), language)) is False
-    assert decision_in("something else") is None

@@ -41,7 +41,7 @@ class Forks:
         )
 
     def run(self, url: str, name: str, when: When = "after", number: int = 0) -> Ended:
-        """Tell a story in a child that is killed before or after its commit of this number, counted from 1."""
+        """Tell a story in a child that is killed before or after its commit of this number, from 1 on."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None

@@ -62,7 +62,7 @@ class Scene:
     def _assert_turn(self, turn: turns.Turn) -> None:
         assert self.conversation is not None
         assert self.conversation.active_turn == turn.id
-        assert turn.segment == self.has(ev.RunStarted)
+        assert turn.segment == max(1, self.has(ev.RunStarted))
         assert turn.status == self._status()
         assert (turn.messages is not None) == turn.ended
         assert (turn.ended_at is not None) == turn.ended

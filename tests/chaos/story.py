@@ -36,8 +36,9 @@ class Story:
         self._stream: Stream | None = None
 
     async def tell(self) -> None:
+        scene = await self.look()
         for step, (done, do) in self.steps().items():
-            if not done(await self.look()):
+            if not done(scene):
                 await do()
                 self._say(step)
 
@@ -70,13 +71,13 @@ class Story:
             "artifact edited": (lambda s: len(s.versions) >= 2, self._edit_artifact),
             "asked": (lambda s: s.has(ev.Interrupted) == 1, self._ask),
             "segment ended": (lambda s: s.has(ev.SegmentEnded) >= 1, self._end_segment),
-            "answered": (lambda s: s.asked[0].status == "answered", self._answer),
+            "answered": (lambda s: [item.status for item in s.asked] == ["answered"], self._answer),
             "resumed": (lambda s: s.has(ev.InterruptClosed) == 1, self._resume),
             **last_deltas,
             "finished": (lambda s: s.has(ev.Finished) == 1, self._finish),
             "title": (lambda s: s.has(ev.TitleChanged) == 1, self._title),
             "released": (lambda s: s.has(ev.SegmentEnded) == 2, self._end_segment),
-            "packed": (lambda s: s.rows == 1, self._pack),
+            "packed": (lambda s: s.has(ev.SegmentEnded) == 2 and s.rows == 1, self._pack),
             "other made": (lambda s: s.ended or s.other is not None, self._make_other),
             "other written": (lambda s: s.ended or s.other_events == 2, self._write_other),
             "other gone": (lambda s: s.ended, self._remove_other),
@@ -90,7 +91,8 @@ class Story:
 
     async def _make_turn(self) -> None:
         new = turns.New(f"{self.name}-kept", "hello", owner="node-1", lease_ms=NO_LEASE)
-        await self.database.write(turns.create, new)
+        turn = await self.database.write(turns.create, new)
+        self._stream = await self.log.open(turn.num, turn.epoch)
 
     async def _start(self) -> None:
         await self._commit(ev.RunStarted("demo", 1), ev.ModelStarted(1, "demo"), segment=1)
@@ -152,8 +154,8 @@ class Story:
         await self._commit(*begun, segment=2, status="running")
 
     async def _finish(self) -> None:
-        scene = await self.look()
-        turn = await self._turn()
+        await self._open()
+        scene, turn = await self.look(), await self._turn()
         finished = ev.ModelFinished(2)
         messages = fold.fold([*scene.events, finished]).closed()
 
@@ -207,15 +209,13 @@ class Story:
         await stream.commit(*events, also=rows, durable=True)
 
     async def _open(self) -> Stream:
-        """The stream of a turn that is ours: taken over if it was another's."""
+        """The stream of the turn: whoever did not make it takes it over."""
         if self._stream is None:
             turn = await self._turn()
-            if turn.owner != "node-1" or turn.epoch > 1 or (await self.look()).events:
-                owner = f"node-{turn.epoch + 1}"
-                claimed = await self.database.write(turns.claim, turn.num, owner, NO_LEASE)
-                assert claimed is not None
-                turn = claimed
-            self._stream = await self.log.open(turn.num, turn.epoch)
+            owner = f"node-{turn.epoch + 1}"
+            claimed = await self.database.write(turns.claim, turn.num, owner, NO_LEASE)
+            assert claimed is not None
+            self._stream = await self.log.open(claimed.num, claimed.epoch)
         return self._stream
 
     async def _turn(self) -> turns.Turn:

@@ -1,4 +1,4 @@
-"""kill -9 at every commit, one after the other: right before it, and right after it when nobody was told yet."""
+"""kill -9 at every commit, one after the other: right before it, and right after it with nobody told yet."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -8,7 +8,6 @@ import pytest
 
 from caesura.core import events as ev
 from caesura.core.messages import Message
-from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.chaos.forks import Forks, When
 from tests.chaos.scene import Scene
@@ -61,11 +60,7 @@ async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
         ended = forks.run(url, name, when, number)
         assert ended.killed
         assert ended.said == steps[: len(ended.said)]
-        database = await open_database(url)
-        try:
-            await _assert_told(database, name, ended.said)
-        finally:
-            await database.close()
+        await _assert_told(url, name, ended.said)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -74,22 +69,24 @@ async def test_killed_while_the_tables_are_made_it_starts_anyway(
 ) -> None:
     ended = forks.run(fresh, "first", when, 1)
     assert ended.killed
-    database = await open_database(fresh)
-    await _assert_told(database, "first", ended.said)
-    await database.close()
+    await _assert_told(fresh, "first", ended.said)
 
 
-async def _assert_told(database: Database, name: str, acknowledged: list[str]) -> None:
+async def _assert_told(url: str, name: str, acknowledged: list[str]) -> None:
     """All that was acknowledged is there, nothing is half done, and the story goes on to its end."""
-    story = Story(database, name)
-    scene = await story.look()
-    scene.assert_whole()
-    steps = story.steps()
-    done = [step for step in steps if steps[step][0](scene)]
-    assert [step for step in acknowledged if step not in done] == []
-    assert len(done) - len(acknowledged) in (0, 1)
-    await story.tell()
-    _assert_ended(await story.look())
+    database = await open_database(url)
+    try:
+        story = Story(database, name)
+        scene = await story.look()
+        scene.assert_whole()
+        steps = story.steps()
+        done = [step for step in steps if steps[step][0](scene)]
+        assert [step for step in acknowledged if step not in done] == []
+        assert len(done) - len(acknowledged) in (0, 1)
+        await story.tell()
+        _assert_ended(await story.look())
+    finally:
+        await database.close()
 
 
 def _assert_ended(scene: Scene) -> None:

@@ -10,9 +10,6 @@ from langchain.chat_models import base, init_chat_model
 from langchain_core.language_models import BaseChatModel
 
 from caesura.agents import imports
-from caesura.agents.chunks import reasoning_of as reasoning_of
-from caesura.agents.chunks import text_of as text_of
-from caesura.agents.chunks import usage_of as usage_of
 from caesura.agents.demo.model import DemoModel
 from caesura.agents.faults import did_you_mean
 from caesura.agents.spec import Model

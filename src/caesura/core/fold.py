@@ -45,6 +45,8 @@ class Transcript:
     calls: dict[int, tuple[str, Message]] = field(default_factory=dict)
     drafts: dict[int, _Draft] = field(default_factory=dict)
     running: dict[str, ev.ToolStarted] = field(default_factory=dict)
+    #: How often each tool call was begun.
+    attempts: dict[str, int] = field(default_factory=dict)
     pending: tuple[Interrupt, ...] = ()
     outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
     segment: int = 0
@@ -73,6 +75,7 @@ class Transcript:
                 self._finish(call, event)
             case ev.ToolStarted():
                 self.running[event.id] = event
+                self.attempts[event.id] = self.attempts.get(event.id, 0) + 1
             case ev.ToolFinished():
                 self.running.pop(event.id, None)
                 self.finished.append(_tool_message(event))

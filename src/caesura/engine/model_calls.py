@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import cast
 
 import httpx
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, SystemMessage
-from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.prompt_values import ChatPromptValue
 
 from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
-from caesura.core import plain
 from caesura.core.errors import CaesuraError
 from caesura.engine import translate
 from caesura.engine.compiled import BoundModel, Compiled
 from caesura.engine.failures import ModelFailed, StepLimit
+from caesura.engine.pieces import pieces
 from caesura.engine.run import Run
 
 logger = logging.getLogger(__name__)
@@ -106,14 +104,6 @@ class _Speaker:
         return self._call
 
 
-async def pieces(model: Any, prompt: Sequence[BaseMessage]) -> AsyncIterator[AIMessageChunk]:
-    """The model's answer as it comes. The prompt goes in as it is: checking thousands of old messages
-    again for every call is what makes long conversations slow."""
-    value = ChatPromptValue.model_construct(messages=prompt)
-    async for chunk in model.astream(value):
-        yield chunk if isinstance(chunk, AIMessageChunk) else _as_chunk(chunk)
-
-
 def transient(error: Exception) -> bool:
     """Whether the same call may succeed a little later."""
     status = getattr(error, "status_code", None)
@@ -140,20 +130,3 @@ def _prompt(agent: Compiled, history: list[BaseMessage], state: Sequence[BaseMes
 def _clean(text: str) -> str:
     # A NUL in an answer could pass for a signal on the wire.
     return text.replace("\0", "") if "\0" in text else text
-
-
-def _as_chunk(message: AIMessage) -> AIMessageChunk:
-    """A model that does not stream gives its whole answer as one piece."""
-    return AIMessageChunk(
-        content=message.content,
-        id=message.id,
-        usage_metadata=message.usage_metadata,
-        response_metadata=message.response_metadata,
-        additional_kwargs=message.additional_kwargs,
-        tool_call_chunks=[
-            tool_call_chunk(
-                name=call["name"], args=plain.dumps(call["args"]).decode(), id=call["id"], index=index
-            )
-            for index, call in enumerate(message.tool_calls)
-        ],
-    )

@@ -22,7 +22,7 @@ from caesura.agents.tools.tool import Tool
 from caesura.core import events as ev
 from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
-from caesura.core.interrupts import Answer, answer_from
+from caesura.core.interrupts import Answer
 from caesura.engine import texts, translate
 from caesura.engine.compiled import Compiled
 from caesura.engine.run import Run, Scope
@@ -52,6 +52,8 @@ class _Call:
         known = self._run.journal.get(self._id)
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
+        if known is not None:
+            self._args = known.args  # as a person may have edited them
         if self._tool is None:
             return await self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
         if translate.BROKEN in self._args:
@@ -69,8 +71,23 @@ class _Call:
 
     def _approval(self, unknown: bool = False) -> Answer:
         """The person's decision; stops the turn until there is one."""
+        given = self._given(unknown)
+        if given is not None:
+            return given
+        while True:  # the graph first hands out the answers to this call's earlier questions
+            interrupt(self._question(unknown))
+
+    def _given(self, unknown: bool) -> Answer | None:
+        """What the rows say was decided and not yet done. Each attempt at the call that nobody knows the
+        outcome of needs a decision of its own."""
+        mine = [item for item in self._run.asked if item.interrupt.tool_call_id == self._id]
+        answers = [item.answer for item in mine if item.answer and item.interrupt.unknown == unknown]
+        attempts = self._run.transcript.attempts.get(self._id, 0)
+        return answers[-1] if answers and (not unknown or len(answers) >= attempts) else None
+
+    def _question(self, unknown: bool) -> dict[str, Any]:
         label, description = self._describe()
-        value = {
+        return {
             "kind": "approval",
             "tool_call_id": self._id,
             "name": self._name,
@@ -80,7 +97,6 @@ class _Call:
             "unknown": unknown,
             "agent": self._agent.name,
         }
-        return answer_from(interrupt(value))
 
     async def _decided(self, answer: Answer, unknown: bool = False) -> ToolMessage:
         match answer.decision:

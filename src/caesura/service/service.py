@@ -9,6 +9,7 @@ from caesura.service.inbox import Inbox
 from caesura.service.people import People
 from caesura.service.presence import Presence
 from caesura.service.streams import Streams
+from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
 from caesura.store.database import Database
 
@@ -30,6 +31,7 @@ class Service:
         self.turns = Turns(database, engine, self.presence)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
+        self.tickets = Tickets(database)
         engine.supervisor.started = self.presence.started
 
     def _left(self, num: int) -> None:

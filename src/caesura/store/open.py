@@ -18,8 +18,9 @@ async def open_database(url: str, *, after_commit: Callable[[], None] | None = N
     """`sqlite:///path/to/file` or `postgresql://…`, migrated to the schema of this program."""
     try:
         target = make_url(url)
-    except ArgumentError as error:
-        raise StartupError(f"not a database URL: {url!r}") from error
+    except (ArgumentError, ValueError) as error:
+        # Without the text itself: a password may be in it.
+        raise StartupError("the database URL cannot be read: see sqlite:///path/to/file") from error
     backend = target.get_backend_name()
     if backend == "sqlite" and target.database and target.database != ":memory:":
         return Sqlite(Path(target.database), after_commit=after_commit)

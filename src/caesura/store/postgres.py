@@ -44,7 +44,7 @@ class Postgres:
             await database.write(migrate.upgrade)
         except CaesuraError as error:
             await database.close()
-            where = target.render_as_string(hide_password=True)
+            where = target.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
             raise StartupError(f"{where} cannot be opened: {cause(error)}") from error
         return database
 

@@ -50,6 +50,8 @@ class Sqlite:
         self._lock = _own(path)
         self._after_commit = after_commit or _nothing
         self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
+        self._closing = threading.Lock()
+        self._closed = False
         self._writing = _engine(path, "BEGIN IMMEDIATE", busy_timeout, readers=0)
         self._reading = _engine(path, "BEGIN", busy_timeout, readers=_READERS)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="caesura-read")
@@ -71,6 +73,7 @@ class Sqlite:
         return (self._writing, self._reading)
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._refuse_closed()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, lambda: self._read(work, *args, **kwargs))
 
@@ -84,9 +87,12 @@ class Sqlite:
         return self._submit(False, lambda c: work(c, *args, **kwargs)).result()
 
     async def close(self) -> None:
-        if self._writer.is_alive():
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
             self._units.put(None)
-            await asyncio.to_thread(self._writer.join)
+        await asyncio.to_thread(self._writer.join)
         self._readers.shutdown()
         self._release()
 
@@ -94,10 +100,14 @@ class Sqlite:
         done: Future[T] = Future()
         # Once it is queued it will run: a caller that goes away must not make the outcome unknown.
         done.set_running_or_notify_cancel()
-        if not self._writer.is_alive():
-            raise Unavailable("the database is closed")
-        self._units.put(_Unit(work, done, durable))
+        with self._closing:
+            self._refuse_closed()
+            self._units.put(_Unit(work, done, durable))
         return done
+
+    def _refuse_closed(self) -> None:
+        if self._closed or not self._writer.is_alive():
+            raise Unavailable("the database is closed")
 
     def _read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors(), self._reading.connect() as connection, connection.begin():

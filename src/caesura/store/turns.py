@@ -123,7 +123,7 @@ def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) ->
     for few in (live(turns), turns.c.owner.is_not(None)):
         left = limit - len(numbers)
         seen = turns.c.num.not_in(numbers)
-        found = select(turns.c.num).where(few, _claimable(), seen).order_by(turns.c.num).limit(left)
+        found = select(turns.c.num).where(few, _claimable(), seen).limit(left)
         numbers += connection.execute(found.with_for_update(skip_locked=True)).scalars()
     return _claim(connection, numbers, owner, lease_ms) if numbers else []
 

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
 
-from caesura.agents import confirmations, phrases, titles
+from caesura.agents import phrases, titles
 from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.agents.demo.model import DemoFailure, DemoModel
 from caesura.agents.tools import registry
-from caesura.core.interrupts import Answer
 
 TOOLS = [registry.standard().get(name).tool for name in registry.DEFAULT]
 
@@ -135,12 +134,14 @@ async def test_it_asks_for_a_confirmation_in_words(said: str) -> None:
     asked = await answer(said)
     reason = phrases.detect(asked.text)
     assert reason is not None
-    yes = confirmations.told(Answer("fields", fields={"confirm": True}), "zh")
-    no = confirmations.told(Answer("fields", fields={"confirm": False}), "zh")
-    assert "已收到您的确认" in (await answer(yes, HumanMessage(said), asked)).text
-    assert "没有同意" in (await answer(no, HumanMessage(said), asked)).text
-    assert "consent" in (await answer("yes", HumanMessage(said), asked)).text
-    assert phrases.detect((await answer("yes", HumanMessage(said), asked)).text) is None
+    said_before = (HumanMessage(said), asked)
+    for yes in ("Yes, I confirm. Go ahead.", "yes", "ok"):
+        assert "consent" in (await answer(yes, *said_before)).text
+    for no in ("No, I refuse. Do not go ahead.", "no", "cancel"):
+        assert "You said no" in (await answer(no, *said_before)).text
+    assert "已收到您的确认" in (await answer("我确认，请继续。", *said_before)).text
+    assert "没有同意" in (await answer("我不同意，请不要继续。", *said_before)).text
+    assert phrases.detect((await answer("yes", *said_before)).text) is None
 
 
 async def test_it_makes_titles() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from caesura.agents import confirmations, phrases, titles
+from caesura.agents import phrases, titles
 from caesura.agents.demo import words
 from caesura.agents.demo.rules import TOOLS, WORDS
 from caesura.agents.demo.scene import Call, Reply, Scene
@@ -18,10 +18,8 @@ _THEN = re.compile(
 )
 _MOST_STEPS = 20
 _TOGETHER = re.compile(r"(?<!\s)\s++\+\s++|(?<!\s)\s*+同时\s*+")
-_YES = re.compile(
-    r"(?:yes|ok|okay|sure|confirm|go ahead|是的?|好的?|确认|同意|可以)[\s.!。！]*\Z", re.IGNORECASE
-)
-_NO = re.compile(r"(?:no|cancel|stop|reject|不|不要|不行|否|取消|拒绝)[\s.!。！]*\Z", re.IGNORECASE)
+_YES = re.compile(r"(?:yes|ok|sure|confirm|go ahead)\b|我?已?(?:确认|同意)|是的|好|可以", re.IGNORECASE)
+_NO = re.compile(r"(?:no|not|cancel|stop|reject|do not|don't)\b|我?(?:不|未|拒绝)|否|取消", re.IGNORECASE)
 
 
 def reply(scene: Scene) -> Reply:
@@ -38,11 +36,9 @@ def _decision(scene: Scene) -> bool | None:
     """Whether the person has just confirmed or refused what was asked in words."""
     if phrases.detect(scene.asked_before) is None:
         return None
-    if (decision := confirmations.decision_in(scene.said)) is not None:
-        return decision
-    if _YES.match(scene.said):
-        return True
-    return False if _NO.match(scene.said) else None
+    if _NO.match(scene.said):
+        return False
+    return True if _YES.match(scene.said) else None
 
 
 def _spoken(scene: Scene) -> Reply | None:

@@ -126,5 +126,10 @@ def _calls(message: BaseMessage) -> bool:
 
 def _result(message: ToolMessage) -> Result:
     text = message.text
-    declined = bool(_REFUSAL.search(text[:200])) and (message.status == "error" or message.name == "ask_user")
+    asked = message.name == "ask_user"
+    declined = text.startswith("Not done") or ((asked or message.status == "error") and _refuses(text))
     return Result(message.name or "", text, declined, message.status == "error")
+
+
+def _refuses(text: str) -> bool:
+    return _REFUSAL.search(text[:200]) is not None

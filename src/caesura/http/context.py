@@ -1,0 +1,35 @@
+"""What the routes of every dialect have in hand: the service, and how this server is set up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends, Request
+
+from caesura.service.service import Service
+from caesura.store.turns import OnDisconnect
+
+if TYPE_CHECKING:
+    from caesura.http.auth import Gate
+    from caesura.http.limits import Limits
+    from caesura.http.pagination import Pages
+    from caesura.http.sse import EventStreams
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    service: Service
+    gate: Gate
+    limits: Limits
+    streams: EventStreams
+    pages: Pages
+    on_disconnect: OnDisconnect
+
+
+async def context_of(request: Request) -> Context:
+    context: Context = request.app.state.context
+    return context
+
+
+Here = Annotated[Context, Depends(context_of)]

@@ -1,0 +1,183 @@
+"""Errors: the one place where something that went wrong becomes a response, in the form of the API it is for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from caesura.core import ids, plain
+from caesura.core.errors import BadInput, CaesuraError, TooManyRequests, Unauthenticated, Unavailable
+
+logger = logging.getLogger(__name__)
+
+_CODES = {400: "bad_input", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_BEARER = {"www-authenticate": "Bearer"}
+
+
+class Invalid(BadInput):
+    """The request does not have the form that the API asks for; `field` names the first fault."""
+
+    code = "invalid"
+
+    def __init__(self, message: str, fields: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.fields = tuple(fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a dialect is to say. `error` is what was raised, for what it carries beside its message."""
+
+    status: int
+    code: str
+    message: str
+    error: CaesuraError | None = None
+    error_id: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an API says that something went wrong: for which paths, in which body, with which status for a
+    request of the wrong form. A path belongs to the longest prefix that it begins with."""
+
+    prefixes: tuple[str, ...]
+    body: Callable[[Problem], dict[str, Any]]
+    invalid: int = 422
+    #: What a body looks like, for the OpenAPI document.
+    model: type[BaseModel] | None = None
+
+
+class Detail(BaseModel):
+    """What went wrong."""
+
+    detail: str
+
+
+def detail(problem: Problem) -> dict[str, Any]:
+    return {"detail": problem.message}
+
+
+#: For what belongs to no dialect: logging in, health, and paths that nobody knows.
+COMMON = Form(("/",), detail, 400, Detail)
+
+
+class Errors:
+    """Chooses the form by the path, and turns whatever was raised into a response."""
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        known = [(prefix.rstrip("/"), form) for form in (COMMON, *forms) for prefix in form.prefixes]
+        self._forms = sorted(known, key=lambda item: len(item[0]), reverse=True)
+
+    def form(self, path: str) -> Form:
+        return next(form for prefix, form in self._forms if path == prefix or path.startswith(f"{prefix}/"))
+
+    def response(self, path: str, error: Exception) -> Response:
+        form = self.form(path)
+        problem = _problem(error, form)
+        headers = {**problem.headers, "content-type": "application/json"}
+        return Response(plain.dumps(form.body(problem)), problem.status, headers)
+
+    def install(self, app: FastAPI) -> None:
+        async def handle(request: Request, error: Exception) -> Response:
+            return self.response(request.url.path, error)
+
+        for kind in (CaesuraError, RequestValidationError, HTTPException):
+            app.add_exception_handler(kind, handle)
+
+
+class Faults:
+    """Catches what nobody expected: the client gets an id, the log gets the rest. ASGI middleware."""
+
+    def __init__(self, app: ASGIApp, errors: Errors) -> None:
+        self._app, self._errors = app, errors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def watch(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watch)
+        except Exception as error:
+            if started:
+                raise  # half an answer cannot be taken back: the server closes the connection
+            await self._errors.response(scope["path"], error)(scope, receive, send)
+
+
+def documented(form: Form, *statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of a route, for the OpenAPI document."""
+    return {
+        status: {"model": form.model, "description": HTTPStatus(status).phrase, **_documented_headers(status)}
+        for status in sorted(statuses)
+    }
+
+
+def _documented_headers(status: int) -> dict[str, Any]:
+    if status in (429, 503):
+        return {"headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}}
+    if status == 401:
+        return {"headers": {"WWW-Authenticate": {"schema": {"type": "string"}}}}
+    return {}
+
+
+def _problem(error: Exception, form: Form) -> Problem:
+    match error:
+        case CaesuraError() if error.status < 500 or isinstance(error, Unavailable):
+            return Problem(error.status, error.code, error.message, error, None, _headers(error))
+        case RequestValidationError():
+            invalid = _invalid(error)
+            return Problem(form.invalid, invalid.code, invalid.message, invalid)
+        case HTTPException():
+            code = _CODES.get(error.status_code, "http")
+            return Problem(error.status_code, code, str(error.detail), None, None, error.headers or {})
+        case _:
+            error_id = ids.error()
+            logger.error("unexpected error (%s)", error_id, exc_info=error)
+            return Problem(500, "internal", f"something went wrong ({error_id})", None, error_id)
+
+
+def _headers(error: CaesuraError) -> dict[str, str]:
+    if isinstance(error, Unauthenticated):
+        return _BEARER
+    if isinstance(error, TooManyRequests | Unavailable):
+        return {"retry-after": str(error.retry_after)}
+    return {}
+
+
+def _invalid(error: RequestValidationError) -> Invalid:
+    faults = [(_name(item["loc"]), str(item["msg"])) for item in error.errors()]
+    told = dict.fromkeys(f"{name}: {text}" if name else text for name, text in faults)
+    return Invalid("; ".join(list(told)[:10]), [name for name, _ in faults if name])
+
+
+def _name(location: Sequence[Any]) -> str:
+    """`body.answers.0` is `answers.0` to the person who wrote the body."""
+    parts = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
+    return ".".join(str(part) for part in parts if not (isinstance(part, int) and len(parts) == 1))
+
+
+def parse_json(body: bytes) -> Any:
+    """A body that is read by hand; malformed JSON is said as FastAPI says it."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise RequestValidationError(
+            [{"type": "json_invalid", "loc": ("body",), "msg": "JSON decode error", "input": {}}]
+        ) from error

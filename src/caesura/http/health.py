@@ -1,0 +1,33 @@
+"""Whether this server lives, and whether it should be sent work."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from caesura.core.errors import Unavailable
+from caesura.http.context import Here
+from caesura.http.errors import COMMON, documented
+
+router = APIRouter(tags=["health"])
+
+
+class Health(BaseModel):
+    status: Literal["ok"] = "ok"
+
+
+@router.get("/health")
+async def health() -> Health:
+    """It lives."""
+    return Health()
+
+
+@router.get("/ready", responses=documented(COMMON, 503))
+async def ready(here: Here) -> Health:
+    """The database answers, and the server is not about to stop."""
+    if here.service.draining:
+        raise Unavailable("the server is shutting down")
+    await here.service.ping()
+    return Health()

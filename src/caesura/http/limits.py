@@ -1,0 +1,82 @@
+"""How often one person may do something: counted in memory, or in Redis where several processes serve."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from typing import Annotated
+
+from fastapi import Depends, Request
+from limits import RateLimitItem, parse
+from limits.aio.storage import MemoryStorage, RedisStorage, Storage
+from limits.aio.strategies import FixedWindowRateLimiter
+from limits.errors import StorageError
+
+from caesura.core.errors import TooManyRequests
+
+logger = logging.getLogger(__name__)
+
+
+class Limits:
+    def __init__(
+        self,
+        redis_url: str | None = None,
+        *,
+        requests: str = "off",
+        runs: str = "off",
+        logins: str = "off",
+        registrations: str = "off",
+    ) -> None:
+        """Each is such as `60/minute`, or `off`."""
+        rates = {"requests": requests, "runs": runs, "logins": logins, "registrations": registrations}
+        self._rates: dict[str, RateLimitItem] = {
+            name: parse(rate) for name, rate in rates.items() if rate != "off"
+        }
+        self._limiter = FixedWindowRateLimiter(_storage(redis_url))
+
+    async def requests(self, user_id: str) -> None:
+        await self._hit("requests", user_id)
+
+    async def runs(self, user_id: str) -> None:
+        await self._hit("runs", user_id)
+
+    async def logins(self, username: str, address: str) -> None:
+        await self._hit("logins", username, address)
+
+    async def registrations(self, address: str) -> None:
+        await self._hit("registrations", address)
+
+    async def _hit(self, what: str, *who: str) -> None:
+        rate = self._rates.get(what)
+        if rate is None:
+            return
+        try:
+            if await self._limiter.hit(rate, what, *who):
+                return
+            reset = (await self._limiter.get_window_stats(rate, what, *who)).reset_time
+        except StorageError as error:
+            # Better to let some through than to refuse everyone because a counter is away.
+            logger.warning("cannot count %s: %s", what, error)
+            return
+        raise TooManyRequests(max(math.ceil(reset - time.time()), 1))
+
+
+async def address_of(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+Address = Annotated[str, Depends(address_of)]
+
+
+def _storage(redis_url: str | None) -> Storage:
+    if redis_url is None:
+        return MemoryStorage()
+    return RedisStorage(
+        f"async+{redis_url}",
+        wrap_exceptions=True,
+        implementation="redispy",
+        key_prefix="caesura:limits",
+        socket_timeout=1.0,
+        socket_connect_timeout=1.0,
+    )

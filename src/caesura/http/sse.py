@@ -1,0 +1,166 @@
+"""Server-sent events: a response that sends frames which are bytes already, and looks after its connection.
+
+One coroutine sends; one keeper beside it notices that the reader has left, says something when nothing else
+is said, and gives up on a reader that takes nothing. Nothing is done per event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+from fastapi import Response
+from starlette.types import Receive, Scope, Send
+
+from caesura.core.errors import CaesuraError
+
+logger = logging.getLogger(__name__)
+
+#: Under this name a server that can cut connections hands its transport on, as an ASGI extension.
+TRANSPORT = "caesura.transport"
+PING = b": ping\n\n"
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+def frame(id: int | str, event: str, data: bytes) -> bytes:
+    """One event. `data` is a single line."""
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (str(id).encode(), event.encode(), data)
+
+
+class EventStreams:
+    """The open streams of this process."""
+
+    def __init__(self, ping: float = 15.0, ttl: float = 30.0) -> None:
+        """`ping` is how long a stream may be silent; `ttl` how long a reader may take nothing."""
+        self.ping, self.ttl = ping, ttl
+        self._open: set[EventStream] = set()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def response(
+        self, frames: AsyncGenerator[bytes, None], headers: Mapping[str, str] | None = None
+    ) -> EventStream:
+        """A response that sends these frames, several at once where there are several."""
+        return EventStream(frames, self, headers or {})
+
+    def abort(self) -> None:
+        """Cut every stream, so that its reader comes back: an end in good order would say that all is sent."""
+        for stream in list(self._open):
+            stream.abort()
+
+    def opened(self, stream: EventStream) -> None:
+        self._open.add(stream)
+
+    def closed(self, stream: EventStream) -> None:
+        self._open.discard(stream)
+
+
+class EventStream(Response):
+    """The generator is always closed, however the connection ends, so that what it holds is let go."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self, frames: AsyncGenerator[bytes, None], streams: EventStreams, headers: Mapping[str, str]
+    ) -> None:
+        self.status_code = 200
+        self.background = None
+        own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self.raw_headers = [*HEADERS, *own]
+        self._frames, self._streams = frames, streams
+        self._transport: asyncio.Transport | None = None
+        self._main: asyncio.Task[Any] | None = None
+        self._sending = False
+        self._sent_at = 0.0
+        self._sent = 0
+        self._over = self._cut = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._transport = scope.get("extensions", {}).get(TRANSPORT)
+        self._main = asyncio.current_task()
+        self._streams.opened(self)
+        keeper = asyncio.create_task(self._keep(receive, send))
+        try:
+            await self._send_all(send)
+        except asyncio.CancelledError:
+            if not self._over or self._main is None:
+                raise  # neither the keeper nor a shutdown: whoever it was wants us gone
+            self._main.uncancel()
+        except CaesuraError as error:
+            logger.warning("a stream was cut: %s", error)
+            self.abort()
+        finally:
+            keeper.cancel()
+            self._streams.closed(self)
+            await self._frames.aclose()
+        if self._cut and self._transport is not None:
+            await _left(receive)  # once the server knows it too, it does not complain
+
+    def abort(self) -> None:
+        """End without an end: the reader sees that something is missing, and comes back."""
+        if self._over:
+            return
+        self._over = self._cut = True
+        if self._transport is not None:
+            self._transport.abort()
+        if self._main is not None and self._main is not asyncio.current_task():
+            self._main.cancel()
+
+    async def _send_all(self, send: Send) -> None:
+        clock = asyncio.get_running_loop().time
+        self._sent_at = clock()
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for piece in self._frames:
+            self._sending = True
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            self._sending, self._sent_at = False, clock()
+            self._sent += len(piece)
+        self._over = True
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _keep(self, receive: Receive, send: Send) -> None:
+        """Until the reader leaves, or takes nothing for too long."""
+        step = min(self._streams.ping, self._streams.ttl)
+        taken, since = 0, asyncio.get_running_loop().time()
+        while not await _left(receive, step):
+            now = asyncio.get_running_loop().time()
+            held = self._transport.get_write_buffer_size() if self._transport is not None else 0
+            if held == 0 and not self._sending:
+                since, step = now, await self._ping(send, now)
+            elif self._sent - held > taken:
+                taken, since = self._sent - held, now
+            elif now - since >= self._streams.ttl:
+                logger.info("a reader that takes nothing was dropped")
+                self.abort()
+                return
+        if not self._over and self._main is not None:
+            self._over = True
+            self._main.cancel()
+
+    async def _ping(self, send: Send, now: float) -> float:
+        """Say something if nothing was said for a while; how long to wait before looking again."""
+        longest = min(self._streams.ping, self._streams.ttl)
+        left = self._streams.ping - (now - self._sent_at)
+        if left > 0.01:
+            return min(left, longest)
+        self._sent_at = now
+        await send({"type": "http.response.body", "body": PING, "more_body": True})
+        return longest
+
+
+async def _left(receive: Receive, within: float | None = None) -> bool:
+    """Wait for the reader to leave; false when it has not in this time."""
+    try:
+        async with asyncio.timeout(within):
+            while (await receive())["type"] != "http.disconnect":
+                pass
+    except TimeoutError:
+        return False
+    return True

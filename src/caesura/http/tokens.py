@@ -1,0 +1,64 @@
+"""Tokens: what a person shows to be let in. One algorithm, pinned; each kind has an audience of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+
+from caesura.core.errors import Unauthenticated
+
+_ALGORITHM = "HS256"
+_ISSUER = "caesura"
+_ACCESS = "caesura:access"
+_SHORTEST = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`stamp` changes with the person's password: an older token is worth nothing then."""
+
+    user_id: str
+    stamp: str
+
+
+class Tokens:
+    def __init__(self, secret: str, hours: float = 24.0) -> None:
+        if len(secret.encode()) < _SHORTEST:
+            raise ValueError(f"a key for tokens has at least {_SHORTEST} bytes")
+        self._secret = secret
+        self.seconds = int(hours * 3600)
+
+    def issue(self, user_id: str, password_hash: str) -> str:
+        return self.sign(_ACCESS, self.seconds, sub=user_id, stamp=stamp(password_hash))
+
+    def read(self, token: str) -> Access:
+        claims = self.verify(token, _ACCESS, "stamp")
+        return Access(claims["sub"], str(claims["stamp"]))
+
+    def sign(self, audience: str, seconds: int, **claims: Any) -> str:
+        now = int(time.time())
+        standard = {"iss": _ISSUER, "aud": audience, "iat": now, "exp": now + seconds}
+        return jwt.encode(standard | claims, self._secret, _ALGORITHM)
+
+    def verify(self, token: str, audience: str, *required: str) -> dict[str, Any]:
+        """The claims of a token that is for this audience, or `Unauthenticated`."""
+        try:
+            return jwt.decode(
+                token,
+                self._secret,
+                algorithms=[_ALGORITHM],
+                audience=audience,
+                issuer=_ISSUER,
+                options={"require": ["exp", "iat", "sub", *required]},
+            )
+        except jwt.PyJWTError as error:
+            raise Unauthenticated("the token is not valid") from error
+
+
+def stamp(password_hash: str) -> str:
+    """Changes with the hash, whose salt nobody knows: it tells nothing about the password."""
+    return hashlib.sha256(password_hash.encode()).hexdigest()[:16]

@@ -1,0 +1,193 @@
+"""The settings: read once from `CAESURA_…` and from flags, checked in full, and never changed after that."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from caesura.core import ids
+from caesura.core.errors import StartupError
+
+PREFIX = "CAESURA_"
+SHORTEST_SECRET = 32
+_RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)|off")
+
+#: How often something may be done: a number per second, minute, hour or day; `off` for no bound.
+Rate = Annotated[str, AfterValidator(lambda value: _rate(value))]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Pages = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid", hide_input_in_errors=True
+    )
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65_535)
+    data_dir: Path = Path("data")
+    database_url: str = ""
+    redis_url: str | None = None
+    agents_dir: Path | None = None
+    default_agent: str = "assistant"
+    model: str | None = None
+
+    auth: Literal["password", "none"] = "password"
+    secret: SecretStr | None = None
+    token_hours: float = Field(default=24.0, gt=0, le=24 * 366)
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
+
+    sse_ping_interval: Seconds = 15.0
+    stream_timeout: Seconds = 300.0
+    stream_ttl: Seconds = 30.0
+    disconnect_grace: float = Field(default=5.0, ge=0, le=86_400)
+    on_disconnect: Literal["stop", "continue"] = "stop"
+    default_page_size: Pages = 20
+    max_page_size: Pages = 100
+
+    lease: float = Field(default=15.0, ge=1, le=3_600)
+    drain: float = Field(default=5.0, ge=0, le=3_600)
+
+    rate_requests: Rate = "1200/minute"
+    rate_runs: Rate = "120/minute"
+    rate_logins: Rate = "10/minute"
+    rate_registrations: Rate = "60/minute"
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "text"] = "json"
+
+    @classmethod
+    def load(cls, **flags: Any) -> Self:
+        """From the environment, with flags (those that are not None) before it; `StartupError` in one line."""
+        try:
+            return cls(**{name: value for name, value in flags.items() if value is not None})
+        except ValidationError as error:
+            raise StartupError("; ".join(_faults(error))) from error
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _exact(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            scheme, _, host = origin.partition("://")
+            if scheme not in ("http", "https") or not host or "/" in host or "*" in host:
+                raise ValueError(f"{origin!r} is not an origin such as https://chat.example.org")
+        return value
+
+    @field_validator("default_agent")
+    @classmethod
+    def _agent_name(cls, value: str) -> str:
+        if not ids.is_agent_name(value):
+            raise ValueError("must be the name of an agent: a-z, 0-9, '_' and '-'")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("redis://", "rediss://")):
+            raise ValueError("must be redis://host:port/number")
+        return value
+
+    @field_validator("database_url")
+    @classmethod
+    def _database(cls, value: str) -> str:
+        known = ("sqlite:///", "postgresql://", "postgres://", "postgresql+psycopg://")
+        if value and not value.startswith(known):
+            raise ValueError("must be sqlite:///path/to/file or postgresql://…")
+        return value
+
+    @field_validator("secret")
+    @classmethod
+    def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value().encode()) < SHORTEST_SECRET:
+            raise ValueError(f"must have at least {SHORTEST_SECRET} bytes")
+        return value
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        if self.auth == "none" and not is_loopback(self.host):
+            raise ValueError(f"{PREFIX}AUTH=none needs a loopback {PREFIX}HOST such as 127.0.0.1")
+        if self.default_page_size > self.max_page_size:
+            raise ValueError(f"{PREFIX}DEFAULT_PAGE_SIZE must not be over {PREFIX}MAX_PAGE_SIZE")
+        if not self.embedded and self.secret is None:
+            raise ValueError(f"{PREFIX}SECRET is required with a database that is not SQLite")
+        return self
+
+    @property
+    def embedded(self) -> bool:
+        """Whether everything is kept in DATA_DIR, by this process alone."""
+        return not self.database_url or self.database_url.startswith("sqlite:")
+
+    @property
+    def database(self) -> str:
+        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'caesura.db'}"
+
+
+def secret_of(settings: Settings) -> str:
+    """The key that tokens are signed with: the one that is set, else one that is made once and kept."""
+    if settings.secret is not None:
+        return settings.secret.get_secret_value()
+    path = settings.data_dir / "secret"
+    try:
+        return _kept_secret(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise StartupError(f"{path} cannot be used: {reason}") from error
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _rate(value: str) -> str:
+    if not _RATE.fullmatch(value):
+        raise ValueError("must be such as 60/minute (second, minute, hour or day), or off")
+    return value
+
+
+def _kept_secret(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    if not path.exists():
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(handle, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(handle)
+        try:
+            os.link(fresh, path)  # whole or not at all, and never over one that another process made
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    secret = path.read_text().strip()
+    if len(secret.encode()) < SHORTEST_SECRET:
+        raise StartupError(f"{path} is too short for a secret: delete it, and a new one is made")
+    return secret
+
+
+def _faults(error: ValidationError) -> list[str]:
+    return [_fault(item["loc"], item["msg"]) for item in error.errors(include_url=False, include_input=False)]
+
+
+def _fault(location: tuple[int | str, ...], message: str) -> str:
+    text = message.removeprefix("Value error, ")
+    return f"{PREFIX}{str(location[0]).upper()}: {text}" if location else text

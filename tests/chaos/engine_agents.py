@@ -1,0 +1,105 @@
+"""Agents that always say the same, so that a life that was cut can be compared with one that was not."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from caesura.agents.tools.tool import Tool, describe_any, structured
+
+#: The model: what it says depends only on what stands in its messages.
+_MODEL = """
+import asyncio
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+from caesura.agents import titles
+
+
+class Fixed(BaseChatModel):
+    role: str = "tools"
+
+    @property
+    def _llm_type(self):
+        return "fixed"
+
+    def bind_tools(self, tools, **kwargs):
+        return self.bind(**kwargs)
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        pieces, _ = self._plan(messages)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("".join(pieces)))])
+
+    async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
+        pieces, calls = self._plan(messages)
+        for piece in pieces:
+            yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+            await asyncio.sleep(0.001)
+        chunks = [
+            tool_call_chunk(name=name, args=args, id=id, index=place)
+            for place, (id, name, args) in enumerate(calls)
+        ]
+        if chunks:
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=chunks))
+
+    def _plan(self, messages):
+        if titles.message_in(str(messages[-1].content)) is not None:
+            return ["A title"], []
+        last = max(place for place, m in enumerate(messages) if isinstance(m, HumanMessage))
+        told = [m.text for m in messages if isinstance(m, HumanMessage)]
+        results = [m for m in messages[last:] if isinstance(m, ToolMessage)]
+        if self.role == "words":
+            asks = len(told) < 3
+            return (["Please ", "confirm ", str(len(told))] if asks else ["Thank ", "you."]), []
+        if results:
+            return ["All ", "done: ", f"{len(results)} results."], []
+        if self.role == "lead":
+            return ["I ", "ask."], [("call-lead", "helper", '{"task": "help"}')]
+        id = f"{self.role}-{len(told)}"
+        calls = [
+            (f"call-{id}-note", "note", '{"text": "a"}'),
+            (f"call-{id}-seal", "seal", '{"text": "b"}'),
+        ]
+        return ["Working ", "on ", "it."], calls
+"""
+
+_AGENTS = {
+    "tools": "tools: [note, seal]\n  model: {class: 'model:Fixed'}",
+    "words": "tools: []\n  interrupt: {enabled: true}\n  model: {class: 'model:Fixed', options: {role: words}}",
+    "helper": "tools: [note, seal]\n  model: {class: 'model:Fixed', options: {role: helper}}",
+    "lead": (
+        "tools: []\n  sub_agents: [{ref: helper, description: Helps}]\n"
+        "  model: {class: 'model:Fixed', options: {role: lead}}"
+    ),
+}
+
+
+def write_agents(folder: Path) -> None:
+    """Put the agents' files there, unless they are there."""
+    if folder.exists():
+        return
+    folder.mkdir(parents=True)
+    (folder / "model.py").write_text(_MODEL)
+    for name, spec in _AGENTS.items():
+        head = f"apiVersion: caesura/v1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n  "
+        (folder / f"{name}.yaml").write_text(head + spec + "\n")
+
+
+def deadly(trace: Path, name: str) -> list[Tool]:
+    """The tool of that name, taking its process down right after its effect."""
+
+    async def fatal(text: str) -> str:
+        with trace.open("a") as file:
+            file.write(f"{name} {text}\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+        return "never"
+
+    if not name:
+        return []
+    made = structured(fatal, "To end it all.")
+    made.name = name
+    return [Tool(name, made, describe_any(name), "confirm" if name == "seal" else "auto")]

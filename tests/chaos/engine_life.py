@@ -1,0 +1,222 @@
+"""A process with a whole engine, and a person beside it, to be killed at any commit.
+
+Run as a program it has everything imported and nothing opened, and forks a child for each line of JSON it
+is told; it answers how the child ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import traceback
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlalchemy import Connection, update
+
+from caesura.agents.loader import Catalog
+from caesura.agents.tools.registry import standard
+from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending
+from caesura.core.interrupts import Answer, Interrupt
+from caesura.engine.engine import Engine
+from caesura.engine.limits import Limits
+from caesura.log import Log
+from caesura.store import conversations, interrupts, schema, turns, users
+from caesura.store.database import Database
+from caesura.store.open import open_database
+from tests.chaos.engine_agents import deadly, write_agents
+from tests.engine.tools import tools
+
+ROOT = Path(__file__).parents[2]
+USER = "alice"
+CONVERSATION = "conv-1"
+#: A child that takes longer than this is lost.
+PATIENCE = 20
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What a child shall do: bring the conversation's turn to its end, unless it is killed before."""
+
+    url: str
+    folder: str
+    agent: str
+    #: Die at the commit of this number, with nobody told; 0 is never.
+    commit: int = 0
+    #: Die inside this tool, right after its effect.
+    tool: str = ""
+    #: What the person says when nobody knows whether a call was made.
+    unknown: str = "approve"
+    #: What the person says to the agent, one message after the other.
+    messages: tuple[str, ...] = ("go",)
+    lease: float = 60.0
+
+
+class Reaper:
+    """Counts commits, and ends the process at one of them."""
+
+    def __init__(self, number: int) -> None:
+        self.commits = 0
+        self.number = number
+
+    def __call__(self) -> None:
+        self.commits += 1
+        if self.commits == self.number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
+    folder = Path(orders.folder)
+    write_agents(folder / "agents")
+    registry = standard().extended([*tools(folder / "trace.txt"), *deadly(folder / "trace.txt", orders.tool)])
+    log = Log(database)
+    engine = Engine(
+        database,
+        log,
+        Catalog(folder / "agents", registry.names),
+        registry,
+        workspaces=folder / "workspaces",
+        default_model="demo",
+        environ={},
+        limits=Limits(backoff=0.01, title=2.0),
+        lease=orders.lease,
+        poll=0.02,
+    )
+    return engine, log
+
+
+async def live(orders: Orders) -> int:
+    """Open, adopt, say what is still to be said, answer what is asked; how many commits it took."""
+    reaper = Reaper(0)
+    database = await open_database(orders.url, after_commit=reaper)
+    await database.write(_settle_in, orders.agent)
+    engine, log = engine_in(database, orders)
+    reaper.commits, reaper.number = 0, orders.commit
+    engine.start()
+    for place, message in enumerate(orders.messages):
+        turn = await _turn(database, engine, place, message)
+        await _see_through(database, engine, turn, orders.unknown)
+    commits = reaper.commits
+    await engine.drain()
+    await log.close()
+    await database.close()
+    return commits
+
+
+async def _turn(database: Database, engine: Engine, place: int, message: str) -> turns.Turn:
+    known = await database.read(turns.of, CONVERSATION)
+    if place < len(known):
+        return known[place]
+    supervisor = engine.supervisor
+    new = turns.New(CONVERSATION, message, owner=supervisor.owner, lease_ms=supervisor.lease_ms)
+    turn = await database.write(turns.create, new)
+    supervisor.run(turn)
+    return turn
+
+
+async def _see_through(database: Database, engine: Engine, turn: turns.Turn, unknown: str) -> None:
+    while not ((row := await database.read(turns.get, turn.id)).ended and row.owner is None):
+        if row.status == "waiting" and (asked := await database.read(interrupts.pending, turn.num)):
+            answers = {item.interrupt.id: answer_to(item.interrupt, unknown) for item in asked}
+            try:
+                await database.write(interrupts.answer, USER, answers)
+            except (AlreadyAnswered, NothingPending):
+                pass
+            engine.supervisor.hurry(turn.num)
+            engine.supervisor.nudge()
+        await asyncio.sleep(0.003)
+
+
+def answer_to(item: Interrupt, unknown: str = "approve") -> Answer:
+    """What the person of these tests says."""
+    if item.kind == "approval":
+        return Answer("reject") if item.unknown and unknown == "reject" else Answer("approve")
+    if item.kind == "questions":
+        return Answer("answers", answers=tuple(q.options[0].value for q in item.questions))
+    if item.kind == "confirmation":
+        return Answer("fields", fields={field.name: True for field in item.fields})
+    return Answer("value", value="yes")
+
+
+def _settle_in(connection: Connection, agent: str) -> None:
+    """The person and the conversation, once; and nobody who died holds a lease any more."""
+    if users.get(connection, USER) is None:
+        users.create(connection, USER, "hash")
+    try:
+        conversations.find(connection, CONVERSATION)
+    except NotFound:
+        conversations.create(connection, CONVERSATION, USER, agent)
+    connection.execute(update(schema.turns).where(schema.turns.c.owner.is_not(None)).values(lease_until=0))
+
+
+class Lives:
+    """The tests' end of the program: children on demand."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "tests.chaos.engine_life"]
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, orders: Orders) -> int | None:
+        """The number of commits of a child that came to its end; None when it was killed, as it was told."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps(asdict(orders)) + "\n")
+        stdin.flush()
+        answer = json.loads(stdout.readline())
+        assert answer["said"] is None or isinstance(answer["said"], int), answer["said"]
+        if answer["said"] is None:
+            assert answer["status"] == -signal.SIGKILL, answer
+        said: int | None = answer["said"]
+        return said
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate()
+
+
+def _child(orders: Orders, out: int) -> None:
+    signal.alarm(PATIENCE)
+    logging.disable()
+    said: Any
+    try:
+        said = asyncio.run(live(orders))
+    except Exception:  # noqa: BLE001 - whatever it is, the test wants to know
+        said = traceback.format_exc()
+    os.write(out, json.dumps(said).encode())
+
+
+def _fork(line: str) -> dict[str, Any]:
+    told = json.loads(line)
+    orders = Orders(**{**told, "messages": tuple(told["messages"])})
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            _child(orders, writing)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as lines:
+        said = lines.read()
+    _, status = os.waitpid(child, 0)
+    return {"said": json.loads(said) if said else None, "status": os.waitstatus_to_exitcode(status)}
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(_fork(line)), flush=True)

@@ -1,0 +1,93 @@
+"""The database seam, on every backend."""
+
+import asyncio
+import time
+
+import pytest
+from sqlalchemy import Connection, create_engine, func, insert, select
+
+from caesura.core.errors import BadInput
+from caesura.store import schema, users
+from caesura.store.database import Database
+
+
+def _count(connection: Connection) -> int:
+    return connection.execute(select(func.count()).select_from(schema.users)).scalar_one()
+
+
+async def test_what_is_written_is_read_at_once(database: Database) -> None:
+    await database.write(users.create, "a", "hash")
+    await database.write_lightly(users.create, "b", password_hash="hash")
+    await asyncio.to_thread(database.write_now, users.create, "c", "hash")
+    assert await database.read(_count) == 3
+
+
+async def test_work_that_fails_leaves_nothing(database: Database) -> None:
+    def work(connection: Connection) -> None:
+        users.create(connection, "a", "hash")
+        raise BadInput("on second thought")
+
+    with pytest.raises(BadInput, match="on second thought"):
+        await database.write(work)
+    with pytest.raises(BadInput, match="on second thought"):
+        await database.write_lightly(work)
+    with pytest.raises(BadInput, match="on second thought"):
+        await asyncio.to_thread(database.write_now, work)
+    assert await database.read(_count) == 0
+
+
+async def test_what_a_read_raises_reaches_its_caller(database: Database) -> None:
+    with pytest.raises(ZeroDivisionError):
+        await database.read(lambda connection: _count(connection) // 0)
+    assert await database.read(_count) == 0
+
+
+async def test_a_read_sees_one_moment(database: Database, database_url: str) -> None:
+    engine = create_engine(database_url.replace("postgresql:", "postgresql+psycopg:"))
+
+    def work(connection: Connection) -> tuple[int, int]:
+        before = _count(connection)
+        with engine.begin() as other:
+            row = {"id": "new", "password_hash": "x", "created_at": 0, "conversation_count": 0}
+            other.execute(insert(schema.users).values(row))
+        return before, _count(connection)
+
+    assert await database.read(work) == (0, 0)
+    assert await database.read(_count) == 1
+    engine.dispose()
+
+
+async def test_of_many_writes_at_once_those_that_can_succeed_do(database: Database) -> None:
+    def work(connection: Connection, number: int) -> int:
+        users.create(connection, f"user-{number}", "hash")
+        if number % 3 == 0:
+            raise BadInput(str(number))
+        return number
+
+    tries = (database.write(work, number) for number in range(60))
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    for number, outcome in enumerate(outcomes):
+        assert outcome == number if number % 3 else str(outcome) == str(number)
+    found = {user.id for user in await database.read(users.listing)}
+    assert found == {f"user-{number}" for number in range(60) if number % 3}
+
+
+async def test_a_caller_that_goes_away_leaves_all_or_nothing(database: Database) -> None:
+    def work(connection: Connection, number: int) -> None:
+        users.create(connection, f"one-{number}", "hash")
+        users.create(connection, f"two-{number}", "hash")
+
+    tasks = [asyncio.create_task(database.write(work, number)) for number in range(10)]
+    await asyncio.sleep(0.003)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await database.write(users.create, "last", "hash")
+    found = {user.id for user in await database.read(users.listing)}
+    for number in range(10):
+        assert (f"one-{number}" in found) == (f"two-{number}" in found)
+
+
+async def test_the_databases_clock_runs_in_milliseconds(database: Database) -> None:
+    stamp = await database.read(lambda connection: connection.execute(select(schema.now_ms())).scalar_one())
+    assert abs(stamp - time.time() * 1000) < 5_000

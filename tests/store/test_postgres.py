@@ -1,0 +1,211 @@
+"""PostgreSQL: many processes on the same rows, and a server that goes away."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import psycopg
+import pytest
+import pytest_asyncio
+from sqlalchemy import Connection
+
+from caesura.core.errors import StartupError, Unavailable
+from caesura.core.interrupts import Interrupt
+from caesura.store import interrupts, keys, users
+from caesura.store.open import open_database
+from caesura.store.postgres import Postgres as Store
+from tests.conformance.rows import change_turn, make_conversation, make_turn, make_user
+from tests.servers import Postgres
+from tests.servers.server import free_port
+
+ANSWER = """
+import asyncio, json, sys
+from caesura.core.errors import AlreadyAnswered
+from caesura.core.interrupts import Answer
+from caesura.store import interrupts
+from caesura.store.open import open_database
+
+async def main(url, name):
+    database = await open_database(url)
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    answers = [Answer("reject", message=f"{name}-{number}") for number in range(10)]
+    tries = (database.write(interrupts.answer, "alice", {"int-1": answer}) for answer in answers)
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    won = [answer.message for answer, outcome in zip(answers, outcomes) if outcome is True]
+    lost = [outcome.decision["message"] for outcome in outcomes if isinstance(outcome, AlreadyAnswered)]
+    print(json.dumps([won, lost]), flush=True)
+    await database.close()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest_asyncio.fixture
+async def database(postgres_url: str) -> AsyncIterator[Store]:
+    database = await Store.open(postgres_url)
+    yield database
+    await database.close()
+
+
+async def test_of_many_who_answer_at_once_in_several_processes_one_wins(
+    database: Store, postgres_url: str
+) -> None:
+    await make_user(database, "alice")
+    turn = await make_turn(database, await make_conversation(database, "alice"))
+    await database.write(interrupts.ask, turn.num, "alice", {"g": Interrupt("int-1", "approval")})
+    await change_turn(database, turn, status="waiting")
+    outcomes = await asyncio.to_thread(_answer_in_processes, postgres_url, 3)
+    won = [message for each, _ in outcomes for message in each]
+    lost = [message for _, each in outcomes for message in each]
+    assert len(won) == 1
+    assert lost == won * 29
+    answer = (await database.read(interrupts.get, "int-1", "alice")).answer
+    assert answer is not None
+    assert answer.message == won[0]
+
+
+async def test_a_key_kept_by_another_while_somebody_looks_stays_kept(
+    database: Store, postgres_url: str
+) -> None:
+    other = await Store.open(postgres_url)
+    await make_user(database, "alice")
+    kept, looked = threading.Event(), threading.Event()
+
+    def keep(connection: Connection) -> None:
+        keys.keep(connection, "alice", "k", "print", "first", None)
+        kept.set()
+        looked.wait(10)
+
+    def look(connection: Connection) -> Any:
+        kept.wait(10)
+        found = keys.find(connection, "alice", "k", "print")
+        looked.set()
+        return found
+
+    both = (asyncio.to_thread(database.write_now, keep), asyncio.to_thread(other.write_now, look))
+    assert await asyncio.gather(*both) == [None, None]
+    await other.close()
+    assert await database.write(keys.find, "alice", "k", "print") == "first"
+
+
+async def test_a_restarted_server_is_unavailable_and_then_works_again(
+    postgres: Postgres, database: Store
+) -> None:
+    await asyncio.gather(*(make_user(database, f"user-{number}") for number in range(10)))
+    await asyncio.to_thread(database.write_now, users.listing)
+    await asyncio.to_thread(postgres.restart)
+    failures = 0
+    while True:
+        try:
+            await database.write(users.create, "after", "hash")
+            break
+        except Unavailable:
+            failures += 1
+            assert failures < 20
+    assert len(await database.read(users.listing)) == 11
+    for _ in range(2):
+        try:
+            assert len(await asyncio.to_thread(database.write_now, users.listing)) == 11
+        except Unavailable:
+            continue
+    assert len(await asyncio.to_thread(database.write_now, users.listing)) == 11
+
+
+async def test_a_dead_server_is_unavailable_and_keeps_nothing_half_written(
+    postgres: Postgres, database: Store
+) -> None:
+    server_dies = asyncio.Event()
+
+    def work(connection: Connection) -> None:
+        users.create(connection, "half", "hash")
+        postgres.kill()
+        users.create(connection, "whole", "hash")
+
+    with pytest.raises(Unavailable):
+        await database.write(work)
+    for attempt in (database.write(users.listing), database.read(users.listing)):
+        with pytest.raises(Unavailable):
+            await attempt
+    with pytest.raises(Unavailable):
+        await asyncio.to_thread(database.write_now, users.listing)
+    assert not server_dies.is_set()
+    await asyncio.to_thread(postgres.restart)
+    assert await database.read(users.listing) == []
+    await database.write(users.create, "whole", "hash")
+
+
+async def test_a_cut_connection_is_unavailable_once(database: Store, postgres_url: str) -> None:
+    await database.write(users.create, "before", "hash")
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'caesura'"
+        )
+    with pytest.raises(Unavailable):
+        await database.write(users.create, "lost", "hash")
+    await database.write(users.create, "after", "hash")
+    assert [user.id for user in await database.read(users.listing)] == ["after", "before"]
+
+
+async def test_who_finds_no_free_connection_in_time_is_told(postgres_url: str) -> None:
+    database = await Store.open(postgres_url, pool_size=1, pool_timeout=0.2)
+    release = asyncio.Event()
+    held = asyncio.create_task(_hold(database, release))
+    await asyncio.sleep(0.1)
+    with pytest.raises(Unavailable):
+        await database.read(users.listing)
+    release.set()
+    await held
+    assert await database.read(users.listing) == []
+    await database.close()
+
+
+async def test_an_unreachable_server_stops_the_start_in_one_line_without_the_password() -> None:
+    port = free_port()
+    with pytest.raises(StartupError) as caught:
+        await open_database(f"postgresql://alice:secret@127.0.0.1:{port}/caesura?password=secret")
+    message = str(caught.value)
+    assert message.startswith(f"postgresql://alice:***@127.0.0.1:{port}/caesura cannot be opened: ")
+    assert "Connection refused" in message
+    assert "secret" not in message
+    assert "\n" not in message
+
+
+async def test_a_database_that_is_not_there_stops_the_start_in_one_line(
+    postgres: Postgres, postgres_url: str
+) -> None:
+    with pytest.raises(StartupError, match='database "missing" does not exist') as caught:
+        await open_database(postgres.database_url("missing"))
+    assert "\n" not in str(caught.value)
+
+
+async def test_every_commit_is_announced(postgres_url: str) -> None:
+    told: list[str] = []
+    database = await open_database(postgres_url, after_commit=lambda: told.append("committed"))
+    told.clear()
+    assert database.shared
+    await database.write(users.create, "alice", "hash")
+    assert told == ["committed"]
+    await database.read(users.listing)
+    assert told == ["committed"]
+    await database.close()
+
+
+def _answer_in_processes(url: str, count: int) -> list[tuple[list[str], list[str]]]:
+    command = [sys.executable, "-c", ANSWER, url]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen([*command, f"p{number}"], **pipes) for number in range(count)]
+    try:
+        for process in running:
+            assert process.stdout.readline() == "ready\n"
+        for process in running:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        return [tuple(json.loads(process.stdout.readline())) for process in running]
+    finally:
+        for process in running:
+            process.communicate()

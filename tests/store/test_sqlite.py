@@ -1,0 +1,289 @@
+"""SQLite: one writer, one owner, and storage that fails."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import Connection, event
+
+from caesura.core.errors import BadInput, CaesuraError, StartupError, Unavailable
+from caesura.store import users
+from caesura.store.open import open_database
+from caesura.store.sqlite import Sqlite
+
+OPEN = """
+import asyncio, sys
+from pathlib import Path
+from caesura.core.errors import CaesuraError
+from caesura.store import users
+from caesura.store.sqlite import Sqlite
+try:
+    database = Sqlite(Path(sys.argv[1]))
+except CaesuraError as error:
+    sys.exit(f"{type(error).__name__}: {error}")
+asyncio.run(database.write(users.create, "theirs", "hash"))
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+LOCK = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("BEGIN IMMEDIATE")
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest_asyncio.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Sqlite]:
+    database = Sqlite(tmp_path / "caesura.db", busy_timeout=0.1)
+    yield database
+    await database.close()
+
+
+async def test_a_database_locked_by_another_process_is_unavailable_until_it_is_free(
+    database: Sqlite, tmp_path: Path
+) -> None:
+    await database.write(users.create, "before", "hash")
+    with _locked(tmp_path / "caesura.db"):
+        tries = (database.write(users.create, f"during-{number}", "hash") for number in range(5))
+        outcomes = await asyncio.gather(*tries, return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {Unavailable}
+        assert await _names(database) == ["before"]
+    await database.write(users.create, "after", "hash")
+    assert await _names(database) == ["after", "before"]
+
+
+async def test_a_full_disk_is_unavailable_until_there_is_room(database: Sqlite) -> None:
+    def write_much(connection: Connection) -> None:
+        users.create(connection, "small", "hash")
+        users.create(connection, "large", "x" * 1_000_000)
+
+    await database.write(users.create, "before", "hash")
+    await database.write(_limit_pages, 0)
+    with pytest.raises(Unavailable):
+        await database.write(write_much)
+    assert await _names(database) == ["before"]
+    await database.write(_limit_pages, 100_000)
+    await database.write(write_much)
+    assert await _names(database) == ["before", "large", "small"]
+
+
+async def test_a_disk_that_fills_up_within_a_group_leaves_nothing_half_written(database: Sqlite) -> None:
+    def write_two(connection: Connection, number: int) -> None:
+        users.create(connection, f"a-{number}", "hash")
+        users.create(connection, f"b-{number}", "x" * 20_000)
+
+    await database.write(_limit_pages, 20)
+    with _held(database):
+        tries = [asyncio.create_task(database.write(write_two, number)) for number in range(10)]
+        await asyncio.sleep(0.05)
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    assert any(isinstance(outcome, Unavailable) for outcome in outcomes)
+    written = {number for number, outcome in enumerate(outcomes) if outcome is None}
+    assert set(await _names(database)) == {f"{side}-{number}" for number in written for side in "ab"}
+    await database.write(_limit_pages, 100_000)
+    for number in set(range(10)) - written:
+        await database.write(write_two, number)
+    assert len(await _names(database)) == 20
+
+
+async def test_what_waits_is_committed_together_and_who_fails_fails_alone(database: Sqlite) -> None:
+    commits: list[int] = []
+    event.listen(database.engines[0], "commit", lambda connection: commits.append(1))
+
+    def fail(connection: Connection) -> None:
+        users.create(connection, "failed", "hash")
+        users.create(connection, "user-3", "hash")
+        raise BadInput("no")
+
+    with _held(database):
+        tries = [asyncio.create_task(database.write(users.create, f"user-{n}", "hash")) for n in range(10)]
+        failing = asyncio.create_task(database.write(fail))
+        taken = asyncio.create_task(database.write(users.create, "user-5", "hash"))
+        await asyncio.sleep(0.05)
+        commits.clear()
+    outcomes = await asyncio.gather(*tries, failing, taken, return_exceptions=True)
+    assert outcomes[:10] == [None] * 10
+    assert [type(outcome).__name__ for outcome in outcomes[10:]] == ["UsernameTaken", "UsernameTaken"]
+    assert await _names(database) == sorted(f"user-{number}" for number in range(10))
+    assert len(commits) == 2  # of what held it up, and of all that waited
+
+
+async def test_the_commit_is_announced_before_anyone_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    database = Sqlite(tmp_path / "caesura.db", after_commit=lambda: told.append("committed"))
+    await database.write(users.create, "a", "hash")
+    told.append("told")
+    with pytest.raises(CaesuraError):
+        await database.write(users.create, "a", "hash")
+    await database.close()
+    assert told == ["committed", "told"]
+
+
+async def test_a_message_survives_power_loss_and_an_event_need_not(database: Sqlite) -> None:
+    def level(connection: Connection) -> Any:
+        return connection.exec_driver_sql("PRAGMA synchronous").scalar()
+
+    normal, full = 1, 2
+    assert await database.write(level) == full
+    assert await database.write_lightly(level) == normal
+    assert await database.write(level) == full
+    assert await asyncio.to_thread(database.write_now, level) == normal
+    with _held(database):
+        both = [asyncio.create_task(work(level)) for work in (database.write_lightly, database.write)]
+        await asyncio.sleep(0.05)
+    assert await asyncio.gather(*both) == [full, full]
+
+
+async def test_a_second_process_is_refused_in_one_line_and_the_first_goes_on(
+    database: Sqlite, tmp_path: Path
+) -> None:
+    path = tmp_path / "caesura.db"
+    second = await asyncio.to_thread(_run, path)
+    assert second.returncode == 1
+    assert second.stdout == ""
+    assert second.stderr == f"StartupError: {path} is in use by another Caesura process\n"
+    with pytest.raises(StartupError, match="is in use by another Caesura process"):
+        await open_database(f"sqlite:///{path}")
+    await database.write(users.create, "mine", "hash")
+    assert await _names(database) == ["mine"]
+
+
+async def test_an_owner_killed_without_warning_frees_the_file_and_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "caesura.db"
+    await asyncio.to_thread(_open_and_die, path)
+    database = Sqlite(path)
+    assert await _names(database) == ["theirs"]
+    await database.close()
+
+
+async def test_a_closed_database_can_be_opened_again(tmp_path: Path) -> None:
+    for number in range(3):
+        database = Sqlite(tmp_path / "caesura.db")
+        await database.write(users.create, f"user-{number}", "hash")
+        await database.close()
+        await database.close()
+    database = Sqlite(tmp_path / "caesura.db")
+    assert len(await _names(database)) == 3
+    await database.close()
+
+
+async def test_closing_waits_for_what_was_begun_and_refuses_the_rest(database: Sqlite) -> None:
+    with _held(database):
+        begun = asyncio.create_task(database.write(users.create, "begun", "hash"))
+        await asyncio.sleep(0.05)
+        closing = asyncio.create_task(database.close())
+        await asyncio.sleep(0.05)
+        late = asyncio.create_task(database.write(users.create, "late", "hash"))
+        with pytest.raises(Unavailable, match="the database is closed"):
+            await asyncio.wait_for(late, 5)
+    await asyncio.gather(begun, closing)
+    for work in (database.write, database.write_lightly, database.read):
+        with pytest.raises(Unavailable, match="the database is closed"):
+            await work(users.listing)
+
+
+@pytest.mark.parametrize("kind", ["folder", "text", "inside a file"])
+async def test_a_file_that_is_no_database_stops_the_start_in_one_line(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "it"
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text("this is no database" * 100)
+    if kind == "inside a file":
+        path = path / "caesura.db"
+    with pytest.raises(StartupError) as caught:
+        await open_database(f"sqlite:///{path}")
+    assert str(caught.value).startswith(f"{path} cannot be opened: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "://alice:secret@host",
+        "postgresql://alice:secret@host:port/x",
+        "mysql://alice:secret@host/x",
+        "sqlite://",
+        "sqlite:///:memory:",
+    ],
+)
+async def test_a_url_of_no_known_database_stops_the_start_without_the_password(url: str) -> None:
+    with pytest.raises(StartupError, match="sqlite:///path/to/file") as caught:
+        await open_database(url)
+    assert "secret" not in str(caught.value)
+
+
+async def test_the_folder_is_made_and_the_lock_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "caesura.db"
+    database = await open_database(f"sqlite:///{path}")
+    assert not database.shared
+    assert os.stat(f"{path}.lock").st_mode & 0o777 == 0o600  # noqa: ASYNC240
+    await database.close()
+
+
+async def _names(database: Sqlite) -> list[str]:
+    return [user.id for user in await database.read(users.listing)]
+
+
+def _limit_pages(connection: Connection, more: int) -> None:
+    pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + more}")
+
+
+def _run(path: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", OPEN, str(path)]
+    return subprocess.run(command, input="", capture_output=True, text=True, check=False)
+
+
+def _open_and_die(path: Path) -> None:
+    command = [sys.executable, "-c", OPEN, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == "open\n"
+        owner.send_signal(signal.SIGKILL)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Another process is in the middle of a write to the file."""
+    command = [sys.executable, "-c", LOCK, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            sqlite3.connect(path, timeout=0).execute("BEGIN IMMEDIATE")
+        yield
+        other.kill()
+
+
+@contextmanager
+def _held(database: Sqlite) -> Iterator[None]:
+    """The writer is busy: all that comes meanwhile waits."""
+    begun, go = threading.Event(), threading.Event()
+
+    def hold(connection: Connection) -> None:
+        begun.set()
+        go.wait(10)
+
+    thread = threading.Thread(target=database.write_now, args=(hold,))
+    thread.start()
+    begun.wait(10)
+    try:
+        yield
+    finally:
+        go.set()
+        thread.join()
