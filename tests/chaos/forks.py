@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, Self
 from sqlalchemy import Engine, event
 
 from caesura.store.open import open_database
+from tests.chaos.crowd import write_until_killed
 from tests.chaos.story import Story
 
 ROOT = Path(__file__).parents[2]
@@ -42,10 +43,17 @@ class Forks:
 
     def run(self, url: str, name: str, when: When = "after", number: int = 0) -> Ended:
         """Tell a story in a child that is killed before or after its commit of this number, from 1 on."""
+        return self._order(url=url, name=name, when=when, number=number)
+
+    def crowd(self, url: str, name: str, life: float) -> Ended:
+        """Write and read in a child that is killed after so many seconds."""
+        return self._order(url=url, name=name, life=life)
+
+    def _order(self, **order: str | float) -> Ended:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(json.dumps({"url": url, "name": name, "when": when, "number": number}) + "\n")
+        stdin.write(json.dumps(order) + "\n")
         stdin.flush()
         return Ended(**json.loads(stdout.readline()))
 
@@ -79,6 +87,10 @@ async def _tell(url: str, name: str, when: When, reaper: Reaper, say: Callable[[
     await database.close()
 
 
+async def _write(url: str, name: str, life: float, say: Callable[[str], None]) -> None:
+    await write_until_killed(await open_database(url), name, life, say)
+
+
 def _unless_reading(reaper: Reaper) -> None:
     if not threading.current_thread().name.startswith("caesura-read"):
         reaper()
@@ -88,9 +100,11 @@ def _child(order: dict[str, Any], out: int) -> None:
     def say(line: str) -> None:
         os.write(out, f"{line}\n".encode())
 
+    if "life" in order:
+        return asyncio.run(_write(**order, say=say))
     reaper = Reaper(order["number"])
     asyncio.run(_tell(order["url"], order["name"], order["when"], reaper, say))
-    say(f"commits {reaper.commits}")
+    return say(f"commits {reaper.commits}")
 
 
 def _fork(order: dict[str, Any]) -> Ended:

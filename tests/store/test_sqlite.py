@@ -231,7 +231,7 @@ async def test_the_folder_is_made_and_the_lock_is_its_owners_alone(tmp_path: Pat
     path = tmp_path / "new" / "folder" / "caesura.db"
     database = await open_database(f"sqlite:///{path}")
     assert not database.shared
-    assert os.stat(f"{path}.lock").st_mode & 0o777 == 0o600  # noqa: ASYNC240
+    assert os.stat(f"{path}.lock").st_mode & 0o777 == 0o600
     await database.close()
 
 

@@ -50,7 +50,9 @@ class Builder:
         assert agent.graph is not None  # noqa: S101 - for the type checker
         graph = agent.graph.copy({"checkpointer": self._saver, "name": agent.name})
         models = self._models(agent, []) if "model" in agent.spec.model_fields_set else ()
-        return Compiled(agent.name, agent.version, agent.spec, graph, models, {}, {}, foreign=True)
+        return Compiled(
+            agent.name, agent.version, agent.spec, graph, models, {}, {}, self._saver, foreign=True
+        )
 
     def _own(self, agent: Agent) -> Compiled:
         tools = [*self._registry.tools_of(agent.spec), *(self._delegate(link) for link in agent.sub_agents)]
@@ -67,7 +69,9 @@ class Builder:
         )
         permissions = {tool.name: self._permission(agent, tool) for tool in tools}
         by_name = {tool.name: tool for tool in tools}
-        handover.agent = Compiled(agent.name, agent.version, agent.spec, graph, models, by_name, permissions)
+        handover.agent = Compiled(
+            agent.name, agent.version, agent.spec, graph, models, by_name, permissions, self._saver
+        )
         return handover.agent
 
     def _permission(self, agent: Agent, tool: Tool) -> Permission:

@@ -11,6 +11,7 @@ from langgraph.pregel import Pregel
 
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.tool import Tool
+from caesura.engine.saver import Saver
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Compiled:
     models: tuple[BoundModel, ...]
     tools: Mapping[str, Tool]
     permissions: Mapping[str, Permission]
+    saver: Saver
     #: The graph is the operator's own: we watch it from outside.
     foreign: bool = False
 

@@ -47,11 +47,9 @@ class Ending:
         messages = _messages(run.transcript, outcome)
 
         def rows(connection: Connection) -> None:
-            turns.keep_messages(connection, turn, messages)
-            turns.change(connection, turn.num, turn.epoch, running_ms=run.running_ms)
-            _settle(connection, run, outcome)
-            if titled:
-                turns.release(connection, turn.num, turn.epoch)
+            values = turns.told(turn, messages) | _settled(outcome) | {"running_ms": run.running_ms}
+            turns.change(connection, turn.num, turn.epoch, **values | (turns.RELEASED if titled else {}))
+            _write_down(connection, run, outcome)
 
         last = [ev.SegmentEnded()] if titled else []
         await run.record(outcome, *last, also=rows, durable=True)
@@ -72,11 +70,10 @@ class Ending:
         number = transcript.segment + 1
 
         def rows(connection: Connection) -> None:
-            turns.keep_messages(connection, turn, transcript.closed())
-            turns.change(connection, turn.num, turn.epoch, segment=number, segment_seq=stream.last)
-            turns.end(connection, turn.num, turn.epoch, "failed")
+            values = turns.told(turn, transcript.closed()) | turns.ended("failed") | turns.RELEASED
+            place = {"segment": number, "segment_seq": stream.last}
+            turns.change(connection, turn.num, turn.epoch, **values | place)
             checkpoints.remove(connection, turn.num)
-            turns.release(connection, turn.num, turn.epoch)
 
         started = ev.RunStarted(turn.agent, number, "retry" if past else "start")
         await stream.commit(started, failed(turn, error), ev.SegmentEnded(), also=rows, durable=True)
@@ -125,15 +122,20 @@ def _messages(transcript: Transcript, outcome: Outcome) -> Any:
     return transcript.messages() if isinstance(outcome, ev.Interrupted) else transcript.closed()
 
 
-def _settle(connection: Connection, run: Run, outcome: Outcome) -> None:
-    turn = run.turn
+def _settled(outcome: Outcome) -> dict[str, Any]:
+    if not isinstance(outcome, ev.Interrupted):
+        return turns.ended(_STATUS[type(outcome)])
+    until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
+    return {"status": "waiting", "waits_until": until}
+
+
+def _write_down(connection: Connection, run: Run, outcome: Outcome) -> None:
+    """The questions and where the graph waits with them; nothing of that once the turn has ended."""
     if isinstance(outcome, ev.Interrupted):
-        interrupts.ask(connection, turn.num, run.user_id, run.questions)
-        until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
-        turns.change(connection, turn.num, turn.epoch, status="waiting", waits_until=until)
-    else:
-        turns.end(connection, turn.num, turn.epoch, _STATUS[type(outcome)])
-        checkpoints.remove(connection, turn.num)
+        interrupts.ask(connection, run.turn.num, run.user_id, run.questions)
+        run.pause.keep(connection, run.turn.num)
+    elif run.cause != "start" or run.agent.foreign:
+        checkpoints.remove(connection, run.turn.num)
 
 
 async def _wait(event: asyncio.Event) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
@@ -30,13 +31,15 @@ class Engine:
         limits: Limits | None = None,
         lease: float = 15.0,
         poll: float = 1.0,
+        callbacks: Sequence[Any] = (),
     ) -> None:
+        """`callbacks` are LangChain's: they watch every model and tool call."""
         self.catalog = catalog
         self.builder = Builder(catalog, registry, Saver(database), default_model, environ)
         self.supervisor = Supervisor(database, lease=lease, poll=poll)
         self.workspaces = workspaces
         self.runner = Runner(
-            database, log, self.builder, workspaces, limits or Limits(), self.supervisor.spawn
+            database, log, self.builder, workspaces, limits or Limits(), self.supervisor.spawn, callbacks
         )
 
     def start(self) -> None:

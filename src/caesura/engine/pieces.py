@@ -22,11 +22,9 @@ from caesura.core import plain
 
 async def pieces(model: Any, prompt: Sequence[BaseMessage]) -> AsyncIterator[AIMessageChunk]:
     """What the model says, as it says it. One that does not stream gives its answer as one piece."""
-    plain_model, arguments = (
-        (model.bound, model.kwargs) if isinstance(model, RunnableBinding) else (model, {})
-    )
-    if _direct(plain_model, arguments):
-        async for made in plain_model._astream(list(prompt), **arguments):
+    inner, arguments = _unbound(model)
+    if _direct(inner, arguments):
+        async for made in inner._astream(list(prompt), **arguments):
             if made.generation_info:
                 made.message.response_metadata = {**made.message.response_metadata, **made.generation_info}
             yield made.message

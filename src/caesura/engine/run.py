@@ -20,6 +20,7 @@ from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.engine.compiled import Compiled
 from caesura.engine.limits import Limits
+from caesura.engine.pause import Pause
 from caesura.log.stream import Also, Stream
 from caesura.store.interrupts import Asked
 from caesura.store.tool_calls import ToolCall
@@ -59,8 +60,10 @@ class Run:
     asked: list[Asked]
     control: Control
     grants: set[str] = field(default_factory=set)
+    callbacks: tuple[Any, ...] = ()
     cause: ev.Cause = "start"
     questions: dict[str, Interrupt] = field(default_factory=dict)
+    pause: Pause = field(default_factory=Pause)
     began: float = field(default_factory=time.monotonic)
 
     def say(self, event: ev.Event) -> None:

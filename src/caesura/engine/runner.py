@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from langchain_core.messages import HumanMessage
-from langgraph.errors import GraphDrained, GraphRecursionError
-from langgraph.types import Command, StateSnapshot
+from langgraph.errors import GraphRecursionError
 from sqlalchemy import Connection
 
 from caesura.agents import phrases
 from caesura.core import events as ev
 from caesura.core import fold, ids, interrupts, language
 from caesura.core.errors import Fenced, Unavailable
-from caesura.engine import foreign, texts, titles, translate
+from caesura.engine import texts, titles
+from caesura.engine.advance import Released, advance
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
 from caesura.engine.ending import EVERYTHING, Ending, Outcome, Spawn, Title, failed
@@ -26,7 +25,6 @@ from caesura.engine.failures import RunFailed, StepLimit, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.run import Control, Run, stop_reason
-from caesura.engine.saver import thread_id
 from caesura.log import Log
 from caesura.store import conversations, tool_calls, turns
 from caesura.store import interrupts as asked
@@ -43,10 +41,6 @@ _ADOPTIONS = 20
 Closed = Literal["expired", "superseded", "cancelled"]
 
 
-class Released(Exception):
-    """The run let go of its turn at a step's end: somebody else goes on with it."""
-
-
 class Runner:
     def __init__(
         self,
@@ -56,9 +50,11 @@ class Runner:
         workspaces: Path,
         limits: Limits,
         spawn: Spawn,
+        callbacks: Sequence[Any] = (),
     ) -> None:
         self._database, self._log, self._builder = database, log, builder
         self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
+        self._callbacks = tuple(callbacks)
         self.history = History(database)
         self._ending = Ending(log, self.history, spawn)
 
@@ -108,6 +104,7 @@ class Runner:
             asked=questions,
             control=control,
             grants=set(turn.grants),
+            callbacks=self._callbacks,
         )
 
     async def _begin(self, run: Run) -> Title | None:
@@ -172,70 +169,19 @@ class Runner:
         return ev.Stopped(reason)
 
     async def _drive(self, run: Run) -> Outcome:
-        config: Any = {
-            "configurable": {"thread_id": thread_id(run.turn.num, run.turn.epoch)},
-            "recursion_limit": 10_000 if not run.agent.foreign else run.limits.steps,
-        }
-        state = None if run.cause == "start" else await run.agent.graph.aget_state(config)
-        given = self._input(run, state)
-        if run.agent.foreign and state is not None:
-            lost = foreign.void(run, foreign.refs(state.values))
-            for call in lost:
-                run.say(ev.TextVoided(call))
-        found = await self._stream(run, given, config) if given is not _NOTHING else []
+        found = await advance(run)
         if found:
             return await self._ask(run, found)
         return await self._ask_in_words(run) or ev.Finished()
 
-    def _input(self, run: Run, state: StateSnapshot | None) -> Any:
-        """What the graph needs to go on from where it is: everything, an answer, or nothing but a push."""
-        opening = [HumanMessage(run.turn.content), *_so_far(run)]
-        if state is None or state.created_at is None:
-            return {"messages": [*run.history, *opening] if run.agent.foreign else opening}
-        told = [message.content for message in run.transcript.finished if message.role == "user"]
-        heard = sum(isinstance(message, HumanMessage) for message in state.values.get("messages", []))
-        if not run.agent.foreign and heard < 1 + len(told):
-            return {"messages": [HumanMessage(text) for text in told[heard - 1 :]]}
-        answers = {item.graph_id: item.answer for item in run.asked if item.answer is not None}
-        waiting = {item.id for task in state.tasks for item in task.interrupts}
-        resume = {graph_id: _answer(run, answers[graph_id]) for graph_id in waiting if graph_id in answers}
-        if resume:
-            return Command(resume=resume)
-        pending = bool(state.tasks) or (state.metadata or {}).get("source") == "input"
-        return None if pending else _NOTHING
-
-    async def _stream(self, run: Run, given: Any, config: Any) -> list[tuple[str, interrupts.Interrupt]]:
-        """Run the graph; what it asks, by the id under which it wants the answer."""
-        watcher = foreign.Watcher(run) if run.agent.foreign else None
-        found: dict[str, interrupts.Interrupt] = {}
-        stream: AsyncIterator[Any] = run.agent.graph.astream(
-            given,
-            config,
-            context=None if run.agent.foreign else run.context(run.agent.name),
-            stream_mode=foreign.MODES if watcher else foreign.UPDATES,
-            subgraphs=True,
-            durability="sync",
-            control=run.control.graph,
-        )
-        try:
-            async for _, mode, data in stream:
-                if mode == "updates" and "__interrupt__" in data:
-                    for item in data["__interrupt__"]:
-                        found[item.id] = translate.interrupt(item, run.agent.name, run.agent.foreign)
-                elif watcher is not None:
-                    await watcher.see(mode, data)
-        except GraphDrained as error:
-            raise Released from error
-        return list(found.items())
-
     # --- asking
 
-    async def _ask(self, run: Run, found: list[tuple[str, interrupts.Interrupt]]) -> ev.Interrupted:
+    async def _ask(self, run: Run, found: dict[str, interrupts.Interrupt]) -> ev.Interrupted:
         spec = run.agent.spec.interrupt
         expires = None
         if spec.enabled:
             expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
-        run.questions = {graph_id: replace(item, expires_at=expires) for graph_id, item in found}
+        run.questions = {graph_id: replace(item, expires_at=expires) for graph_id, item in found.items()}
         return ev.Interrupted(tuple(run.questions.values()))
 
     async def _ask_in_words(self, run: Run) -> ev.Interrupted | None:
@@ -253,10 +199,9 @@ class Runner:
             fields=spec.form(run.language),
             agent=run.agent.name,
         )
-        return await self._ask(run, [(IN_WORDS, item)])
+        return await self._ask(run, {IN_WORDS: item})
 
 
-_NOTHING = object()
 _CLOSED: dict[str, Closed] = {"superseded": "superseded", "timeout": "expired"}
 
 
@@ -294,15 +239,3 @@ def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[as
     turns.hold(connection, turn.num, turn.epoch)
     asked.close(connection, turn.num, how)
     return asked.of(connection, turn.num)
-
-
-def _so_far(run: Run) -> list[Any]:
-    """What this turn's earlier attempt finished before it failed: a new attempt goes on from there."""
-    whole = [message for message in run.transcript.finished if not message.cut]
-    return translate.to_langchain(fold.close(whole, run.transcript.running))
-
-
-def _answer(run: Run, answer: interrupts.Answer) -> Any:
-    if run.agent.foreign:
-        return answer.value if answer.decision == "value" else interrupts.answer_dict(answer)
-    return interrupts.answer_dict(answer)

@@ -11,8 +11,9 @@ from typing import Any
 from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.engine.advance import Released
 from caesura.engine.run import Control, stop_reason
-from caesura.engine.runner import Released, Runner
+from caesura.engine.runner import Runner
 from caesura.store import turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
@@ -79,6 +80,11 @@ class Supervisor:
     @property
     def count(self) -> int:
         return len(self._jobs)
+
+    @property
+    def draining(self) -> bool:
+        """Whether this process is about to end: it takes nothing up any more."""
+        return self._stopping.is_set()
 
     def nudge(self) -> None:
         """Something may wait to be taken up: look now."""
@@ -147,7 +153,8 @@ class Supervisor:
         finally:
             if self._jobs.get(turn.num) is job:
                 del self._jobs[turn.num]
-            self.nudge()
+            if job.control.hurry.is_set():
+                self.nudge()  # the answer came before the segment's end
 
     async def _hand_over(self, turn: Turn) -> None:
         try:

@@ -13,6 +13,7 @@ from caesura.store.turns import OnDisconnect
 if TYPE_CHECKING:
     from caesura.http.auth import Gate
     from caesura.http.limits import Limits
+    from caesura.http.metrics import Metrics
     from caesura.http.pagination import Pages
     from caesura.http.sse import EventStreams
 
@@ -24,6 +25,7 @@ class Context:
     limits: Limits
     streams: EventStreams
     pages: Pages
+    metrics: Metrics
     on_disconnect: OnDisconnect
 
 

@@ -29,5 +29,5 @@ async def ready(here: Here) -> Health:
     """The database answers, and the server is not about to stop."""
     if here.service.draining:
         raise Unavailable("the server is shutting down")
-    await here.service.ping()
+    await here.service.figures()
     return Health()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
@@ -27,6 +28,8 @@ _BACKOFF = 0.05
 _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 
 T = TypeVar("T")
+#: Told of each commit: how long it took, and what it wrote.
+Committed = Callable[[float, Sequence[Batch]], None]
 
 
 class Log:
@@ -40,21 +43,24 @@ class Log:
         *,
         patience: float = 5.0,
         poll: float = 1.0,
+        committed: Committed | None = None,
     ) -> None:
         """`patience` is how long storage may be away before writers are told; `poll` how often a reader
-        looks for itself where other processes write."""
+        looks for itself where other processes write; `committed` must be quick and must not raise."""
         self._database = database
         self._wakeups = wakeups or Alone()
         self._wakeups.listen(self._heard)
         self._patience = patience
         self._poll = poll if database.shared else None
+        self._committed = committed
         self._tails: dict[int, Tail] = {}
         self._dirty: dict[Stream, None] = {}
         self._flusher: asyncio.Task[None] | None = None
 
     async def open(self, turn: int, epoch: int) -> Stream:
         """The writing end of a turn's log, for the owner of this epoch; `Fenced` for anyone else."""
-        last = await self._database.read(_last, turn, epoch)
+        # The first owner finds it empty: nobody could have written.
+        last = 0 if epoch == 1 else await self._database.read(_last, turn, epoch)
         return Stream(turn, epoch, last, self._touch)
 
     async def append(self, turn: int, epoch: int, events: Sequence[Event]) -> int:
@@ -123,6 +129,7 @@ class Log:
                 await self._flush(batches)
 
     async def _flush(self, batches: list[Batch]) -> None:
+        began = time.perf_counter()
         try:
             outcomes = await self._write(batches)
         except Exception as error:
@@ -136,7 +143,10 @@ class Log:
             for batch in batches:
                 batch.stream.fail(failure)
         told = zip(batches, outcomes, strict=True)
-        self._wakeups.tell([batch.stream.turn for batch, outcome in told if self._publish(batch, outcome)])
+        written = [batch for batch, outcome in told if self._publish(batch, outcome)]
+        self._wakeups.tell([batch.stream.turn for batch in written])
+        if self._committed is not None:
+            self._committed(time.perf_counter() - began, written)
 
     async def _write(self, batches: list[Batch]) -> list[Any]:
         write = self._database.write if any(b.durable for b in batches) else self._database.write_lightly

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -11,6 +12,7 @@ from sqlalchemy import Connection
 from caesura.core import fold, ids, tree
 from caesura.core import messages as msg
 from caesura.core.errors import BadInput, NotFound
+from caesura.core.events import ToolStarted
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
 from caesura.engine.engine import Engine
@@ -45,12 +47,15 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A turn with what was said in it so far, and the number of the event up to which that is."""
+    """A turn with what was said in it so far, and the number of the event up to which that is. Of a live
+    turn also the model call of each message, under which more text may come, and the tools under way."""
 
     turn: Turn
     messages: list[Message]
     cursor: int
     pending: tuple[Interrupt, ...] = ()
+    calls: tuple[int | None, ...] = ()
+    running: tuple[ToolStarted, ...] = ()
 
 
 class Conversations:
@@ -102,6 +107,10 @@ class Conversations:
     async def tree(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
         """The conversation and all its turns, oldest first."""
         return await self._database.read(_tree, user_id, conversation_id)
+
+    async def branch(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
+        """The conversation and the turns of its active branch, oldest first."""
+        return await self._database.read(_branch, user_id, conversation_id)
 
     async def history(self, user_id: str, conversation_id: str) -> list[Message]:
         """What was said on the active branch, as people see it: messages with text."""
@@ -166,7 +175,24 @@ def _seen(connection: Connection, turn: Turn) -> Seen:
     transcript = fold.fold(item.event for item in past)
     waiting = turn.status == "waiting"
     pending = tuple(item.interrupt for item in interrupts.pending(connection, turn.num)) if waiting else ()
-    return Seen(turn, transcript.messages(), past[-1].seq if past else 0, pending)
+    messages = transcript.messages()
+    return Seen(
+        turn,
+        messages,
+        past[-1].seq if past else 0,
+        pending,
+        tuple(_calls(transcript, messages)),
+        tuple(transcript.running.values()),
+    )
+
+
+def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int | None]:
+    """The model call of each message: the drafts come last, in the order of their calls."""
+    finished = {id(message): call for call, (_, message) in transcript.calls.items()}
+    drafts = [call for call, draft in transcript.drafts.items() if draft.text or draft.reasoning]
+    for index, message in enumerate(messages):
+        place = index - len(transcript.finished)
+        yield finished.get(id(message)) if place < 0 else drafts[place]
 
 
 def _shown(seen: list[Seen]) -> list[Message]:

@@ -16,6 +16,7 @@ class Presence:
         self._leave = leave
         self._readers: dict[int, int] = {}
         self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._closed = False
 
     def readers(self, num: int) -> int:
         return self._readers.get(num, 0)
@@ -40,11 +41,15 @@ class Presence:
                     self._wait(num)
 
     def close(self) -> None:
+        """The process ends: readers who leave now are sent away, and come back to the next one."""
+        self._closed = True
         for num in list(self._timers):
             self._cancel(num)
 
     def _wait(self, num: int) -> None:
         self._cancel(num)
+        if self._closed:
+            return
         self._timers[num] = asyncio.get_running_loop().call_later(self._grace, self._left, num)
 
     def _left(self, num: int) -> None:

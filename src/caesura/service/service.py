@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from caesura.core.errors import CaesuraError
 from caesura.engine.engine import Engine
 from caesura.log import Log
 from caesura.service.conversations import Conversations
@@ -11,7 +18,17 @@ from caesura.service.presence import Presence
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
+from caesura.store import interrupts, keys, turns
 from caesura.store.database import Database
+
+logger = logging.getLogger(__name__)
+
+_SWEEP = 3600.0
+
+
+class Figures(NamedTuple):
+    turns_queued: int
+    interrupts_waiting: int
 
 
 class Service:
@@ -25,6 +42,7 @@ class Service:
         disconnect_grace: float = 5.0,
     ) -> None:
         self.engine = engine
+        self._database = database
         self.presence = Presence(disconnect_grace, self._left)
         self.people = People(database)
         self.conversations = Conversations(database, log, engine, default_agent)
@@ -34,5 +52,37 @@ class Service:
         self.tickets = Tickets(database)
         engine.supervisor.started = self.presence.started
 
+    def start(self) -> None:
+        """Begin to work, first of all on what a process that died has left."""
+        self.engine.start()
+        self.engine.supervisor.spawn(self._sweep())
+
+    async def drain(self, grace: float = 5.0) -> None:
+        """Let go of all runs within these seconds; safe to repeat."""
+        self.presence.close()
+        await self.engine.drain(grace)
+
+    @property
+    def draining(self) -> bool:
+        """Whether this process is about to end."""
+        return self.engine.supervisor.draining
+
+    async def figures(self) -> Figures:
+        """How much there is to do, over all processes; `Unavailable` when the database does not answer."""
+        return await self._database.read(_figures)
+
+    async def _sweep(self) -> None:
+        """Forget keys that are too old to matter, now and then."""
+        while True:
+            try:
+                await self._database.write_lightly(keys.forget_old)
+            except CaesuraError as error:
+                logger.warning("old keys were not forgotten: %s", error)
+            await asyncio.sleep(_SWEEP)
+
     def _left(self, num: int) -> None:
         self.engine.supervisor.spawn(self.turns.leave(num))
+
+
+def _figures(connection: Connection) -> Figures:
+    return Figures(turns.count_queued(connection), interrupts.count_pending(connection))

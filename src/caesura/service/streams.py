@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
@@ -13,6 +14,15 @@ from caesura.service.presence import Presence
 from caesura.store import conversations, events, turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reader begins. `exhausted`: nothing will ever come after it, unless somebody acts."""
+
+    turn: Turn
+    after: int
+    exhausted: bool
 
 
 class Streams:
@@ -51,13 +61,18 @@ class Streams:
         """The turn at the end of the active branch: the one that runs, or ran last."""
         return await self._database.read(_current, user_id, conversation_id)
 
+    async def place(self, user_id: str, turn_id: str, after: int) -> Place:
+        """The turn and the cursor from which to read it. A cursor beyond the end (power was lost after it
+        was given out) is moved to the beginning of the newest segment."""
+        return await self._database.read(_place, user_id, turn_id, after)
+
     async def exhausted(self, turn: Turn, after: int) -> bool:
         """Whether nothing will ever come after this cursor, unless somebody acts."""
         return await self._database.read(_exhausted, turn.num, after)
 
     async def _over(self, turn: Turn, seq: int) -> bool:
-        now = await self._database.read(turns.numbered, turn.num)
-        return now is None or (now.ended and await self.exhausted(turn, seq))
+        """Whether the segment that ended in this event was the turn's last."""
+        return await self._database.read(_ended_in, turn.num, seq)
 
 
 async def _from_segment(follow: AsyncIterator[list[Envelope]], segment: int) -> AsyncIterator[list[Envelope]]:
@@ -85,9 +100,32 @@ def _current(connection: Connection, user_id: str, conversation_id: str) -> Turn
     return turns.get(connection, conversation.active_turn) if conversation.active_turn else None
 
 
+def _place(connection: Connection, user_id: str, turn_id: str, after: int) -> Place:
+    turn = turns.get(connection, turn_id)
+    conversations.get(connection, turn.conversation_id, user_id)
+    last = events.last(connection, turn.num)
+    after = after if after <= last else turn.segment_seq
+    return Place(turn, after, after >= last and _quiet(connection, turn, last))
+
+
 def _exhausted(connection: Connection, num: int, after: int) -> bool:
     turn = turns.numbered(connection, num)
     if turn is None:
         return True
-    quiet = turn.owner is None and (turn.ended or turn.status == "waiting")
-    return quiet and after >= events.last(connection, num)
+    last = events.last(connection, num)
+    return after >= last and _quiet(connection, turn, last)
+
+
+def _quiet(connection: Connection, turn: Turn, last: int) -> bool:
+    """Whether the log ends in a whole segment that nothing follows by itself. An owner may still hold the
+    turn for a moment after it has written the last event."""
+    if not (turn.ended or turn.status == "waiting"):
+        return False
+    if turn.owner is None:
+        return True
+    return any(isinstance(item.event, ev.SegmentEnded) for item in events.read(connection, turn.num, last - 1, 1))
+
+
+def _ended_in(connection: Connection, num: int, seq: int) -> bool:
+    turn = turns.numbered(connection, num)
+    return turn is None or (turn.ended and events.last(connection, num) == seq)

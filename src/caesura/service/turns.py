@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from caesura.core.errors import BadInput, Conflict, InterruptPending, RunInProgress
+from caesura.core.errors import BadInput, Conflict, InterruptPending, RunInProgress, Unavailable
 from caesura.core.events import StopReason
 from caesura.core.interrupts import Answer
 from caesura.engine.engine import Engine
@@ -132,8 +132,10 @@ class Turns:
         return await self.send(user_id, turn.conversation_id, again, key)
 
     async def _begin(self, user_id: str, key: Key | None, work: Callable[[Connection], Turn]) -> Turn:
-        turn, new = await idempotency.once(self._database, user_id, key, work)
         supervisor = self._engine.supervisor
+        if supervisor.draining:
+            raise Unavailable("the server is shutting down")
+        turn, new = await idempotency.once(self._database, user_id, key, work)
         if new and turn.owner == supervisor.owner and not supervisor.works_on(turn):
             supervisor.run(turn)
         return turn

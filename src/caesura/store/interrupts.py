@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, func, insert, or_, select, update
 
 from caesura.core import interrupts as core
 from caesura.core import plain
@@ -70,6 +70,11 @@ def of(connection: Connection, turn: int) -> list[Asked]:
 def inbox(connection: Connection, user_id: str, limit: int = 100) -> list[Asked]:
     """What waits for this person, over all conversations, oldest first."""
     return _select(connection, interrupts.c.user_id == user_id, _open(), limit=limit)
+
+
+def count_pending(connection: Connection) -> int:
+    """How many wait, whoever for."""
+    return connection.execute(select(func.count()).select_from(interrupts).where(_open())).scalar_one()
 
 
 def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:

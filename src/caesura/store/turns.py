@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, func, insert, or_, select, update
 
 from caesura.core import ids, plain
 from caesura.core import messages as msg
@@ -111,6 +111,12 @@ def of(connection: Connection, conversation_id: str) -> list[Turn]:
     return [_turn(row) for row in connection.execute(statement)]
 
 
+def count_queued(connection: Connection) -> int:
+    """How many wait for somebody to go on with them."""
+    queued = select(func.count()).select_from(turns).where(turns.c.status == "queued")
+    return connection.execute(queued).scalar_one()
+
+
 def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
     """Take this turn over if nobody holds it, under a new epoch."""
     return next(iter(_claim(connection, [num], owner, lease_ms)), None)
@@ -151,9 +157,15 @@ def request_stop(connection: Connection, num: int, reason: str) -> bool:
 
 def hold(connection: Connection, num: int, epoch: int) -> None:
     """Make sure, until the transaction ends, that this epoch still owns the turn."""
-    statement = select(turns.c.num).where(turns.c.num == num, turns.c.epoch == epoch)
-    if connection.execute(statement.with_for_update(key_share=True)).first() is None:
+    if connection.execute(_HOLD, {"num": num, "epoch": epoch}).first() is None:
         raise Fenced
+
+
+_HOLD = (
+    select(turns.c.num)
+    .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
+    .with_for_update(key_share=True)
+)
 
 
 def change(connection: Connection, num: int, epoch: int, **values: Any) -> None:
@@ -163,27 +175,35 @@ def change(connection: Connection, num: int, epoch: int, **values: Any) -> None:
         raise Fenced
 
 
+def told(turn: Turn, messages: Sequence[msg.Message]) -> dict[str, Any]:
+    """What was said so far, as columns, with what that makes the branch's length."""
+    above = turn.message_count - len(msg.shown(turn.messages or ()))
+    return {
+        "messages": plain.dumps([msg.to_dict(message) for message in messages]),
+        "message_count": above + len(msg.shown(messages)),
+    }
+
+
 def keep_messages(connection: Connection, turn: Turn, messages: Sequence[msg.Message]) -> None:
-    """Store what was said so far, and what that makes the branch's length."""
-    parent = get(connection, turn.parent_id) if turn.parent_id else None
-    shown = len(msg.shown(messages))
-    change(
-        connection,
-        turn.num,
-        turn.epoch,
-        messages=plain.dumps([msg.to_dict(message) for message in messages]),
-        message_count=(parent.message_count if parent else 0) + 1 + shown,
-    )
+    change(connection, turn.num, turn.epoch, **told(turn, messages))
+
+
+def ended(status: Status) -> dict[str, Any]:
+    """The columns of a turn that is over."""
+    return {"status": status, "ended_at": now_ms(), "stop_requested": None, "waits_until": None}
 
 
 def end(connection: Connection, num: int, epoch: int, status: Status) -> None:
-    change(connection, num, epoch, status=status, ended_at=now_ms(), stop_requested=None, waits_until=None)
+    change(connection, num, epoch, **ended(status))
+
+
+#: The columns of a turn that nobody holds.
+RELEASED: dict[str, Any] = {"owner": None, "lease_until": None}
 
 
 def release(connection: Connection, num: int, epoch: int, *, requeue: bool = False) -> None:
     """Let go of a turn; with `requeue` another owner is to go on with it at once."""
-    values: dict[str, Any] = {"owner": None, "lease_until": None}
-    change(connection, num, epoch, **values | ({"status": "queued"} if requeue else {}))
+    change(connection, num, epoch, **RELEASED | ({"status": "queued"} if requeue else {}))
 
 
 def reopen(connection: Connection, turn_id: str) -> Turn:

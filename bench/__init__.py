@@ -1,0 +1,1 @@
+"""Measurements, beside a baseline taken in the same run. `python -m bench [subject …] [--quick]`."""

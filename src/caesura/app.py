@@ -1,0 +1,185 @@
+"""The application put together: settings end here and become plain arguments of what needs them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import uvloop
+from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+
+import caesura
+from caesura.agents.loader import Catalog
+from caesura.agents.models import default_model
+from caesura.agents.tools.registry import standard
+from caesura.core.errors import NotFound, StartupError
+from caesura.dialects.native import routes as native
+from caesura.engine.engine import Engine
+from caesura.engine.limits import Limits as RunLimits
+from caesura.http import auth, health, logs, metrics, tracing
+from caesura.http.auth import LOCAL, Gate
+from caesura.http.body import BodyLimit
+from caesura.http.context import Context
+from caesura.http.errors import Errors, Faults, Form
+from caesura.http.headers import DOCS, Headers
+from caesura.http.limits import Limits
+from caesura.http.metrics import Metrics
+from caesura.http.pagination import Pages
+from caesura.http.server import Server, bind
+from caesura.http.sse import EventStreams
+from caesura.http.tokens import Tokens
+from caesura.log import Log
+from caesura.service.service import Service
+from caesura.settings import Settings, secret_of
+from caesura.store.open import open_database
+
+#: Each dialect: how it says errors, and its routes. The first route that fits a path serves it.
+DIALECTS: Sequence[tuple[Form, APIRouter]] = ((native.FORM, native.router),)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application; its lifespan opens what it needs and closes it, last opened first."""
+    errors = Errors([form for form, _ in DIALECTS])
+    app = FastAPI(
+        title="Caesura",
+        version=caesura.__version__,
+        description="A server for agent conversations that can be left, resumed, branched and replayed.",
+        docs_url=DOCS,
+        redoc_url=None,
+        lifespan=_lifespan(settings),
+        middleware=[
+            Middleware(Headers),
+            Middleware(
+                CORSMiddleware,
+                allow_origins=settings.cors_origins,
+                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-A2UI"],
+                expose_headers=["X-Request-ID", "Retry-After"],
+                max_age=600,
+            ),
+            Middleware(Faults, errors=errors),
+            Middleware(BodyLimit, errors=errors),
+        ],
+    )
+    errors.install(app)
+    for router in (auth.router, health.router, metrics.router, *(router for _, router in DIALECTS)):
+        app.include_router(router)
+    tracing.instrument(app)
+    return app
+
+
+def serve(settings: Settings, ready: Callable[[str], None] | None = None) -> None:
+    """Serve until SIGTERM or Ctrl-C; `ready` is told the address once requests are answered."""
+    logs.configure(settings.log_level, settings.log_format)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, ready or _greet))
+
+
+async def _serve(settings: Settings, ready: Callable[[str], None]) -> None:
+    listener = bind(settings.host, settings.port)
+    with listener:
+        app = create_app(settings)
+        async with app.router.lifespan_context(app):
+            server = server_of(app, settings)
+            host = f"[{settings.host}]" if ":" in settings.host else settings.host
+            ready(f"http://{host}:{listener.getsockname()[1]}")
+            await server.serve([listener])
+
+
+def server_of(app: FastAPI, settings: Settings) -> Server:
+    """A server for an application whose lifespan has begun."""
+    context: Context = app.state.context
+    return Server(
+        app,
+        drain=context.service.drain,
+        abort=context.streams.abort,
+        grace=settings.drain,
+        silence=settings.stream_ttl,
+    )
+
+
+def _lifespan(settings: Settings) -> Callable[[FastAPI], object]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            app.state.context = await _open(settings, stack)
+            yield
+
+    return lifespan
+
+
+async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
+    tokens = Tokens(secret_of(settings), settings.token_hours) if settings.auth == "password" else None
+    counted = Metrics()
+    database = await open_database(settings.database)
+    stack.push_async_callback(database.close)
+    log = Log(database, committed=counted.committed)
+    stack.push_async_callback(log.close)
+    registry = standard()
+    catalog = Catalog(settings.agents_dir, registry.names)
+    _check_agents(catalog, settings)
+    engine = Engine(
+        database,
+        log,
+        catalog,
+        registry,
+        workspaces=settings.data_dir.absolute() / "workspaces",
+        default_model=default_model(os.environ, settings.model),
+        environ=os.environ,
+        limits=RunLimits(run=settings.stream_timeout),
+        lease=settings.lease,
+        callbacks=tracing.callbacks(os.environ),
+    )
+    service = Service(
+        database,
+        log,
+        engine,
+        default_agent=settings.default_agent,
+        disconnect_grace=settings.disconnect_grace,
+    )
+    if tokens is None:
+        await service.people.ensure(LOCAL)
+    streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl)
+    service.start()
+    stack.callback(streams.abort)
+    stack.push_async_callback(service.drain, settings.drain)
+    return Context(
+        service=service,
+        gate=Gate(service.people, service.tickets, tokens, settings.cors_origins),
+        limits=Limits(
+            settings.redis_url,
+            requests=settings.rate_requests,
+            runs=settings.rate_runs,
+            logins=settings.rate_logins,
+            registrations=settings.rate_registrations,
+        ),
+        streams=streams,
+        pages=Pages(settings.default_page_size, settings.max_page_size),
+        metrics=counted,
+        on_disconnect=settings.on_disconnect,
+    )
+
+
+def _check_agents(catalog: Catalog, settings: Settings) -> None:
+    if settings.agents_dir is not None and not settings.agents_dir.is_dir():
+        raise StartupError(f"CAESURA_AGENTS_DIR: there is no folder {settings.agents_dir}")
+    try:
+        catalog.get(settings.default_agent)
+    except NotFound as error:
+        raise StartupError(f"CAESURA_DEFAULT_AGENT: {error}") from error
+
+
+def _greet(address: str) -> None:
+    print(
+        f"Caesura {caesura.__version__} is at {address}\n"
+        f"  {address}{DOCS}  every route, to try out\n"
+        "  caesura chat  to talk from another terminal; say `write hello.py` or `ask me 3 questions`\n"
+        "Ctrl-C ends it. What runs then goes on when it starts again.",
+        file=sys.stderr,
+        flush=True,
+    )

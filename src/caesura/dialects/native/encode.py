@@ -1,0 +1,44 @@
+"""The native frames of events: the name of the class, and all of its fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, get_args
+
+import orjson
+
+from caesura.core import events as ev
+from caesura.core import interrupts, plain
+
+#: The name on the wire of each event.
+NAMES: dict[type[ev.Event], str] = {
+    kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ev.Event)
+}
+_DUMPS = orjson.dumps
+
+
+def frames(envelopes: Iterable[ev.Envelope]) -> bytes:
+    """The frames of these events, one after the other. There is no state: each stands for itself."""
+    return b"".join([_frame(seq, at, event) for seq, at, event in envelopes])
+
+
+def _frame(seq: int, at: int, event: ev.Event) -> bytes:
+    match event:
+        case ev.TextDelta(call, text):
+            return b'id: %d\nevent: text_delta\ndata: {"call":%d,"text":%b}\n\n' % (seq, call, _DUMPS(text))
+        case ev.ReasoningDelta(call, text):
+            return b'id: %d\nevent: reasoning_delta\ndata: {"call":%d,"text":%b}\n\n' % (seq, call, _DUMPS(text))
+        case _:
+            name = NAMES[type(event)].encode()
+            return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, name, plain.dumps(data(at, event)))
+
+
+def data(at: int, event: ev.Event) -> dict[str, Any]:
+    """What stands in a frame. The two deltas go without their time: they are most of a stream."""
+    fields = {name: getattr(event, name) for name in event.__slots__}
+    if isinstance(event, ev.Interrupted):
+        fields["interrupts"] = [interrupts.to_dict(item) for item in event.interrupts]
+    if isinstance(event, ev.TextDelta | ev.ReasoningDelta):
+        return fields
+    return {"at": at, **fields}

@@ -1,0 +1,101 @@
+"""Metrics for Prometheus: counted once a commit, never once a token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Response
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+from caesura.core import events as ev
+from caesura.core.errors import Unavailable
+from caesura.http.context import Here
+from caesura.http.sse import EventStreams
+from caesura.log.stream import Batch
+from caesura.service.service import Service
+
+_COMMIT = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+_FIRST = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_OUTCOMES: dict[type[ev.Event], str] = {
+    ev.Finished: "finished",
+    ev.Failed: "failed",
+    ev.Stopped: "stopped",
+    ev.Interrupted: "interrupted",
+}
+
+router = APIRouter(tags=["health"])
+
+
+class Metrics:
+    def __init__(self) -> None:
+        registry = self.registry = CollectorRegistry()
+        self._outcomes = Counter("caesura_turns", "Segments by what they came to", ["outcome"], registry=registry)
+        self._tokens = Counter("caesura_tokens", "Tokens, as models count them", ["kind"], registry=registry)
+        self._events = Counter("caesura_events", "Events that were written", registry=registry)
+        self._commit = Histogram(
+            "caesura_commit_seconds", "How long a commit takes", buckets=_COMMIT, registry=registry
+        )
+        self._first = Histogram(
+            "caesura_first_token_seconds",
+            "From the beginning of a segment to its first words",
+            buckets=_FIRST,
+            registry=registry,
+        )
+        self._running = Gauge("caesura_runs_running", "Turns this process works on", registry=registry)
+        self._streams = Gauge("caesura_streams_open", "Streams that are being read here", registry=registry)
+        self._queued = Gauge("caesura_turns_queued", "Turns that wait for a process", registry=registry)
+        self._waiting = Gauge("caesura_interrupts_waiting", "Questions that wait for a person", registry=registry)
+        self._begun: dict[int, int] = {}
+        for outcome in _OUTCOMES.values():
+            self._outcomes.labels(outcome)
+
+    def committed(self, seconds: float, batches: Sequence[Batch]) -> None:
+        self._commit.observe(seconds)
+        for batch in batches:
+            self._events.inc(len(batch.envelopes))
+            for at, event in ((item.at, item.event) for item in batch.envelopes):
+                kind = type(event)
+                if kind is ev.TextDelta or kind is ev.ReasoningDelta:
+                    if batch.stream.turn in self._begun:
+                        self._first.observe(max(at - self._begun.pop(batch.stream.turn), 0) / 1000)
+                else:
+                    self._count(batch.stream.turn, at, event)
+
+    def _count(self, turn: int, at: int, event: ev.Event) -> None:
+        if isinstance(event, ev.RunStarted):
+            self._begun[turn] = at
+        elif isinstance(event, ev.ModelFinished):
+            for kind in ("input_tokens", "output_tokens"):
+                self._tokens.labels(kind.removesuffix("_tokens")).inc((event.usage or {}).get(kind, 0))
+        elif outcome := _OUTCOMES.get(type(event)):
+            self._begun.pop(turn, None)
+            self._outcomes.labels(outcome).inc()
+
+    async def text(self, service: Service, streams: EventStreams) -> bytes:
+        self._running.set(service.engine.supervisor.count)
+        self._streams.set(len(streams))
+        try:
+            figures = await service.figures()
+        except Unavailable:
+            pass  # what is known in this process is worth showing, then most of all
+        else:
+            self._queued.set(figures.turns_queued)
+            self._waiting.set(figures.interrupts_waiting)
+        return generate_latest(self.registry)
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"description": "For Prometheus", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(here: Here) -> Response:
+    text = await here.metrics.text(here.service, here.streams)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,102 @@
+"""The server process: uvicorn, which first lets go of the runs, then cuts the streams, then ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from caesura.core.errors import StartupError
+from caesura.http.sse import TRANSPORT
+
+logger = logging.getLogger(__name__)
+
+Drain = Callable[[float], Awaitable[None]]
+
+
+class Protocol(HttpToolsProtocol):
+    """Hands the transport on to streams, which must be able to cut a connection."""
+
+    #: Seconds after which the system gives up on a peer that confirms nothing.
+    silence = 30.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        found = transport.get_extra_info("socket")
+        if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
+            option = getattr(socket, "TCP_USER_TIMEOUT", None)
+            if option is not None:
+                found.setsockopt(socket.IPPROTO_TCP, option, int(self.silence * 1000))
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
+
+
+class Server(uvicorn.Server):
+    def __init__(
+        self, app: ASGIApp, *, drain: Drain, abort: Callable[[], None], grace: float, silence: float = 30.0
+    ) -> None:
+        """`drain` lets go of all runs within the seconds it is given; `abort` cuts all streams."""
+        protocol = type("Protocol", (Protocol,), {"silence": silence})
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=protocol,
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=5,
+            )
+        )
+        self._drain, self._abort, self._grace = drain, abort, grace
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        with self.capture_signals():
+            await self._serve(sockets)
+            self._captured_signals.clear()  # it was obeyed: this is an end in good order
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        logger.info("shutting down")
+        await self._let_go()
+        self._abort()
+        await super().shutdown(sockets)
+
+    async def _let_go(self) -> None:
+        draining = asyncio.ensure_future(self._drain(self._grace))
+        while not draining.done() and not self.force_exit:
+            await asyncio.wait([draining], timeout=0.1)
+        if not draining.done():
+            draining.cancel()
+            await asyncio.wait([draining])
+            await self._drain(0)
+        elif error := draining.exception():
+            logger.error("runs could not be let go", exc_info=error)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._captured_signals.append(sig)
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket, or `StartupError`: before anything else is opened."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made: Any = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host.strip("[]"), port))
+        made.listen(2048)
+    except OSError as error:
+        made.close()
+        raise StartupError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+    made.set_inheritable(False)
+    return made  # type: ignore[no-any-return]

@@ -1,0 +1,423 @@
+"""The store against a model of it in memory: whatever people and nodes do, in any order."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import Connection, update
+
+from caesura.core.errors import CaesuraError
+from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.messages import Message
+from caesura.store import conversations, interrupts, schema, turns, users
+from caesura.store.database import Database
+from caesura.store.open import open_database
+from tests.conformance.rows import LEASE
+
+T = TypeVar("T")
+NAMES = ("alice", "alice-b", "bob")
+NODES = ("node-1", "node-2")
+YES, WRONG = Answer("approve"), Answer("answers", answers=("x",))
+
+
+@dataclass
+class Conversation:
+    id: str
+    user: str
+    turns: list[str] = field(default_factory=list)
+    active: str | None = None
+
+
+@dataclass
+class Turn:
+    id: str
+    num: int
+    conversation: str
+    ordinal: int
+    parent: str | None
+    status: str
+    owner: str | None
+    epoch: int
+    count: int
+    grants: tuple[str, ...] = ()
+    lease_over: bool = False
+    late: bool = False
+    stop: str | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ("done", "failed", "stopped")
+
+    @property
+    def claimable(self) -> bool:
+        if self.owner is not None:
+            return self.lease_over
+        return self.status == "queued" or (self.status == "waiting" and (self.late or self.stop is not None))
+
+
+@dataclass
+class Asked:
+    id: str
+    turn: str
+    user: str
+    late: bool
+    status: str = "pending"
+
+    @property
+    def open(self) -> bool:
+        return self.status == "pending" and not self.late
+
+
+class Store(RuleBasedStateMachine):
+    """Every rule does the same to the store and to the model; the invariant compares all there is to see."""
+
+    def __init__(self, run: Callable[[Any], Any], database: Database) -> None:
+        super().__init__()
+        self.run = run
+        self.database = database
+        self.people: dict[str, int] = {}
+        self.conversations: dict[str, Conversation] = {}
+        self.turns: dict[str, Turn] = {}
+        self.asked: dict[str, Asked] = {}
+        self.made = 0
+        self.run(database.write(_empty))
+
+    def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What the work gives, or the code of the error it raises."""
+        try:
+            return self.run(self.database.write(work, *args, **kwargs))
+        except CaesuraError as error:
+            return error.code
+
+    def new_id(self, kind: str) -> str:
+        self.made += 1
+        return f"{kind}-{self.made:03}"
+
+    def pick(self, data: st.DataObject, things: dict[str, T]) -> T:
+        return things[data.draw(st.sampled_from(sorted(things)))]
+
+    # People and conversations
+
+    @rule(name=st.sampled_from(NAMES))
+    def register(self, name: str) -> None:
+        outcome = self.write(users.create, name, "hash")
+        assert outcome == ("username_taken" if name in self.people else None)
+        self.people.setdefault(name, 0)
+
+    @rule(name=st.sampled_from(NAMES))
+    def leave(self, name: str) -> None:
+        if self.people.get(name) == 0:
+            assert self.write(users.remove, name) is None
+            del self.people[name]
+
+    @rule(name=st.sampled_from(NAMES))
+    def open(self, name: str) -> None:
+        made = Conversation(self.new_id("conv"), name)
+        outcome = self.write(conversations.create, made.id, name, "demo")
+        if name not in self.people:
+            assert outcome == "unauthenticated"
+            return
+        assert outcome.id == made.id
+        self.people[name] += 1
+        self.conversations[made.id] = made
+
+    @precondition(lambda self: self.conversations)
+    @rule(data=st.data(), name=st.sampled_from(NAMES))
+    def delete(self, data: st.DataObject, name: str) -> None:
+        gone = self.pick(data, self.conversations)
+        outcome = self.write(conversations.remove, gone.id, name)
+        if gone.user != name:
+            assert outcome == "not_found"
+            return
+        assert outcome == [self.turns[turn_id].num for turn_id in gone.turns]
+        self.people[name] -= 1
+        del self.conversations[gone.id]
+        self.turns = {key: turn for key, turn in self.turns.items() if turn.conversation != gone.id}
+        self.asked = {key: asked for key, asked in self.asked.items() if asked.turn in self.turns}
+
+    # Turns
+
+    @precondition(lambda self: self.conversations)
+    @rule(data=st.data(), owner=st.sampled_from((None, *NODES)))
+    def say(self, data: st.DataObject, owner: str | None) -> None:
+        conversation = self.pick(data, self.conversations)
+        wanted = data.draw(st.sampled_from([..., ..., None, "turn-missing", *sorted(self.turns)]))
+        new = turns.New(conversation.id, "hi", parent=wanted, owner=owner, lease_ms=LEASE)
+        outcome = self.write(turns.create, new)
+        parent_id = conversation.active if wanted is ... else wanted
+        parent = self.turns.get(parent_id or "")
+        if parent_id is not None and (parent is None or parent.conversation != conversation.id):
+            assert outcome == "not_found"
+        elif parent is not None and parent.status == "waiting":
+            assert outcome == "interrupt_pending"
+        elif parent is not None and not parent.ended:
+            assert outcome == "run_in_progress"
+        else:
+            self._said(conversation, parent, owner, outcome)
+
+    def _said(self, conversation: Conversation, parent: Turn | None, owner: str | None, made: Any) -> None:
+        assert isinstance(made, turns.Turn)
+        turn = Turn(
+            made.id,
+            made.num,
+            conversation.id,
+            ordinal=len(conversation.turns) + 1,
+            parent=parent.id if parent else None,
+            status="running" if owner else "queued",
+            owner=owner,
+            epoch=1 if owner else 0,
+            count=(parent.count if parent else 0) + 1,
+            grants=parent.grants if parent else (),
+        )
+        self.turns[turn.id] = turn
+        conversation.turns.append(turn.id)
+        conversation.active = turn.id
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data())
+    def let_a_lease_run_out(self, data: st.DataObject) -> None:
+        turn = self.pick(data, self.turns)
+        if turn.owner is not None:
+            self.write(_set_lease, turn.num, 1)
+            turn.lease_over = True
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data(), node=st.sampled_from(NODES))
+    def claim(self, data: st.DataObject, node: str) -> None:
+        turn = self.pick(data, self.turns)
+        outcome = self.write(turns.claim, turn.num, node, LEASE)
+        assert (outcome is not None) == turn.claimable
+        if outcome is not None:
+            self._claimed(turn, node, outcome)
+
+    @rule(node=st.sampled_from(NODES), limit=st.integers(1, 4))
+    def claim_some(self, node: str, limit: int) -> None:
+        expected = {turn.num: turn for turn in self.turns.values() if turn.claimable}
+        outcome = self.write(turns.claim_some, node, LEASE, limit)
+        assert len(outcome) == min(limit, len(expected))
+        for made in outcome:
+            self._claimed(expected[made.num], node, made)
+
+    def _claimed(self, turn: Turn, node: str, made: turns.Turn) -> None:
+        turn.owner, turn.epoch, turn.lease_over = node, turn.epoch + 1, False
+        assert (made.id, made.owner, made.epoch) == (turn.id, turn.owner, turn.epoch)
+
+    @rule(node=st.sampled_from(NODES))
+    def renew(self, node: str) -> None:
+        outcome = self.write(turns.renew, node, [turn.num for turn in self.turns.values()], LEASE)
+        mine = [turn for turn in self.turns.values() if turn.owner == node]
+        assert outcome == {turn.num: turn.stop for turn in mine}
+        for turn in mine:
+            turn.lease_over = False
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data())
+    def ask_to_stop(self, data: st.DataObject) -> None:
+        turn = self.pick(data, self.turns)
+        assert self.write(turns.request_stop, turn.num, "user") is not turn.ended
+        if not turn.ended:
+            turn.stop = "user"
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data(), status=st.sampled_from(("done", "failed", "stopped")), stale=st.booleans())
+    def end(self, data: st.DataObject, status: turns.Status, stale: bool) -> None:
+        turn = self.pick(data, self.turns)
+        outcome = self.write(_say_and_end, turn.id, turn.epoch - stale, status)
+        if stale:
+            assert outcome == "fenced"
+            return
+        parent = self.turns.get(turn.parent or "")
+        turn.count = (parent.count if parent else 0) + 2
+        turn.status, turn.stop, turn.late, turn.owner, turn.lease_over = status, None, False, None, False
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data())
+    def give_back(self, data: st.DataObject) -> None:
+        turn = self.pick(data, self.turns)
+        if turn.status == "running":
+            assert self.write(turns.release, turn.num, turn.epoch, requeue=True) is None
+            turn.status, turn.owner, turn.lease_over = "queued", None, False
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data())
+    def try_again(self, data: st.DataObject) -> None:
+        turn = self.pick(data, self.turns)
+        outcome = self.write(turns.reopen, turn.id)
+        if turn.status in ("failed", "stopped") and turn.owner is None:
+            assert outcome.status == turn.status or outcome.status == "queued"
+            turn.status = "queued"
+        else:
+            assert outcome == "conflict"
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data(), tool=st.sampled_from(("execute", "web_fetch")))
+    def always_allow(self, data: st.DataObject, tool: str) -> None:
+        turn = self.pick(data, self.turns)
+        assert self.write(turns.grant, turn.num, turn.epoch, [*turn.grants, tool]) is None
+        turn.grants = tuple(sorted({*turn.grants, tool}))
+
+    # Interrupts
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data(), count=st.integers(1, 3), late=st.booleans())
+    def ask(self, data: st.DataObject, count: int, late: bool) -> None:
+        turn = self.pick(data, self.turns)
+        if turn.ended or turn.status == "waiting":
+            return
+        user = self.conversations[turn.conversation].user
+        items = [
+            Interrupt(self.new_id("int"), "approval", expires_at=1 if late else None) for _ in range(count)
+        ]
+        assert self.write(_suspend, turn.num, turn.epoch, user, items) is None
+        turn.status, turn.owner, turn.late, turn.lease_over = "waiting", None, late, False
+        for item in items:
+            self.asked[item.id] = Asked(item.id, turn.id, user, late)
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data(), name=st.sampled_from((None, *NAMES)), wrong=st.booleans())
+    def answer(self, data: st.DataObject, name: str | None, wrong: bool) -> None:
+        some = st.lists(st.sampled_from(sorted(self.asked)), min_size=1, max_size=3, unique=True)
+        chosen = [self.asked[key] for key in sorted(data.draw(some))]
+        user = name or chosen[0].user
+        outcome = self.write(
+            interrupts.answer,
+            user,
+            {asked.id: YES for asked in chosen} | ({chosen[-1].id: WRONG} if wrong else {}),
+        )
+        shut = [asked for asked in chosen if not asked.open]
+        if any(asked.user != user for asked in chosen):
+            assert outcome == "not_found"
+        elif wrong:
+            assert outcome == "bad_answer"
+        elif shut:
+            assert outcome == ("already_answered" if shut[0].status == "answered" else "nothing_pending")
+        else:
+            assert outcome is self._answered(chosen)
+
+    def _answered(self, chosen: list[Asked]) -> bool:
+        for asked in chosen:
+            asked.status = "answered"
+        ready = {asked.turn for asked in chosen}
+        ready -= {asked.turn for asked in self.asked.values() if asked.open}
+        for turn_id in ready:
+            turn = self.turns[turn_id]
+            if turn.status == "waiting":
+                turn.status, turn.late = "queued", False
+        return ready == {asked.turn for asked in chosen}
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data(), status=st.sampled_from(("expired", "superseded", "cancelled")))
+    def close_questions(self, data: st.DataObject, status: interrupts.Status) -> None:
+        turn_id = self.pick(data, self.asked).turn
+        only_late = status == "expired"
+        due = [asked for asked in self.asked.values() if asked.turn == turn_id and asked.status == "pending"]
+        due = [asked for asked in due if asked.late or not only_late]
+        outcome = self.write(interrupts.close, self.turns[turn_id].num, status, expired_only=only_late)
+        assert sorted(item.interrupt.id for item in outcome) == sorted(asked.id for asked in due)
+        for asked in due:
+            asked.status = status
+
+    # What there is to see
+
+    @invariant()
+    def the_store_shows_what_the_model_holds(self) -> None:
+        seen = self.run(self.database.read(_look, list(self.conversations)))
+        assert seen == (self._people(), self._trees(), self._inboxes())
+
+    def _people(self) -> dict[str, Any]:
+        found: dict[str, Any] = {name: (count, count, []) for name, count in self.people.items()}
+        for conversation in self.conversations.values():
+            active = self.turns.get(conversation.active or "")
+            state = (False, False, 0)
+            if active is not None:
+                waits = active.status == "waiting" and not active.late
+                state = (active.status in ("queued", "running"), waits, active.count)
+            row = (conversation.id, conversation.active, len(conversation.turns), *state)
+            found[conversation.user][2].append(row)
+        return found
+
+    def _trees(self) -> dict[str, Any]:
+        return {
+            conversation.id: [_told(self.turns[turn_id]) for turn_id in conversation.turns]
+            for conversation in self.conversations.values()
+        }
+
+    def _inboxes(self) -> dict[str, Any]:
+        found: dict[str, Any] = {name: [] for name in self.people}
+        for asked in self.asked.values():
+            if asked.open:
+                found[asked.user].append(asked.id)
+        return found
+
+
+def test_the_store_does_what_its_model_does(database_url: str) -> None:
+    bounds = settings(
+        max_examples=25,
+        stateful_step_count=30,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    with asyncio.Runner() as runner:
+        database = runner.run(open_database(database_url))
+        try:
+            run_state_machine_as_test(lambda: Store(runner.run, database), settings=bounds)  # type: ignore[no-untyped-call]
+        finally:
+            runner.run(database.close())
+
+
+def _told(turn: Turn) -> tuple[Any, ...]:
+    place = (turn.id, turn.num, turn.ordinal, turn.parent, turn.count)
+    return (*place, turn.status, turn.owner, turn.epoch, turn.grants, turn.stop)
+
+
+def _look(connection: Connection, ids: list[str]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    people: dict[str, Any] = {}
+    inboxes: dict[str, Any] = {}
+    for user in users.listing(connection):
+        page = conversations.page(connection, user.id, 100)
+        rows = [
+            (c.id, c.active_turn, c.turn_count, c.running, c.interrupted, c.message_count) for c in page.items
+        ]
+        people[user.id] = (user.conversation_count, page.total, sorted(rows))
+        inboxes[user.id] = sorted(item.interrupt.id for item in interrupts.inbox(connection, user.id))
+    trees = {key: [_row(turn) for turn in turns.of(connection, key)] for key in ids}
+    return people, trees, inboxes
+
+
+def _row(turn: turns.Turn) -> tuple[Any, ...]:
+    place = (turn.id, turn.num, turn.ordinal, turn.parent_id, turn.message_count)
+    return (*place, turn.status, turn.owner, turn.epoch, turn.grants, turn.stop_requested)
+
+
+def _say_and_end(connection: Connection, turn_id: str, epoch: int, status: turns.Status) -> None:
+    turn = turns.get(connection, turn_id)
+    turns.hold(connection, turn.num, epoch)
+    turns.keep_messages(connection, turn, [Message("assistant", "hi"), Message("assistant", " ")])
+    turns.end(connection, turn.num, epoch, status)
+    turns.release(connection, turn.num, epoch)
+
+
+def _suspend(connection: Connection, num: int, epoch: int, user: str, items: list[Interrupt]) -> None:
+    interrupts.ask(connection, num, user, {f"g-{item.id}": item for item in items})
+    turns.change(connection, num, epoch, status="waiting", waits_until=items[0].expires_at)
+    turns.release(connection, num, epoch)
+
+
+def _set_lease(connection: Connection, num: int, until: int) -> None:
+    connection.execute(update(schema.turns).where(schema.turns.c.num == num).values(lease_until=until))
+
+
+def _empty(connection: Connection) -> None:
+    for table in reversed(schema.metadata.sorted_tables):
+        connection.execute(table.delete())

@@ -1,0 +1,217 @@
+"""How a database comes to this program's schema, from any state it may be found in."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, inspect, text
+
+from caesura.core import codec
+from caesura.core import events as ev
+from caesura.core.errors import StartupError
+from caesura.core.interrupts import Interrupt
+from caesura.store import conversations, events, interrupts, keys, migrate, schema, tool_calls, turns, users
+from caesura.store.open import open_database
+from tests.servers import Postgres
+
+ROOT = Path(__file__).parents[2]
+OPEN = """
+import asyncio, sys
+from caesura.store.open import open_database
+asyncio.run(open_database(sys.argv[1]))
+"""
+Shape = dict[str, list[str]]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where an empty database is."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/caesura.db"
+    found: str = request.getfixturevalue("postgres_url")
+    return found
+
+
+def test_migrations_are_one_line_of_descent() -> None:
+    scripts = ScriptDirectory.from_config(migrate._config())
+    revisions = [script.revision for script in scripts.walk_revisions()]
+    assert sorted(revisions, reverse=True) == revisions
+    assert scripts.get_current_head() == revisions[0]
+
+
+def test_the_migrated_schema_is_the_one_the_program_knows(url: str) -> None:
+    with _connected(url) as connection:
+        migrate.upgrade(connection)
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, schema.metadata) == []
+
+
+def test_the_migrated_schema_is_the_same_to_the_letter(url: str) -> None:
+    """Also what the comparison above does not look at: defaults, checks, partial indexes, cascades."""
+    with _connected(url) as connection:
+        migrate.upgrade(connection)
+        migrated = _shape(connection)
+        connection.execute(text("DROP TABLE alembic_version"))
+        schema.metadata.drop_all(connection)
+        assert _shape(connection) == {}
+        schema.metadata.create_all(connection)
+        assert _shape(connection) == {
+            name: parts for name, parts in migrated.items() if name != "alembic_version"
+        }
+
+
+def test_migrating_again_changes_nothing(url: str) -> None:
+    with _connected(url) as connection:
+        migrate.upgrade(connection)
+        before = _shape(connection)
+        migrate.upgrade(connection)
+        assert _shape(connection) == before
+
+
+async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(url: str) -> None:
+    with _connected(url) as connection:
+        migrate.upgrade(connection, "0001")
+        _fill(connection)
+        before = _rows(connection)
+    assert {name for name, rows in before.items() if not rows} <= {"checkpoints", "checkpoint_writes"}
+    database = await open_database(url)
+    after = await database.read(_rows)
+    assert {name: after[name] for name in before if name != "alembic_version"} == {
+        name: rows for name, rows in before.items() if name != "alembic_version"
+    }
+    assert set(after) == {"alembic_version", *schema.metadata.tables}
+    [turn] = await database.read(turns.of, "conv-1")
+    assert (turn.content, turn.grants) == ("hello", ("execute",))
+    assert [item.event for item in await database.read(events.read, turn.num, 0, 10)] == [
+        ev.TextDelta(1, "hi")
+    ]
+    await database.close()
+
+
+async def test_killed_after_any_statement_of_a_migration_it_opens_the_next_time(url: str) -> None:
+    lines = await asyncio.to_thread(_die_and_open, url)
+    assert lines[-1] == "through"
+    left_behind = [json.loads(line) for line in lines[:-1]]
+    assert len(left_behind) > len(schema.metadata.tables)
+    assert left_behind == [[]] * len(left_behind)
+    with _connected(url) as connection:
+        assert set(inspect(connection).get_table_names()) == {"alembic_version", *schema.metadata.tables}
+
+
+async def test_killed_while_an_older_database_is_migrated_it_loses_nothing(url: str) -> None:
+    with _connected(url) as connection:
+        migrate.upgrade(connection, "0001")
+        _fill(connection)
+        before = _rows(connection)
+    lines = await asyncio.to_thread(_die_and_open, url)
+    assert lines[-1] == "through"
+    assert len(lines) > 2
+    for line in lines[:-1]:
+        assert set(json.loads(line)) == set(before)
+    with _connected(url) as connection:
+        after = _rows(connection)
+        assert after["turns"] == before["turns"]
+        assert after["events"] == before["events"]
+
+
+async def test_a_newer_schema_is_refused_in_one_line_and_left_alone(url: str) -> None:
+    with _connected(url) as connection:
+        migrate.upgrade(connection)
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        before = _shape(connection)
+    with pytest.raises(StartupError) as caught:
+        await open_database(url)
+    message = str(caught.value)
+    assert message.endswith(
+        " cannot be opened: the database has schema 9999, made by a newer Caesura than this one"
+    )
+    assert "\n" not in message
+    with _connected(url) as connection:
+        assert _shape(connection) == before
+        connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
+    await (await open_database(url)).close()
+
+
+async def test_processes_that_open_one_new_database_at_once_all_get_through(
+    postgres: Postgres, postgres_url: str
+) -> None:
+    processes = asyncio.to_thread(_open_in_processes, postgres_url, 2)
+    here = asyncio.gather(*(open_database(postgres_url) for _ in range(3)))
+    codes, databases = await asyncio.gather(processes, here)
+    assert codes == [0, 0]
+    for database in databases:
+        assert await database.read(users.listing) == []
+        await database.close()
+
+
+def _fill(connection: Connection) -> None:
+    """A person, what they said, and what waits for them."""
+    users.create(connection, "alice", "hash")
+    conversations.create(connection, "conv-1", "alice", "demo", "session")
+    turn = turns.create(connection, turns.New("conv-1", "hello", owner="node-1", lease_ms=1000))
+    turns.grant(connection, turn.num, 1, ["execute"])
+    body = codec.encode([ev.TextDelta(1, "hi")])
+    events.insert_fenced(connection, [events.Rows(turn.num, 1, 1, 1, 5, body)])
+    interrupts.ask(connection, turn.num, "alice", {"g": Interrupt("int-1", "approval")})
+    tool_calls.begin(connection, turn.num, "c1", "execute", {})
+    keys.keep(connection, "alice", "k", "print", {}, "conv-1")
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Connection]:
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
+
+
+def _rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
+    names = inspect(connection).get_table_names()
+    return {name: [tuple(row) for row in connection.execute(text(f"SELECT * FROM {name}"))] for name in names}
+
+
+def _shape(connection: Connection) -> Shape:
+    """What the database itself says each table is made of."""
+    found: Shape = {}
+    rows = _SHAPES[connection.dialect.name]
+    for name, part in connection.execute(text(rows)):
+        lines = sorted(line.strip(" \t,") for line in part.splitlines())
+        found.setdefault(name, []).append(" ".join(lines))
+    return {name: sorted(parts) for name, parts in found.items()}
+
+
+_SHAPES = {
+    "sqlite": """
+        SELECT tbl_name, COALESCE(sql, name) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'
+    """,
+    "postgresql": """
+        SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public'
+        UNION ALL
+        SELECT conrelid::regclass::text, conname || ' ' || pg_get_constraintdef(oid)
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT table_name::text, concat_ws(' ', column_name, data_type, character_maximum_length,
+                                           is_nullable, column_default, is_identity)
+        FROM information_schema.columns WHERE table_schema = 'public'
+    """,
+}
+
+
+def _die_and_open(url: str) -> list[str]:
+    command = [sys.executable, "-m", "tests.store.dying", url]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def _open_in_processes(url: str, count: int) -> list[int]:
+    running = [subprocess.Popen([sys.executable, "-c", OPEN, url]) for _ in range(count)]
+    return [process.wait() for process in running]
