@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from pathlib import Path
 
 import psycopg
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from bench import places
 from bench.measure import Line, Spent, Table, middle, on_loop, percentile, spent
@@ -25,8 +24,9 @@ from caesura.store.open import open_database
 TOKENS = ("Hello", " this", " is a", " word", " or 2")
 CPU_GOAL = 15.0
 BYTES_GOAL = 40.0
+_TURN = 500
 _TABLE = (
-    "CREATE TABLE {}events (turn bigint, first int, last int, at bigint, version smallint, body {},"
+    "CREATE TABLE bare (turn bigint, first int, last int, at bigint, version smallint, body {},"
     " PRIMARY KEY (turn, first))"
 )
 
@@ -34,11 +34,12 @@ _TABLE = (
 def run(quick: bool) -> Iterator[Table]:
     with places.sqlite() as url:
         yield on_loop(_deliver("SQLite", url, quick))
+    with places.sqlite() as url:
         yield on_loop(_store("SQLite", url, quick))
-    with places.postgres() as url:
-        if url is not None:
-            yield on_loop(_deliver("PostgreSQL (without the server's own processor time)", url, quick))
-            yield on_loop(_store("PostgreSQL (without the server's own processor time)", url, quick))
+    with places.postgres() as shared:
+        if shared is not None:
+            yield on_loop(_deliver("PostgreSQL (without the server's own processor time)", shared, quick))
+            yield on_loop(_store("PostgreSQL (without the server's own processor time)", shared, quick))
 
 
 async def _deliver(where: str, url: str, quick: bool) -> Table:
@@ -66,9 +67,9 @@ async def _store(where: str, url: str, quick: bool) -> Table:
             "µs",
             goal=None if database.shared else CPU_GOAL,
         ),
-        await _disk(database, url, 5 if quick else 20),
     ]
     await database.close()
+    table.lines.append(await _disk(url, 5 if quick else 20))
     return table
 
 
@@ -189,34 +190,89 @@ async def _latency(database: Database, samples: int) -> list[Line]:
             await asyncio.sleep(0.002)
             queue.put_nowait(time.perf_counter())
     return [
-        Line(f"a lone token to its reader, p{p}", percentile(ours, p) * 1e3, percentile(theirs, p) * 1e3, "ms")
+        Line(
+            f"a lone token to its reader, p{p}", percentile(ours, p) * 1e3, percentile(theirs, p) * 1e3, "ms"
+        )
         for p in (50, 99)
     ]
 
 
-async def _disk(database: Database, url: str, count: int) -> Line:
+async def _disk(url: str, count: int) -> Line:
     """Every token in a commit of its own; the turn is packed when it ends."""
-    log, tokens = Log(database), 500
+    total = count * _TURN
+    grown = await _grown(url, count)
+    bare = await asyncio.to_thread(_insert_bare, url, total)
+    what = f"on disk for a token, each in a commit of its own, {count} turns of {_TURN}, packed"
+    return Line(what, grown / total, bare / total, "bytes", goal=BYTES_GOAL)
+
+
+async def _grown(url: str, count: int) -> int:
+    database = await open_database(url)
+    log = Log(database)
     opened = await _open(log, database, count)
-    await database.write(_settle)
-    before = await _size(database, url)
+    before = _size(url)
     for stream in opened:
-        for number in range(tokens):
+        for number in range(_TURN):
             await stream.commit(_token(number))
         await log.pack(stream.turn, 1)
         if database.shared:
-            _vacuum(url)  # as the server itself does before long
-    await database.write(_settle)
-    grown = await _size(database, url) - before
-    bare = await asyncio.to_thread(_bare_size, url, count * tokens)
-    total = count * tokens
-    return Line("on disk for a token, each in a commit of its own, packed", grown / total, bare / total, "bytes", BYTES_GOAL)
+            _vacuum(url)  # the server does it by itself before long
+    await database.close()
+    return _size(url) - before
 
 
-async def _size(database: Database, url: str) -> int:
-    if database.shared:
-        return await database.read(lambda c: c.execute(text("SELECT pg_total_relation_size('events')")).scalar_one())
-    path = Path(url.removeprefix("sqlite:///"))
-    used = await database.read(lambda c: c.execute(text("PRAGMA page_size")).scalar_one())
-    free = 0
-    return path.stat().st_size + path.with_name(f"{path.name}-wal").stat().st_size - used * free
+async def _open(log: Log, database: Database, count: int) -> list[Stream]:
+    numbers = await database.write(_make, count)
+    return [await log.open(number, 1) for number in numbers]
+
+
+def _make(connection: Connection, count: int) -> list[int]:
+    name = ids.token()
+    users.create(connection, name, "hash")
+    made: list[int] = []
+    for _ in range(count):
+        place = conversations.create(connection, ids.conversation(), name, "demo")
+        made.append(
+            turns.create(connection, turns.New(place.id, "hello", owner="node-1", lease_ms=3_600_000)).num
+        )
+    return made
+
+
+def _token(number: int) -> Event:
+    return TextDelta(1, TOKENS[number % len(TOKENS)])
+
+
+def _size(url: str) -> int:
+    """Of the file and its write-ahead log, or of the table and its index."""
+    if url.startswith("sqlite"):
+        path = Path(url.removeprefix("sqlite:///"))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return sum(file.stat().st_size for file in path.parent.glob("caesura.db*"))
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT pg_total_relation_size('events')").fetchone()
+        return int(row[0]) if row else 0
+
+
+def _vacuum(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM events")
+
+
+def _insert_bare(url: str, count: int) -> int:
+    """Insert one row for each token, and say how large the table is."""
+    rows = [(n, 1, 1, 1_700_000_000_000, 1, codec.encode([_token(n)])) for n in range(count)]
+    if url.startswith("sqlite"):
+        with places.sqlite() as bare, closing(sqlite3.connect(bare.removeprefix("sqlite:///"))) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(_TABLE.format("blob") + " WITHOUT ROWID")
+            connection.executemany("INSERT INTO bare VALUES (?, ?, ?, ?, ?, ?)", rows)
+            connection.commit()
+            return _size(bare)
+    with psycopg.connect(url) as connection:
+        connection.execute("DROP TABLE IF EXISTS bare")
+        connection.execute(_TABLE.format("bytea"))
+        with connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO bare VALUES (%s, %s, %s, %s, %s, %s)", rows)
+        row = connection.execute("SELECT pg_total_relation_size('bare')").fetchone()
+        return int(row[0]) if row else 0

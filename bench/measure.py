@@ -84,7 +84,7 @@ async def spent(work: Awaitable[object]) -> Spent:
     return Spent(time.perf_counter() - wall, time.process_time() - cpu)
 
 
-def run(main: Coroutine[Any, Any, T]) -> T:
+def on_loop(main: Coroutine[Any, Any, T]) -> T:
     """Run on the event loop that the server uses."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(main)
@@ -108,5 +108,5 @@ def number(value: float) -> str:
 
 
 def _aligned(row: tuple[str, ...], widths: list[int]) -> str:
-    first, *rest = (cell.ljust(width) if column in (0, 5) else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True)))
-    return "   ".join([first, *rest])
+    what, *numbers, verdict = zip(row, widths, strict=True)
+    return "   ".join([what[0].ljust(what[1]), *(cell.rjust(width) for cell, width in numbers), verdict[0]])

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 import uvloop
 from fastapi import APIRouter, FastAPI
@@ -103,7 +103,7 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
     )
 
 
-def _lifespan(settings: Settings) -> Callable[[FastAPI], object]:
+def _lifespan(settings: Settings) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:

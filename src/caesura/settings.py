@@ -65,7 +65,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **flags: Any) -> Self:
-        """From the environment, with flags (those that are not None) before it; `StartupError` in one line."""
+        """From the environment, and before it from flags that are not None; `StartupError` in one line."""
         try:
             return cls(**{name: value for name, value in flags.items() if value is not None})
         except ValidationError as error:

@@ -22,7 +22,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, update
 
 from caesura.agents.loader import Catalog
-from caesura.agents.tools.registry import standard
+from caesura.agents.tools.registry import Registry
 from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.engine.engine import Engine
@@ -75,12 +75,13 @@ class Reaper:
 def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
     folder = Path(orders.folder)
     write_agents(folder / "agents")
-    registry = standard().extended([*tools(folder / "trace.txt"), *deadly(folder / "trace.txt", orders.tool)])
+    trace = folder / "trace.txt"
+    registry = Registry([*tools(trace), *deadly(trace, orders.tool)])
     log = Log(database)
     engine = Engine(
         database,
         log,
-        Catalog(folder / "agents", registry.names),
+        Catalog(folder / "agents", registry.names, builtin=None),
         registry,
         workspaces=folder / "workspaces",
         default_model="demo",

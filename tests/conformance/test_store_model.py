@@ -254,7 +254,7 @@ class Store(RuleBasedStateMachine):
         turn = self.pick(data, self.turns)
         outcome = self.write(turns.reopen, turn.id)
         if turn.status in ("failed", "stopped") and turn.owner is None:
-            assert outcome.status == turn.status or outcome.status == "queued"
+            assert outcome.status == "queued"
             turn.status = "queued"
         else:
             assert outcome == "conflict"
@@ -371,7 +371,12 @@ def test_the_store_does_what_its_model_does(database_url: str) -> None:
     with asyncio.Runner() as runner:
         database = runner.run(open_database(database_url))
         try:
-            run_state_machine_as_test(lambda: Store(runner.run, database), settings=bounds)  # type: ignore[no-untyped-call]
+
+            class Bound(Store):
+                def __init__(self) -> None:
+                    super().__init__(runner.run, database)
+
+            run_state_machine_as_test(Bound, settings=bounds)
         finally:
             runner.run(database.close())
 

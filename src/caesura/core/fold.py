@@ -54,6 +54,8 @@ class Transcript:
     open: bool = False
     #: How often it was taken up after a crash since it last came further.
     adoptions: int = 0
+    #: How often a model has answered since the turn began or was tried again.
+    steps: int = 0
     title: str | None = None
     last_call: int = 0
     usage: dict[str, int] = field(default_factory=dict)
@@ -113,6 +115,7 @@ class Transcript:
     def _begin(self, event: ev.RunStarted) -> None:
         self.segment, self.outcome, self.open = event.segment, None, True
         self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
+        self.steps = 0 if event.cause == "retry" else self.steps
 
     def _finish(self, call: int, event: ev.ModelFinished) -> None:
         draft = self.drafts.pop(call)
@@ -120,6 +123,7 @@ class Transcript:
         self.finished.append(message)
         self.calls[call] = (draft.ref, message)
         self.adoptions = 0
+        self.steps += 1
         self._count(event.usage)
 
     def _void(self, call: int) -> None:

@@ -36,7 +36,7 @@ async def call(run: Run, agent: Compiled, state: Sequence[BaseMessage], parent: 
     place = sum(isinstance(message, AIMessage) for message in state)
     if place < len(said):
         return cast(AIMessage, translate.message(said[place]))
-    if run.steps >= run.limits.steps:
+    if run.transcript.steps >= run.limits.steps:
         raise StepLimit(f"the agent did not come to an end in {run.limits.steps} steps")
     prompt = _prompt(agent, run.history if parent is None else [], state)
     return await _answer(run, agent, prompt, parent)

@@ -32,8 +32,9 @@ class Control:
     """How others reach a run: to stop it for a reason, to let it go at the next step, to hurry its end."""
 
     stop: ev.StopReason | None = None
-    #: Once the outcome is known there is nothing left to stop.
-    stoppable: bool = True
+    #: Only while the graph works there is something to break off: before it begins a stop is seen in time,
+    #: and once the outcome is known it comes too late.
+    stoppable: bool = False
     graph: RunControl = field(default_factory=RunControl)
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -73,15 +74,17 @@ class Run:
 
     async def record(self, *events: ev.Event, also: Also | None = None, durable: bool = False) -> Any:
         """Append, with rows that belong to it, and go on when it is on disk."""
-        result = await self.stream.commit(*events, also=also, durable=durable)
-        for event in events:
-            self.transcript.apply(event)
+        try:
+            result = await self.stream.commit(*events, also=also, durable=durable)
+        except asyncio.CancelledError:
+            self._apply(events)  # they are on their way to the disk all the same
+            raise
+        self._apply(events)
         return result
 
-    @property
-    def steps(self) -> int:
-        """How often a model has answered; another attempt at a turn starts from none."""
-        return 0 if self.cause == "retry" else len(self.transcript.calls)
+    def _apply(self, events: Iterable[ev.Event]) -> None:
+        for event in events:
+            self.transcript.apply(event)
 
     def next_call(self) -> int:
         return self.transcript.last_call + 1

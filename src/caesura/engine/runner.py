@@ -72,7 +72,6 @@ class Runner:
         title = await self._begin(run)
         try:
             outcome = await self._outcome(run)
-            control.stoppable = False
             await self._ending.end(run, outcome, title)
         finally:
             if title is not None:
@@ -82,7 +81,8 @@ class Runner:
 
     async def _open(self, turn: Turn, agent: Compiled, control: Control) -> Run:
         conversation = await self._database.read(conversations.find, turn.conversation_id)
-        stream = await self._log.open(turn.num, turn.epoch)
+        new = turn.epoch == 1
+        stream = self._log.begin(turn.num, 1) if new else await self._log.open(turn.num, turn.epoch)
         past = await self._log.read(turn.num, 0, EVERYTHING) if stream.last else []
         journal = await self._database.read(tool_calls.of, turn.num) if stream.last else {}
         questions = await self._database.read(asked.of, turn.num) if stream.last else []
@@ -169,7 +169,11 @@ class Runner:
         return ev.Stopped(reason)
 
     async def _drive(self, run: Run) -> Outcome:
-        found = await advance(run)
+        run.control.stoppable = True
+        try:
+            found = await advance(run)
+        finally:
+            run.control.stoppable = False
         if found:
             return await self._ask(run, found)
         return await self._ask_in_words(run) or ev.Finished()
@@ -186,7 +190,7 @@ class Runner:
 
     async def _ask_in_words(self, run: Run) -> ev.Interrupted | None:
         spec = run.agent.spec.interrupt
-        reason = phrases.detect(run.transcript.text, spec.phrases) if spec.enabled else None
+        reason = phrases.detect(_last_words(run), spec.phrases) if spec.enabled else None
         if reason is None:
             return None
         label = texts.confirm_label(run.language)
@@ -200,6 +204,17 @@ class Runner:
             agent=run.agent.name,
         )
         return await self._ask(run, {IN_WORDS: item})
+
+
+def _last_words(run: Run) -> str:
+    """The agent's last text since the person spoke: what it asked before that has been answered."""
+    words = ""
+    for message in run.transcript.finished:
+        if message.role == "user":
+            words = ""
+        elif message.role == "assistant" and message.parent is None:
+            words = message.content or words
+    return words
 
 
 _CLOSED: dict[str, Closed] = {"superseded": "superseded", "timeout": "expired"}

@@ -68,6 +68,8 @@ class Supervisor:
     def run(self, turn: Turn) -> None:
         """Work on a turn that this process owns."""
         job = _Job(turn, Control())
+        if stalled := self._jobs.get(turn.num):
+            stalled.task.cancel()  # this process slept beyond its lease, and took the turn from itself
         self._jobs[turn.num] = job
         job.task = asyncio.create_task(self._supervise(job), name=f"run-{turn.id}")
         self.started(turn)
@@ -100,9 +102,11 @@ class Supervisor:
         job = self._jobs.get(num)
         if job is None:
             return False
-        if job.control.stop is None and job.control.stoppable:
+        if job.control.stop is None:
             job.control.stop = reason
-            job.task.cancel()
+            job.control.hurry.set()
+            if job.control.stoppable:
+                job.task.cancel()
         return True
 
     async def join(self, num: int) -> None:

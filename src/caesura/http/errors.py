@@ -1,4 +1,4 @@
-"""Errors: the one place where something that went wrong becomes a response, in the form of the API it is for."""
+"""Errors: the one place where what went wrong becomes a response, in the form of the API it is for."""
 
 from __future__ import annotations
 

@@ -74,5 +74,10 @@ def _log(scope: Scope, status: int, seconds: float) -> None:
     """The path without its query: a ticket may be in that."""
     if not logger.isEnabledFor(logging.INFO):
         return
-    fields = {"method": scope["method"], "path": scope["path"], "status": status, "ms": round(seconds * 1000, 1)}
+    fields = {
+        "method": scope["method"],
+        "path": scope["path"],
+        "status": status,
+        "ms": round(seconds * 1000, 1),
+    }
     logger.info("%s %s %d", scope["method"], scope["path"], status, extra=fields)

@@ -36,7 +36,9 @@ router = APIRouter(tags=["health"])
 class Metrics:
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
-        self._outcomes = Counter("caesura_turns", "Segments by what they came to", ["outcome"], registry=registry)
+        self._outcomes = Counter(
+            "caesura_turns", "Segments by what they came to", ["outcome"], registry=registry
+        )
         self._tokens = Counter("caesura_tokens", "Tokens, as models count them", ["kind"], registry=registry)
         self._events = Counter("caesura_events", "Events that were written", registry=registry)
         self._commit = Histogram(
@@ -51,7 +53,9 @@ class Metrics:
         self._running = Gauge("caesura_runs_running", "Turns this process works on", registry=registry)
         self._streams = Gauge("caesura_streams_open", "Streams that are being read here", registry=registry)
         self._queued = Gauge("caesura_turns_queued", "Turns that wait for a process", registry=registry)
-        self._waiting = Gauge("caesura_interrupts_waiting", "Questions that wait for a person", registry=registry)
+        self._waiting = Gauge(
+            "caesura_interrupts_waiting", "Questions that wait for a person", registry=registry
+        )
         self._begun: dict[int, int] = {}
         for outcome in _OUTCOMES.values():
             self._outcomes.labels(outcome)
@@ -94,7 +98,9 @@ class Metrics:
 @router.get(
     "/metrics",
     response_class=Response,
-    responses={200: {"description": "For Prometheus", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+    responses={
+        200: {"description": "For Prometheus", "content": {"text/plain": {"schema": {"type": "string"}}}}
+    },
 )
 async def metrics(here: Here) -> Response:
     text = await here.metrics.text(here.service, here.streams)

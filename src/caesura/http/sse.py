@@ -51,7 +51,7 @@ class EventStreams:
         return EventStream(frames, self, headers or {})
 
     def abort(self) -> None:
-        """Cut every stream, so that its reader comes back: an end in good order would say that all is sent."""
+        """Cut every stream, so that its reader comes back: a good end would say that all was sent."""
         for stream in list(self._open):
             stream.abort()
 

@@ -27,9 +27,7 @@ def instrument(app: FastAPI, environ: Mapping[str, str] = os.environ) -> None:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     # Of a stream's many sends none is worth a span of its own.
-    app.add_middleware(
-        OpenTelemetryMiddleware, tracer_provider=provider, exclude_spans=["send", "receive"]
-    )
+    app.add_middleware(OpenTelemetryMiddleware, tracer_provider=provider, exclude_spans=["send", "receive"])
 
 
 def callbacks(environ: Mapping[str, str] = os.environ) -> tuple[Any, ...]:

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 #: How many events a reader holds at the most.
 WINDOW = 256
 _BACKOFF = 0.05
+#: How far apart commits are while more comes all the time.
+_PACE = 0.002
 _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 
 T = TypeVar("T")
@@ -56,12 +58,16 @@ class Log:
         self._tails: dict[int, Tail] = {}
         self._dirty: dict[Stream, None] = {}
         self._flusher: asyncio.Task[None] | None = None
+        self._pause: asyncio.Future[None] | None = None
 
     async def open(self, turn: int, epoch: int) -> Stream:
         """The writing end of a turn's log, for the owner of this epoch; `Fenced` for anyone else."""
-        # The first owner finds it empty: nobody could have written.
-        last = 0 if epoch == 1 else await self._database.read(_last, turn, epoch)
+        last = await self._database.read(_last, turn, epoch)
         return Stream(turn, epoch, last, self._touch)
+
+    def begin(self, turn: int, epoch: int) -> Stream:
+        """As `open`, for a turn whose log is known to be empty: its first owner, before the first event."""
+        return Stream(turn, epoch, 0, self._touch)
 
     async def append(self, turn: int, epoch: int, events: Sequence[Event]) -> int:
         """Append these, and give the number of the last one when it is on disk."""
@@ -115,6 +121,8 @@ class Log:
 
     def _touch(self, stream: Stream) -> None:
         self._dirty[stream] = None
+        if self._pause is not None and stream.waits:
+            _finish(self._pause)
         if self._flusher is None or self._flusher.done():
             self._flusher = asyncio.create_task(self._flush_all(), name="log-flusher")
 
@@ -126,7 +134,23 @@ class Log:
                 if stream.idle:
                     del self._dirty[stream]
             if batches:
+                began = asyncio.get_running_loop().time()
                 await self._flush(batches)
+                await self._gather(began + _PACE)
+
+    async def _gather(self, until: float) -> None:
+        """Under load let a batch grow for a moment, unless somebody waits for it. Nobody waits for this while
+        idle: a token that comes alone is written at once."""
+        loop = asyncio.get_running_loop()
+        if not self._dirty or loop.time() >= until or any(stream.waits for stream in self._dirty):
+            return
+        self._pause = loop.create_future()
+        timer = loop.call_at(until, _finish, self._pause)
+        try:
+            await self._pause
+        finally:
+            timer.cancel()
+            self._pause = None
 
     async def _flush(self, batches: list[Batch]) -> None:
         began = time.perf_counter()
@@ -241,3 +265,8 @@ def _last(connection: Connection, turn: int, epoch: int) -> int:
     if found is None or found.epoch != epoch:
         raise Fenced
     return rows.last(connection, turn)
+
+
+def _finish(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

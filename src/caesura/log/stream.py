@@ -19,6 +19,7 @@ from caesura.store.events import Rows
 Also = Callable[[Connection], Any]
 _Stamped = tuple[int, Event]
 _HIGH = 4096
+_SAID = (TextDelta, ReasoningDelta)
 
 
 @dataclass(slots=True, eq=False)
@@ -119,6 +120,11 @@ class Stream:
         return batch
 
     @property
+    def waits(self) -> bool:
+        """Whether somebody waits for what is to be written."""
+        return bool(self._commits)
+
+    @property
     def idle(self) -> bool:
         return not self._commits and not self._pending
 
@@ -132,4 +138,4 @@ class Stream:
 
 def _kept(event: Event) -> bool:
     """Whether the stored form is sure to give back the very same event."""
-    return isinstance(event, TextDelta | ReasoningDelta) and event.text == plain.text(event.text)
+    return isinstance(event, _SAID) and (event.text.isascii() or event.text == plain.text(event.text))

@@ -64,11 +64,18 @@ class Conversations:
         self._default_agent = default_agent
 
     async def create(
-        self, user_id: str, agent: str | None = None, conversation_id: str | None = None
+        self,
+        user_id: str,
+        agent: str | None = None,
+        conversation_id: str | None = None,
+        title: str | None = None,
     ) -> Conversation:
         name = agent or self._default_agent
         self._engine.catalog.get(name)
-        return await self._database.write(rows.create, conversation_id or ids.conversation(), user_id, name)
+        titled = None if title is None else _title(title)
+        return await self._database.write(
+            _create, conversation_id or ids.conversation(), user_id, name, titled
+        )
 
     async def get(self, user_id: str, conversation_id: str) -> Conversation:
         return await self._database.read(rows.get, conversation_id, user_id)
@@ -85,10 +92,7 @@ class Conversations:
         return await self._database.read(rows.page, user_id, limit, offset=offset, after=after, order=order)
 
     async def rename(self, user_id: str, conversation_id: str, title: str) -> Conversation:
-        name = " ".join(title.split())
-        if not name or len(name) > _TITLE:
-            raise BadInput(f"title must have 1 to {_TITLE} characters")
-        return await self._database.write(_rename, user_id, conversation_id, name)
+        return await self._database.write(_rename, user_id, conversation_id, _title(title))
 
     async def activate(self, user_id: str, conversation_id: str, turn_id: str) -> Conversation:
         """Go on with the branch through this turn: at the newest end below it."""
@@ -119,6 +123,23 @@ class Conversations:
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
         return await self._database.read(_status, user_id, conversation_id)
+
+
+def _title(text: str) -> str:
+    title = " ".join(text.replace("\0", "").split())
+    if not title or len(title) > _TITLE:
+        raise BadInput(f"title must have 1 to {_TITLE} characters")
+    return title
+
+
+def _create(
+    connection: Connection, conversation_id: str, user_id: str, agent: str, title: str | None
+) -> Conversation:
+    made = rows.create(connection, conversation_id, user_id, agent)
+    if title is None:
+        return made
+    rows.set_title(connection, conversation_id, title)
+    return rows.get(connection, conversation_id, user_id)
 
 
 def _rename(connection: Connection, user_id: str, conversation_id: str, title: str) -> Conversation:

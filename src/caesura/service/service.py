@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from caesura.core.errors import CaesuraError
 from caesura.engine.engine import Engine
 from caesura.log import Log
+from caesura.service.agents import Agents
 from caesura.service.conversations import Conversations
 from caesura.service.inbox import Inbox
 from caesura.service.people import People
@@ -49,6 +50,7 @@ class Service:
         self.turns = Turns(database, engine, self.presence)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
+        self.agents = Agents(engine.catalog, default_agent)
         self.tickets = Tickets(database)
         engine.supervisor.started = self.presence.started
 

@@ -101,8 +101,7 @@ def _current(connection: Connection, user_id: str, conversation_id: str) -> Turn
 
 
 def _place(connection: Connection, user_id: str, turn_id: str, after: int) -> Place:
-    turn = turns.get(connection, turn_id)
-    conversations.get(connection, turn.conversation_id, user_id)
+    turn = turns.owned(connection, turn_id, user_id)
     last = events.last(connection, turn.num)
     after = after if after <= last else turn.segment_seq
     return Place(turn, after, after >= last and _quiet(connection, turn, last))
@@ -123,7 +122,9 @@ def _quiet(connection: Connection, turn: Turn, last: int) -> bool:
         return False
     if turn.owner is None:
         return True
-    return any(isinstance(item.event, ev.SegmentEnded) for item in events.read(connection, turn.num, last - 1, 1))
+    return any(
+        isinstance(item.event, ev.SegmentEnded) for item in events.read(connection, turn.num, last - 1, 1)
+    )
 
 
 def _ended_in(connection: Connection, num: int, seq: int) -> bool:

@@ -71,7 +71,7 @@ class Turns:
         return await self._begin(user_id, key, create)
 
     async def get(self, user_id: str, turn_id: str) -> Turn:
-        return await self._database.read(_get, user_id, turn_id)
+        return await self._database.read(turns.owned, turn_id, user_id)
 
     async def stop(self, user_id: str, turn_id: str) -> bool:
         """Stop a turn, running or waiting; false when it had ended already. What was said is kept."""
@@ -112,7 +112,7 @@ class Turns:
         supervisor = self._engine.supervisor
 
         def reopen(connection: Connection) -> Turn:
-            turn = _get(connection, user_id, turn_id)
+            turn = turns.owned(connection, turn_id, user_id)
             conversations.lock(connection, turn.conversation_id)
             if any(other.parent_id == turn_id for other in turns.of(connection, turn.conversation_id)):
                 raise Conflict("other turns follow this one: regenerate it instead")
@@ -181,9 +181,3 @@ def check_message(content: str) -> None:
         raise BadInput("message must not be empty")
     if len(content.encode("utf-8", "replace")) > MESSAGE_LIMIT:
         raise BadInput(f"message must not be longer than {MESSAGE_LIMIT} bytes")
-
-
-def _get(connection: Connection, user_id: str, turn_id: str) -> Turn:
-    turn = turns.get(connection, turn_id)
-    conversations.get(connection, turn.conversation_id, user_id)
-    return turn

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select
 
@@ -80,16 +80,32 @@ def read(connection: Connection, turn: int, after: int, limit: int) -> list[Enve
 def pack(connection: Connection, turn: int, epoch: int) -> None:
     """Put the rows of an ended turn together into few compressed ones. Readers cannot tell."""
     hold(connection, turn, epoch)
-    where = events.c.turn == turn
-    plain_rows = select(func.count()).where(where, events.c.version != codec.PACKED)
-    if connection.execute(plain_rows).scalar_one() < 2:
+    columns = (events.c.first, events.c.last, events.c.at, events.c.body)
+    loose = select(*columns).where(events.c.turn == turn, events.c.version == codec.VERSION)
+    rows = connection.execute(loose.order_by(events.c.first)).all()
+    if len(rows) < 2:
         return
-    everything = read(connection, turn, 0, 1 << 30)
-    connection.execute(delete(events).where(where, events.c.last <= everything[-1].seq))
-    for start in range(0, len(everything), _PACK):
-        part = everything[start : start + _PACK]
-        row = dict(turn=turn, first=part[0].seq, last=part[-1].seq, at=part[0].at)
-        connection.execute(insert(events).values(**row, version=codec.PACKED, body=codec.pack(part)))
+    packed = [_packed(turn, part) for part in _parts(rows)]
+    gone = events.c.first.between(rows[0].first, rows[-1].first)
+    connection.execute(delete(events).where(events.c.turn == turn, events.c.version == codec.VERSION, gone))
+    connection.execute(insert(events), packed)
+
+
+def _parts(rows: Sequence[Any]) -> Iterator[list[Any]]:
+    """Runs of rows without a gap between them, of about as many events as one row should hold."""
+    part: list[Any] = []
+    for row in rows:
+        if part and (row.first != part[-1].last + 1 or row.last - part[0].first >= _PACK):
+            yield part
+            part = []
+        part.append(row)
+    yield part
+
+
+def _packed(turn: int, part: Sequence[Any]) -> dict[str, Any]:
+    body = codec.pack([(row.at, bytes(row.body)) for row in part])
+    place = {"turn": turn, "first": part[0].first, "last": part[-1].last, "at": part[0].at}
+    return place | {"version": codec.PACKED, "body": body}
 
 
 def _refused(connection: Connection, rows: Sequence[Rows]) -> set[int]:

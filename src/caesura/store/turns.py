@@ -100,6 +100,16 @@ def get(connection: Connection, turn_id: str) -> Turn:
     return _turn(row)
 
 
+def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
+    """A person's own turn: another's and one that does not exist look the same."""
+    turn = get(connection, turn_id)
+    try:
+        conversations.get(connection, turn.conversation_id, user_id)
+    except NotFound:
+        raise NotFound("turn not found") from None
+    return turn
+
+
 def numbered(connection: Connection, num: int) -> Turn | None:
     row = connection.execute(select(turns).where(turns.c.num == num)).first()
     return _turn(row) if row else None
@@ -211,7 +221,7 @@ def reopen(connection: Connection, turn_id: str) -> Turn:
     statement = (
         update(turns)
         .where(turns.c.id == turn_id, turns.c.status.in_(("failed", "stopped")), turns.c.owner.is_(None))
-        .values(status="queued", ended_at=None, stop_requested=None)
+        .values(status="queued", ended_at=None, stop_requested=None, running_ms=0)
     )
     if connection.execute(statement).rowcount == 0:
         raise Conflict("only a failed or stopped turn can be tried again")

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Any, get_args
 
-import orjson
-
 from caesura.core import events as ev
 from caesura.core import interrupts, plain
 
@@ -15,7 +13,7 @@ from caesura.core import interrupts, plain
 NAMES: dict[type[ev.Event], str] = {
     kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ev.Event)
 }
-_DUMPS = orjson.dumps
+_dumps = plain.dumps
 
 
 def frames(envelopes: Iterable[ev.Envelope]) -> bytes:
@@ -26,19 +24,33 @@ def frames(envelopes: Iterable[ev.Envelope]) -> bytes:
 def _frame(seq: int, at: int, event: ev.Event) -> bytes:
     match event:
         case ev.TextDelta(call, text):
-            return b'id: %d\nevent: text_delta\ndata: {"call":%d,"text":%b}\n\n' % (seq, call, _DUMPS(text))
+            return b'id: %d\nevent: text_delta\ndata: {"call":%d,"text":%b}\n\n' % (seq, call, _dumps(text))
         case ev.ReasoningDelta(call, text):
-            return b'id: %d\nevent: reasoning_delta\ndata: {"call":%d,"text":%b}\n\n' % (seq, call, _DUMPS(text))
+            return b'id: %d\nevent: reasoning_delta\ndata: {"call":%d,"text":%b}\n\n' % (
+                seq,
+                call,
+                _dumps(text),
+            )
         case _:
             name = NAMES[type(event)].encode()
-            return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, name, plain.dumps(data(at, event)))
+            return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, name, _dumps(data(at, event)))
 
 
 def data(at: int, event: ev.Event) -> dict[str, Any]:
     """What stands in a frame. The two deltas go without their time: they are most of a stream."""
     fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, ev.Interrupted):
-        fields["interrupts"] = [interrupts.to_dict(item) for item in event.interrupts]
+        fields["interrupts"] = [interrupt(item) for item in event.interrupts]
     if isinstance(event, ev.TextDelta | ev.ReasoningDelta):
         return fields
     return {"at": at, **fields}
+
+
+def interrupt(item: interrupts.Interrupt) -> dict[str, Any]:
+    """A question with all of its members, and what may be decided."""
+    return {
+        **{name: getattr(item, name) for name in item.__slots__},
+        "questions": [interrupts.question_dict(question) for question in item.questions],
+        "fields": [interrupts.field_dict(field) for field in item.fields],
+        "decisions": list(interrupts.DECISIONS[item.kind]),
+    }

@@ -1,0 +1,274 @@
+"""The routes of the native API."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from pydantic import BaseModel
+
+from caesura.core.errors import NotFound
+from caesura.dialects.native import encode, wire
+from caesura.http import pagination
+from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.context import Context, Here
+from caesura.http.errors import Form, documented
+from caesura.http.tickets import SECONDS
+from caesura.service.idempotency import Key
+from caesura.service.turns import Message
+from caesura.store.turns import Turn
+
+FORM = Form(("/api/v2",), wire.error, model=wire.Error)
+_ALWAYS = documented(FORM, 401, 403, 405, 429, 500, 503)
+_FOUND = documented(FORM, 404, 422)
+_SENT = documented(FORM, 400, 413, 422)
+_STARTS = documented(FORM, 400, 404, 409, 413, 422)
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events. `id` is the number of the event, `event` its name, `data` its "
+        f"fields as one line of JSON: {', '.join(f'`{name}`' for name in encode.NAMES.values())}.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    },
+    204: {"description": "Everything was sent, and nothing more will come"},
+}
+
+router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
+
+Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="The same request under the same key is done once, and gets the same turn, for 24 hours",
+    ),
+]
+Cursor = Annotated[
+    int | None, Query(ge=0, le=2**53, description="The number of the last event that was seen")
+]
+LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**53)]
+
+
+# --- people and agents
+
+
+@router.get("/me", tags=["people"])
+async def me(user_id: User) -> wire.Me:
+    return wire.Me(user_id=user_id)
+
+
+@router.post("/stream-ticket", tags=["people"], status_code=201, responses=_SENT)
+async def stream_ticket(here: Here, user_id: User, wanted: wire.StreamWanted) -> wire.Ticket:
+    """EventSource cannot send headers: a ticket lets it open one stream, once."""
+    return wire.Ticket(ticket=here.gate.ticket(user_id, wanted.stream), expires_in=SECONDS)
+
+
+@router.get("/agents", tags=["agents"])
+async def agents(here: Here, user_id: User) -> wire.Agents:
+    known = here.service.agents
+    return wire.Agents(agents=[wire.Agent.of(agent, known.default) for agent in known.listing()])
+
+
+@router.get("/agents/schema", tags=["agents"])
+async def agents_schema(here: Here, user_id: User) -> dict[str, Any]:
+    """The JSON schema of an agent's file."""
+    return here.service.agents.schema()
+
+
+# --- conversations
+
+
+@router.post(
+    "/conversations", tags=["conversations"], status_code=201, responses=_SENT | documented(FORM, 404)
+)
+async def create(here: Here, user_id: User, new: wire.NewConversation) -> wire.Conversation:
+    conversations = here.service.conversations
+    made = await conversations.create(user_id, new.agent, title=new.title)
+    return wire.Conversation.of(made)
+
+
+@router.get("/conversations", tags=["conversations"], responses=documented(FORM, 400, 422))
+async def listing(
+    here: Here,
+    user_id: User,
+    limit: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    cursor: Annotated[str | None, Query(max_length=1000)] = None,
+    order: Literal["updated", "created"] = "updated",
+) -> wire.Conversations:
+    """Newest first. More than the largest page is taken as the largest page."""
+    after = pagination.position(cursor) if cursor is not None else None
+    size = here.pages.size(limit)
+    page = await here.service.conversations.page(user_id, size + 1, after=after, order=order)
+    shown = page.items[:size]
+    last = shown[-1] if len(page.items) > size else None
+    return wire.Conversations(
+        conversations=[wire.Conversation.of(item) for item in shown],
+        total=page.total,
+        next=pagination.cursor(getattr(last, f"{order}_at"), last.id) if last else None,
+    )
+
+
+@router.get("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND)
+async def tree(here: Here, user_id: User, conversation_id: Id) -> wire.Tree:
+    """The conversation with all its turns, on all branches."""
+    row, turns = await here.service.conversations.tree(user_id, conversation_id)
+    seen = [wire.SeenTurn.of_seen(item) for item in turns]
+    return wire.Tree(**wire.Conversation.of(row).model_dump(), turns=seen)
+
+
+@router.get("/conversations/{conversation_id}/snapshot", tags=["conversations"], responses=_FOUND)
+async def snapshot(here: Here, user_id: User, conversation_id: Id) -> wire.Snapshot:
+    """For a page that just opened: the active branch, and where its events go on."""
+    row, turns = await here.service.conversations.branch(user_id, conversation_id)
+    return wire.Snapshot(
+        conversation=wire.Conversation.of(row),
+        turns=[wire.SeenTurn.of_seen(item) for item in turns],
+        turn=turns[-1].turn.id if turns else None,
+        cursor=turns[-1].cursor if turns else 0,
+    )
+
+
+@router.patch("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND | _SENT)
+async def rename(here: Here, user_id: User, conversation_id: Id, new: wire.Rename) -> wire.Conversation:
+    return wire.Conversation.of(await here.service.conversations.rename(user_id, conversation_id, new.title))
+
+
+@router.delete("/conversations/{conversation_id}", tags=["conversations"], status_code=204, responses=_FOUND)
+async def delete(here: Here, user_id: User, conversation_id: Id) -> None:
+    """Stops what runs, and leaves nothing of it."""
+    await here.service.conversations.delete(user_id, conversation_id)
+
+
+@router.post("/conversations/{conversation_id}/branch", tags=["conversations"], responses=_FOUND | _SENT)
+async def branch(here: Here, user_id: User, conversation_id: Id, to: wire.Branch) -> wire.Conversation:
+    """Go on with the branch through this turn."""
+    return wire.Conversation.of(
+        await here.service.conversations.activate(user_id, conversation_id, to.turn_id)
+    )
+
+
+# --- turns
+
+
+@router.post("/conversations/{conversation_id}/turns", tags=["turns"], status_code=201, responses=_STARTS)
+async def send(
+    here: Here,
+    request: Request,
+    user_id: RunningUser,
+    conversation_id: Id,
+    new: wire.NewTurn,
+    key: IdempotencyKey = None,
+) -> wire.Turn:
+    """Send a message: it is kept, and being answered, when this returns."""
+    message = Message(
+        new.content,
+        new.parent if "parent" in new.model_fields_set else ...,
+        new.agent,
+        new.on_disconnect,
+        new.supersede,
+    )
+    turn = await here.service.turns.send(user_id, conversation_id, message, _key(request, key, new))
+    return wire.Turn.of(turn)
+
+
+@router.get("/turns/{turn_id}", tags=["turns"], responses=_FOUND)
+async def turn(here: Here, user_id: User, turn_id: Id) -> wire.Turn:
+    return wire.Turn.of(await here.service.turns.get(user_id, turn_id))
+
+
+@router.post("/turns/{turn_id}/stop", tags=["turns"], responses=_FOUND)
+async def stop(here: Here, user_id: User, turn_id: Id) -> wire.Stopped:
+    """False when it had ended already. What was said is kept."""
+    return wire.Stopped(stopped=await here.service.turns.stop(user_id, turn_id))
+
+
+@router.post("/turns/{turn_id}/retry", tags=["turns"], responses=_STARTS)
+async def retry(
+    here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
+) -> wire.Turn:
+    """Another attempt at a failed or stopped turn that nothing follows."""
+    return wire.Turn.of(await here.service.turns.retry(user_id, turn_id, _key(request, key)))
+
+
+@router.post("/turns/{turn_id}/regenerate", tags=["turns"], status_code=201, responses=_STARTS)
+async def regenerate(
+    here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
+) -> wire.Turn:
+    """The same message once more, beside this turn: both answers stay."""
+    return wire.Turn.of(await here.service.turns.regenerate(user_id, turn_id, _key(request, key)))
+
+
+@router.get("/turns/{turn_id}/events", tags=["turns"], response_class=Response, responses=_FOUND | _STREAM)
+async def events(
+    here: Here,
+    user_id: StreamUser,
+    turn_id: Id,
+    after: Cursor = None,
+    last_event_id: LastEventId = None,
+) -> Response:
+    """All that happens in this turn, over all its segments, until it has ended."""
+    begin = last_event_id if last_event_id is not None else after or 0
+    place = await here.service.streams.place(user_id, turn_id, begin)
+    if place.exhausted and place.turn.ended:
+        return Response(status_code=204)
+    return here.streams.response(_frames(here, place.turn, place.after))
+
+
+# --- interrupts
+
+
+@router.get("/interrupts", tags=["interrupts"])
+async def inbox(here: Here, user_id: User) -> wire.Inbox:
+    """What waits for me, over all conversations, oldest first."""
+    found = await here.service.inbox.waiting(user_id)
+    return wire.Inbox(interrupts=[wire.Asked.of_row(item) for item in found])
+
+
+@router.get("/interrupts/{interrupt_id}", tags=["interrupts"], responses=_FOUND)
+async def interrupt(here: Here, user_id: User, interrupt_id: Id) -> wire.Asked:
+    return wire.Asked.of_row(await here.service.inbox.get(user_id, interrupt_id))
+
+
+@router.post("/interrupts/{interrupt_id}/answer", tags=["interrupts"], responses=_STARTS)
+async def answer(
+    here: Here,
+    request: Request,
+    user_id: RunningUser,
+    interrupt_id: Id,
+    new: wire.NewAnswer,
+    key: IdempotencyKey = None,
+) -> wire.Turn:
+    """Once nothing of the turn is left to answer it goes on. Whoever comes second is told the decision."""
+    answers = {interrupt_id: new.answer()}
+    return wire.Turn.of(await here.service.turns.answer(user_id, answers, _key(request, key, new)))
+
+
+@router.post("/turns/{turn_id}/answers", tags=["interrupts"], responses=_STARTS)
+async def answer_all(
+    here: Here,
+    request: Request,
+    user_id: RunningUser,
+    turn_id: Id,
+    new: wire.NewAnswers,
+    key: IdempotencyKey = None,
+) -> wire.Turn:
+    """Several answers at once: all of them count, or none."""
+    for interrupt_id in new.answers:
+        if (await here.service.inbox.get(user_id, interrupt_id)).turn_id != turn_id:
+            raise NotFound("interrupt not found")
+    answers = {interrupt_id: given.answer() for interrupt_id, given in new.answers.items()}
+    return wire.Turn.of(await here.service.turns.answer(user_id, answers, _key(request, key, new)))
+
+
+async def _frames(here: Context, turn: Turn, after: int) -> AsyncGenerator[bytes, None]:
+    async with aclosing(here.service.streams.everything(turn, after)) as batches:
+        async for batch in batches:
+            yield encode.frames(batch)
+
+
+def _key(request: Request, value: str | None, body: BaseModel | None = None) -> Key | None:
+    if value is None:
+        return None
+    given = body.model_dump(exclude_unset=True) if body is not None else None
+    return Key(value, (request.url.path, given))

@@ -1,0 +1,341 @@
+"""What goes over the wire of the native API. Times are milliseconds since 1970, UTC."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from caesura.agents.loader import Agent as LoadedAgent
+from caesura.core import interrupts as core
+from caesura.core import messages as msg
+from caesura.core.errors import AlreadyAnswered, InterruptPending
+from caesura.core.events import ToolStarted
+from caesura.dialects.native import encode
+from caesura.http.errors import Invalid, Problem
+from caesura.service.conversations import Seen
+from caesura.store.conversations import Conversation as ConversationRow
+from caesura.store.interrupts import Asked as AskedRow
+from caesura.store.interrupts import Status as AskedStatus
+from caesura.store.turns import OnDisconnect, Status
+from caesura.store.turns import Turn as TurnRow
+
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
+AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+# --- what comes in
+
+
+class NewConversation(_In):
+    agent: AgentName | None = None
+    title: str | None = Field(default=None, max_length=1000)
+
+
+class Rename(_In):
+    title: str = Field(max_length=1000)
+
+
+class Branch(_In):
+    turn_id: Id
+
+
+class NewTurn(_In):
+    """`parent` left out goes on with the active branch; null begins a new root; an id branches there."""
+
+    content: str
+    parent: Id | None = None
+    agent: AgentName | None = None
+    on_disconnect: OnDisconnect = "continue"
+    supersede: bool = Field(default=False, description="Refuse what waits for an answer, and go on")
+
+
+class NewAnswer(_In):
+    """Which of the other members counts depends on the decision."""
+
+    decision: core.Decision
+    args: dict[str, Any] | None = None
+    message: str = ""
+    answers: list[str] = Field(default_factory=list)
+    fields: dict[str, Any] = Field(default_factory=dict)
+    value: Any = None
+    always_allow: bool = Field(default=False, description="Allow this tool from now on along the branch")
+
+    def answer(self) -> core.Answer:
+        return core.Answer(
+            self.decision,
+            self.args,
+            self.message,
+            tuple(self.answers),
+            self.fields,
+            self.value,
+            self.always_allow,
+        )
+
+
+class NewAnswers(_In):
+    answers: dict[Id, NewAnswer] = Field(min_length=1, max_length=100)
+
+
+class StreamWanted(_In):
+    stream: Annotated[str, StringConstraints(pattern=r"^/api/[^?#\s]*$", max_length=500)] = Field(
+        description="The path of the stream that is to be opened, without a query"
+    )
+
+
+# --- what goes out
+
+
+class Me(BaseModel):
+    user_id: str
+
+
+class Agent(BaseModel):
+    name: str
+    description: str
+    version: str
+    type: Literal["chat_model_agent", "langgraph"]
+    sub_agents: list[str]
+    is_default: bool
+
+    @classmethod
+    def of(cls, agent: LoadedAgent, default: str) -> Agent:
+        return cls(
+            name=agent.name,
+            description=agent.description,
+            version=agent.version,
+            type=agent.spec.type,
+            sub_agents=[link.agent.name for link in agent.sub_agents],
+            is_default=agent.name == default,
+        )
+
+
+class Agents(BaseModel):
+    agents: list[Agent]
+
+
+class Conversation(BaseModel):
+    id: str
+    title: str | None
+    agent: str
+    status: Literal["idle", "running", "interrupted"]
+    active_turn: str | None
+    message_count: int
+    created_at: int
+    updated_at: int
+
+    @classmethod
+    def of(cls, row: ConversationRow) -> Conversation:
+        status: Literal["idle", "running", "interrupted"] = "running" if row.running else "idle"
+        return cls(
+            id=row.id,
+            title=row.title,
+            agent=row.agent,
+            status="interrupted" if row.interrupted else status,
+            active_turn=row.active_turn,
+            message_count=row.message_count,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+
+
+class Conversations(BaseModel):
+    conversations: list[Conversation]
+    total: int
+    next: str | None = Field(description="The cursor of the next page; null after the last one")
+
+
+class Message(BaseModel):
+    """`call` is the model call under which more of this message's text may come."""
+
+    role: msg.Role
+    content: str
+    reasoning: str = ""
+    tool_calls: list[dict[str, Any]] = Field(default_factory=list)
+    tool_call_id: str | None = None
+    name: str | None = None
+    status: str = "ok"
+    agent: str = ""
+    parent: str | None = None
+    cut: bool = False
+    usage: dict[str, int] | None = None
+    call: int | None = None
+
+    @classmethod
+    def of(cls, message: msg.Message, call: int | None = None) -> Message:
+        fields = {name: getattr(message, name) for name in msg.Message.__slots__}
+        return cls(**{**fields, "tool_calls": list(message.tool_calls)}, call=call)
+
+
+class Option(BaseModel):
+    label: str
+    value: str
+    allow_custom: bool = False
+
+
+class Question(BaseModel):
+    question: str
+    options: list[Option] = Field(default_factory=list)
+
+
+class FormField(BaseModel):
+    name: str
+    type: core.FieldType
+    label: str
+    required: bool
+    options: list[str] = Field(default_factory=list)
+
+
+class Interrupt(BaseModel):
+    id: str
+    kind: core.Kind
+    tool_call_id: str | None
+    name: str | None
+    args: dict[str, Any]
+    label: str
+    description: str
+    unknown: bool = Field(description="The call was begun before a crash, and nobody knows what came of it")
+    questions: list[Question]
+    reason: str
+    fields: list[FormField]
+    value: Any
+    agent: str
+    expires_at: int | None
+    decisions: list[core.Decision]
+
+    @classmethod
+    def of(cls, item: core.Interrupt) -> Interrupt:
+        return cls(**encode.interrupt(item))
+
+
+class Asked(Interrupt):
+    turn_id: str
+    conversation_id: str
+    status: AskedStatus
+    answer: dict[str, Any] | None
+    created_at: int
+
+    @classmethod
+    def of_row(cls, row: AskedRow) -> Asked:
+        return cls(
+            **encode.interrupt(row.interrupt),
+            turn_id=row.turn_id,
+            conversation_id=row.conversation_id,
+            status=row.status,
+            answer=core.answer_dict(row.answer) if row.answer else None,
+            created_at=row.created_at,
+        )
+
+
+class Inbox(BaseModel):
+    interrupts: list[Asked]
+
+
+class Turn(BaseModel):
+    id: str
+    conversation_id: str
+    parent_id: str | None
+    ordinal: int
+    agent: str
+    status: Status
+    segment: int
+    content: str
+    on_disconnect: OnDisconnect
+    created_at: int
+    ended_at: int | None
+
+    @classmethod
+    def of(cls, row: TurnRow) -> Turn:
+        return cls(**_turn(row))
+
+
+class RunningTool(BaseModel):
+    id: str
+    name: str
+    args: dict[str, Any]
+    agent: str
+    parent: str | None
+
+    @classmethod
+    def of(cls, event: ToolStarted) -> RunningTool:
+        return cls(id=event.id, name=event.name, args=event.args, agent=event.agent, parent=event.parent)
+
+
+class SeenTurn(Turn):
+    """A turn with what was said in it, up to and with the event `cursor`."""
+
+    messages: list[Message]
+    interrupts: list[Interrupt]
+    running_tools: list[RunningTool]
+    cursor: int
+
+    @classmethod
+    def of_seen(cls, seen: Seen) -> SeenTurn:
+        calls = seen.calls or (None,) * len(seen.messages)
+        return cls(
+            **_turn(seen.turn),
+            messages=[Message.of(item, call) for item, call in zip(seen.messages, calls, strict=True)],
+            interrupts=[Interrupt.of(item) for item in seen.pending],
+            running_tools=[RunningTool.of(item) for item in seen.running],
+            cursor=seen.cursor,
+        )
+
+
+class Tree(Conversation):
+    turns: list[SeenTurn]
+
+
+class Snapshot(BaseModel):
+    """The active branch as it is now. What comes later is in the events of `turn` after `cursor`."""
+
+    conversation: Conversation
+    turns: list[SeenTurn]
+    turn: str | None
+    cursor: int
+
+
+class Stopped(BaseModel):
+    stopped: bool
+
+
+class Ticket(BaseModel):
+    ticket: str = Field(description="For `?ticket=`: good once, for this person and this stream")
+    expires_in: int = Field(description="Seconds")
+
+
+# --- what goes wrong
+
+
+class Fault(BaseModel):
+    code: str
+    message: str
+    fields: list[str] | None = Field(default=None, description="What in the request is wrong")
+    interrupts: list[Interrupt] | None = Field(default=None, description="What waits for an answer")
+    decision: dict[str, Any] | None = Field(default=None, description="What the one who was first decided")
+    error_id: str | None = Field(default=None, description="Also in the server's log")
+
+
+class Error(BaseModel):
+    error: Fault
+
+
+def error(problem: Problem) -> dict[str, Any]:
+    body: dict[str, Any] = {"code": problem.code, "message": problem.message}
+    match problem.error:
+        case InterruptPending(interrupts=found):
+            body["interrupts"] = [encode.interrupt(item) for item in found]
+        case AlreadyAnswered(decision=decision):
+            body["decision"] = decision
+        case Invalid(fields=fields):
+            body["fields"] = list(fields)
+    if problem.error_id:
+        body["error_id"] = problem.error_id
+    return {"error": body}
+
+
+def _turn(row: TurnRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in Turn.model_fields}

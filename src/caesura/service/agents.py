@@ -1,0 +1,24 @@
+"""Agents, as a person may ask for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from caesura.agents import loader
+from caesura.agents.loader import Agent, Catalog
+
+
+class Agents:
+    def __init__(self, catalog: Catalog, default: str) -> None:
+        self._catalog = catalog
+        self.default = default
+
+    def listing(self) -> list[Agent]:
+        return self._catalog.agents()
+
+    def get(self, name: str) -> Agent:
+        return self._catalog.get(name)
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of an agent's file."""
+        return loader.schema()

@@ -1,0 +1,1 @@
+"""The APIs over a real server."""

@@ -1,0 +1,428 @@
+"""Every route of the native API, over a real server."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.reading import Event, conversation, events, finished, follow, send, text, to_segment_end
+from tests.api.server import Served
+
+
+def pending(client: httpx.Client, content: str, **body: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A turn that waits, and what it asks."""
+    agent = body.pop("conversation_agent", None)
+    turn = send(client, conversation(client, agent=agent), content, **body)
+    asked = to_segment_end(client, turn["id"])[-2]
+    assert asked.name == "interrupted"
+    return turn, asked.data["interrupts"]
+
+
+def answer(client: httpx.Client, interrupt_id: str, decision: str, **body: Any) -> httpx.Response:
+    return client.post(f"/api/v2/interrupts/{interrupt_id}/answer", json={"decision": decision, **body})
+
+
+def code(response: httpx.Response) -> str:
+    found: str = response.json()["error"]["code"]
+    return found
+
+
+# --- people and agents
+
+
+def test_i_am_who_my_token_says(alice: httpx.Client) -> None:
+    assert alice.get("/api/v2/me").json() == {"user_id": "alice"}
+
+
+def test_the_agents_are_listed_with_the_default_marked(alice: httpx.Client) -> None:
+    found = alice.get("/api/v2/agents").json()["agents"]
+    assert [agent["name"] for agent in found] == ["approval-agent", "assistant"]
+    assert [agent["is_default"] for agent in found] == [False, True]
+
+
+def test_the_schema_of_an_agents_file_is_there(alice: httpx.Client) -> None:
+    assert "spec" in alice.get("/api/v2/agents/schema").json()["properties"]
+
+
+# --- conversations
+
+
+def test_a_conversation_is_made_and_found_again(alice: httpx.Client) -> None:
+    made = alice.post("/api/v2/conversations", json={"agent": "approval-agent", "title": " A \n title "})
+    assert made.status_code == 201
+    body = made.json()
+    assert body["agent"] == "approval-agent"
+    assert body["title"] == "A title"
+    assert body["status"] == "idle"
+    found = alice.get(f"/api/v2/conversations/{body['id']}").json()
+    assert found == {**body, "turns": []}
+
+
+def test_a_conversation_with_an_unknown_agent_is_not_made(alice: httpx.Client) -> None:
+    response = alice.post("/api/v2/conversations", json={"agent": "nobody"})
+    assert response.status_code == 404
+    assert response.json() == {"error": {"code": "not_found", "message": "agent not found: nobody"}}
+
+
+def test_pages_of_conversations_lie_end_to_end(server: Served) -> None:
+    with server.client("pager") as client:
+        made = [conversation(client) for _ in range(7)]
+        seen: list[str] = []
+        cursor: str | None = None
+        for _ in range(4):
+            query: dict[str, Any] = {"limit": 2, "order": "created"} | ({"cursor": cursor} if cursor else {})
+            page = client.get("/api/v2/conversations", params=query).json()
+            assert page["total"] == 7
+            seen += [item["id"] for item in page["conversations"]]
+            cursor = page["next"]
+        assert cursor is None
+        assert seen == made[::-1]
+
+
+def test_a_page_is_never_larger_than_the_largest(server: Served) -> None:
+    with server.client("collector") as client:
+        for _ in range(101):
+            conversation(client)
+        page = client.get("/api/v2/conversations", params={"limit": 5000}).json()
+        assert len(page["conversations"]) == 100
+        assert page["next"]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "%%%", "WzEsMl0", "bnVsbA", "é"])
+def test_a_cursor_that_nobody_gave_is_refused(alice: httpx.Client, cursor: str) -> None:
+    response = alice.get("/api/v2/conversations", params={"cursor": cursor})
+    assert response.status_code == 400
+
+
+def test_a_conversation_is_renamed(alice: httpx.Client) -> None:
+    made = conversation(alice)
+    renamed = alice.patch(f"/api/v2/conversations/{made}", json={"title": "新的标题"})
+    assert renamed.json()["title"] == "新的标题"
+    assert alice.patch(f"/api/v2/conversations/{made}", json={"title": "  "}).status_code == 400
+    assert alice.get(f"/api/v2/conversations/{made}").json()["title"] == "新的标题"
+
+
+def test_a_deleted_conversation_is_gone_and_its_stream_ends(alice: httpx.Client) -> None:
+    made = conversation(alice)
+    turn = send(alice, made, "count to 100000 delay=0.01")
+    assert alice.delete(f"/api/v2/conversations/{made}").status_code == 204
+    assert alice.get(f"/api/v2/conversations/{made}").status_code == 404
+    assert alice.get(f"/api/v2/turns/{turn['id']}/events").status_code == 404
+    assert alice.delete(f"/api/v2/conversations/{made}").status_code == 404
+
+
+def test_branches_stand_side_by_side_and_one_is_active(alice: httpx.Client) -> None:
+    made = conversation(alice)
+    first = send(alice, made, "echo one")
+    events(alice, first["id"])
+    left = send(alice, made, "echo left", parent=first["id"])
+    events(alice, left["id"])
+    right = send(alice, made, "echo right", parent=first["id"])
+    events(alice, right["id"])
+    tree = alice.get(f"/api/v2/conversations/{made}").json()
+    assert [(turn["content"], turn["parent_id"]) for turn in tree["turns"]] == [
+        ("echo one", None),
+        ("echo left", first["id"]),
+        ("echo right", first["id"]),
+    ]
+    assert tree["active_turn"] == right["id"]
+    switched = alice.post(f"/api/v2/conversations/{made}/branch", json={"turn_id": left["id"]})
+    assert switched.json()["active_turn"] == left["id"]
+    shown = alice.get(f"/api/v2/conversations/{made}/snapshot").json()
+    assert [turn["content"] for turn in shown["turns"]] == ["echo one", "echo left"]
+    unknown = alice.post(f"/api/v2/conversations/{made}/branch", json={"turn_id": "turn-x"})
+    assert unknown.status_code == 404
+
+
+def test_a_parent_of_null_begins_a_new_root(alice: httpx.Client) -> None:
+    made = conversation(alice)
+    events(alice, send(alice, made, "echo one")["id"])
+    root = send(alice, made, "what did I say first?", parent=None)
+    assert root["parent_id"] is None
+    assert "echo one" not in text(events(alice, root["id"]))
+
+
+# --- turns
+
+
+def test_a_turn_is_answered_and_its_events_follow_the_grammar(alice: httpx.Client) -> None:
+    turn = send(alice, conversation(alice), "count to 20")
+    found = events(alice, turn["id"])
+    assert [int(event.id) for event in found] == list(range(1, len(found) + 1))
+    assert found[0].name == "run_started"
+    assert [event.name for event in found if event.name in ("finished", "segment_ended")] == [
+        "finished",
+        "segment_ended",
+    ]
+    assert found[-1].name == "segment_ended"
+    assert text(found).startswith("1 2 3")
+    after = alice.get(f"/api/v2/turns/{turn['id']}").json()
+    assert after["status"] == "done"
+    assert after["ended_at"] >= after["created_at"]
+
+
+def test_a_turn_may_be_answered_by_another_agent(alice: httpx.Client) -> None:
+    turn = send(alice, conversation(alice), "echo hello", agent="approval-agent")
+    assert turn["agent"] == "approval-agent"
+    assert events(alice, turn["id"])[0].data["agent"] == "approval-agent"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 422),
+        ({"content": None}, 422),
+        ({"content": 1}, 422),
+        ({"content": "x", "unknown": 1}, 422),
+        ({"content": "x", "on_disconnect": "explode"}, 422),
+        ({"content": ""}, 400),
+        ({"content": " \n"}, 400),
+        ({"content": "字" * 100_000}, 400),
+        ({"content": "x", "agent": "nobody"}, 404),
+        ({"content": "x", "parent": "turn-x"}, 404),
+    ],
+)
+def test_a_bad_message_is_refused_and_leaves_nothing(
+    alice: httpx.Client, body: dict[str, Any], status: int
+) -> None:
+    made = conversation(alice)
+    response = alice.post(f"/api/v2/conversations/{made}/turns", json=body)
+    assert response.status_code == status
+    assert set(response.json()["error"]) >= {"code", "message"}
+    assert alice.get(f"/api/v2/conversations/{made}").json()["turns"] == []
+
+
+def test_a_branch_has_one_run_at_a_time(alice: httpx.Client) -> None:
+    made = conversation(alice)
+    turn = send(alice, made, "count to 100000 delay=0.01")
+    second = alice.post(f"/api/v2/conversations/{made}/turns", json={"content": "echo x"})
+    assert second.status_code == 409
+    assert code(second) == "run_in_progress"
+    assert alice.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": True}
+
+
+def test_a_stopped_turn_keeps_its_words_and_can_be_tried_again(alice: httpx.Client) -> None:
+    turn = send(alice, conversation(alice), "count to 60 delay=0.005")
+    for event in to_some_words(alice, turn["id"]):
+        assert event.data
+    assert alice.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": True}
+    assert alice.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": False}
+    cut = events(alice, turn["id"])
+    assert [event.name for event in cut[-2:]] == ["stopped", "segment_ended"]
+    assert text(cut).startswith("1 2")
+    again = alice.post(f"/api/v2/turns/{turn['id']}/retry")
+    assert again.status_code == 200
+    whole = events(alice, turn["id"])
+    assert text(whole) == " ".join(map(str, range(1, 61))) + " done."
+    assert whole[: len(cut)] == cut
+    refused = alice.post(f"/api/v2/turns/{turn['id']}/retry")
+    assert refused.status_code == 409
+
+
+def to_some_words(client: httpx.Client, turn_id: str) -> list[Event]:
+    found = []
+    for event in follow(client, turn_id):
+        if event.name == "text_delta":
+            found.append(event)
+        if len(found) == 3:
+            break
+    return found
+
+
+def test_an_answer_is_made_again_beside_the_first(alice: httpx.Client) -> None:
+    first = finished(alice, "echo hello")
+    again = alice.post(f"/api/v2/turns/{first['id']}/regenerate")
+    assert again.status_code == 201
+    assert again.json()["parent_id"] is None
+    events(alice, again.json()["id"])
+    tree = alice.get(f"/api/v2/conversations/{first['conversation_id']}").json()
+    assert [turn["content"] for turn in tree["turns"]] == ["echo hello"] * 2
+
+
+def test_a_failed_turn_says_so_with_an_id(alice: httpx.Client) -> None:
+    turn = send(alice, conversation(alice), "fail midway")
+    failed = events(alice, turn["id"])[-2]
+    assert failed.name == "failed"
+    assert failed.data["error_id"].startswith("err-")
+    assert failed.data["retryable"] is True
+
+
+# --- a page that just opened
+
+
+def test_a_snapshot_and_the_events_after_it_make_the_whole(alice: httpx.Client) -> None:
+    made = conversation(alice)
+    turn = send(alice, made, "count to 60 delay=0.003")
+    to_some_words(alice, turn["id"])
+    shown = alice.get(f"/api/v2/conversations/{made}/snapshot").json()
+    assert shown["turn"] == turn["id"]
+    (message,) = [item for item in shown["turns"][-1]["messages"] if item["call"] == 1]
+    rest = events(alice, turn["id"], shown["cursor"])
+    assert int(rest[0].id) == shown["cursor"] + 1
+    more = "".join(event.data["text"] for event in rest if event.name == "text_delta")
+    assert message["content"] + more == " ".join(map(str, range(1, 61))) + " done."
+
+
+def test_a_snapshot_of_what_waits_shows_the_question(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    shown = alice.get(f"/api/v2/conversations/{turn['conversation_id']}/snapshot").json()
+    assert shown["conversation"]["status"] == "interrupted"
+    assert shown["turns"][-1]["interrupts"] == [asked]
+
+
+# --- interrupts
+
+
+def test_an_approved_call_is_made(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    assert asked["kind"] == "approval"
+    assert asked["decisions"] == ["approve", "edit", "reject", "respond"]
+    response = answer(alice, asked["id"], "approve")
+    assert response.status_code == 200
+    assert response.json()["id"] == turn["id"]
+    done = [event for event in events(alice, turn["id"]) if event.name == "tool_finished"]
+    assert [event.data["status"] for event in done] == ["ok"]
+    found = alice.get(f"/api/v2/interrupts/{asked['id']}").json()
+    assert found["status"] == "answered"
+    assert found["answer"] == {"decision": "approve"}
+
+
+def test_an_edited_call_is_made_as_edited(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    answer(alice, asked["id"], "edit", args={"path": "other.py", "content": "print(2)"})
+    started = [event for event in events(alice, turn["id"]) if event.name == "tool_started"]
+    assert started[-1].data["args"]["path"] == "other.py"
+
+
+def test_a_rejected_call_is_not_made(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    answer(alice, asked["id"], "reject", message="not now")
+    (done,) = [event for event in events(alice, turn["id"]) if event.name == "tool_finished"]
+    assert done.data["status"] == "refused"
+
+
+def test_a_person_may_answer_in_place_of_a_tool(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    answer(alice, asked["id"], "respond", message="it is written already")
+    (done,) = [event for event in events(alice, turn["id"]) if event.name == "tool_finished"]
+    assert (done.data["status"], done.data["output"]) == ("answered", "it is written already")
+
+
+def test_questions_are_answered_in_order(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "ask me 3 questions")
+    wrong = answer(alice, asked["id"], "answers", answers=["x"])
+    assert wrong.status_code == 400
+    assert code(wrong) == "bad_answer"
+    values = [question["options"][0]["value"] for question in asked["questions"]]
+    assert answer(alice, asked["id"], "answers", answers=values).status_code == 200
+    said = text(events(alice, turn["id"]))
+    assert all(value in said for value in values)
+
+
+def test_a_form_is_filled_in(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "delete the old rows", conversation_agent="approval-agent")
+    assert asked["kind"] == "confirmation"
+    fields = {asked["fields"][0]["name"]: True}
+    assert answer(alice, asked["id"], "fields", fields=fields).status_code == 200
+    assert events(alice, turn["id"])[-2].name == "finished"
+
+
+def test_a_second_answer_is_told_the_first_ones_decision(alice: httpx.Client) -> None:
+    _, (asked,) = pending(alice, "write hello.py: print(1)")
+    assert answer(alice, asked["id"], "reject").status_code == 200
+    second = answer(alice, asked["id"], "approve")
+    assert second.status_code == 409
+    assert second.json()["error"] == {
+        "code": "already_answered",
+        "message": "already answered",
+        "decision": {"decision": "reject"},
+    }
+
+
+def test_several_are_answered_at_once_or_not_at_all(alice: httpx.Client) -> None:
+    turn, asked = pending(alice, "two approvals")
+    url = f"/api/v2/turns/{turn['id']}/answers"
+    first, second = (item["id"] for item in asked)
+    bad = alice.post(url, json={"answers": {first: {"decision": "approve"}, second: {"decision": "answers"}}})
+    assert bad.status_code == 400
+    assert alice.get(f"/api/v2/interrupts/{first}").json()["status"] == "pending"
+    other, (elsewhere,) = pending(alice, "write hello.py: print(1)")
+    mixed = {first: {"decision": "approve"}, elsewhere["id"]: {"decision": "approve"}}
+    assert alice.post(url, json={"answers": mixed}).status_code == 404
+    assert alice.post(url, json={"answers": {}}).status_code == 422
+    both = {first: {"decision": "approve"}, second: {"decision": "reject"}}
+    assert alice.post(url, json={"answers": both}).status_code == 200
+    done = [event.data["status"] for event in events(alice, turn["id"]) if event.name == "tool_finished"]
+    assert sorted(done) == ["ok", "refused"]
+    alice.post(f"/api/v2/turns/{other['id']}/stop")
+
+
+def test_the_inbox_shows_what_waits_over_all_conversations(server: Served) -> None:
+    with server.client("busy") as client:
+        turns = [pending(client, "write hello.py: print(1)")[0] for _ in range(2)]
+        found = client.get("/api/v2/interrupts").json()["interrupts"]
+        assert [item["turn_id"] for item in found] == [turn["id"] for turn in turns]
+        assert [item["conversation_id"] for item in found] == [turn["conversation_id"] for turn in turns]
+        answer(client, found[0]["id"], "approve")
+        assert len(client.get("/api/v2/interrupts").json()["interrupts"]) == 1
+
+
+def test_always_allow_holds_along_the_branch(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    answer(alice, asked["id"], "approve", always_allow=True)
+    events(alice, turn["id"])
+    second = send(alice, turn["conversation_id"], "write other.py: print(2)")
+    assert events(alice, second["id"])[-2].name == "finished"
+
+
+def test_a_message_while_something_waits_is_refused_with_what_waits(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    url = f"/api/v2/conversations/{turn['conversation_id']}/turns"
+    refused = alice.post(url, json={"content": "echo x"})
+    assert refused.status_code == 409
+    assert refused.json()["error"]["interrupts"] == [asked]
+    taken = alice.post(url, json={"content": "echo x", "supersede": True})
+    assert taken.status_code == 201
+    assert text(events(alice, taken.json()["id"])) == "x"
+    assert alice.get(f"/api/v2/interrupts/{asked['id']}").json()["status"] == "superseded"
+
+
+# --- idempotency
+
+
+def test_the_same_key_gives_the_same_turn(alice: httpx.Client) -> None:
+    made = conversation(alice)
+    url, key = f"/api/v2/conversations/{made}/turns", {"Idempotency-Key": "send-1"}
+    first = alice.post(url, json={"content": "echo x"}, headers=key).json()
+    again = alice.post(url, json={"content": "echo x"}, headers=key)
+    assert again.status_code == 201
+    assert again.json()["id"] == first["id"]
+    assert len(alice.get(f"/api/v2/conversations/{made}").json()["turns"]) == 1
+    other = alice.post(url, json={"content": "echo y"}, headers=key)
+    assert other.status_code == 422
+    assert code(other) == "key_reused"
+
+
+def test_a_key_is_good_for_one_route_only(alice: httpx.Client) -> None:
+    turn = finished(alice, "echo x")
+    key = {"Idempotency-Key": "regenerate-1"}
+    first = alice.post(f"/api/v2/turns/{turn['id']}/regenerate", headers=key).json()
+    again = alice.post(f"/api/v2/turns/{turn['id']}/regenerate", headers=key).json()
+    assert first["id"] == again["id"]
+    assert alice.post(f"/api/v2/turns/{turn['id']}/retry", headers=key).status_code == 422
+
+
+def test_an_answer_under_the_same_key_is_the_same_answer(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    url, key = f"/api/v2/interrupts/{asked['id']}/answer", {"Idempotency-Key": "answer-1"}
+    for _ in range(2):
+        response = alice.post(url, json={"decision": "approve"}, headers=key)
+        assert response.status_code == 200
+        assert response.json()["id"] == turn["id"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "a\tb"])
+def test_a_key_that_cannot_be_one_is_refused(alice: httpx.Client, key: str) -> None:
+    url = f"/api/v2/conversations/{conversation(alice)}/turns"
+    response = alice.post(url, json={"content": "echo x"}, headers={"Idempotency-Key": key})
+    assert response.status_code == 400

@@ -1,0 +1,132 @@
+"""A confirmation that the agent asks for in words."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from caesura.core import events as ev
+from caesura.core.errors import NothingPending
+from caesura.core.interrupts import Answer
+from caesura.store import interrupts
+from tests.engine.world import NO, World, roles
+from tests.openai_server import Call, Say
+
+SPEC = "tools: [note]\ninterrupt: {enabled: true}"
+CONFIRMED = Answer("fields", fields={"confirm": True})
+REFUSED = Answer("fields", fields={"confirm": False})
+
+
+async def test_words_that_ask_are_streamed_and_then_the_turn_waits(world: World) -> None:
+    world.agent(SPEC)
+    world.desk.script(Say(["I will delete it. ", "Please con", "firm that."]), Say("deleted"))
+    said = await world.say("delete it")
+    assert said.text == "I will delete it. Please confirm that."
+    (item,) = said.interrupts
+    assert (item.kind, item.reason) == ("confirmation", "Please confirm that.")
+    assert [(field.name, field.type, field.required) for field in item.fields] == [("confirm", "confirm", True)]
+    said = await world.resume(said, CONFIRMED)
+    assert said.finished
+    assert said.text == "deleted"
+    row = await world.checked(said.turn)
+    assert roles(row.messages) == ["assistant", "user", "assistant"]
+    assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "user"]
+    assert "confirm" in world.desk.sent()[-1][1].lower()
+
+
+async def test_a_refusal_is_told_to_the_agent_and_it_goes_on(world: World) -> None:
+    world.agent(SPEC)
+    world.desk.script(Say("Are you sure?"), Say("then not"))
+    said = await world.resume(await world.say("delete it"), REFUSED)
+    assert said.finished
+    told = world.desk.sent()[-1]
+    assert told[0] == "user"
+    assert any(word in told[1].lower() for word in ("no", "not", "refuse"))
+
+
+async def test_a_rejection_with_words_gives_the_agent_these_words(world: World) -> None:
+    world.agent(SPEC)
+    world.desk.script(Say("Are you sure?"), Say("then not"))
+    await world.resume(await world.say("delete it"), Answer("reject", message="rather rename it"))
+    assert "rather rename it" in world.desk.sent()[-1][1]
+
+
+async def test_an_answer_that_asks_again_is_asked_again(world: World) -> None:
+    world.agent(SPEC)
+    world.desk.script(Say("Please confirm."), Say("Really: are you sure?"), Say("done"))
+    first = await world.say("delete it")
+    second = await world.resume(first, CONFIRMED)
+    assert second.interrupts[0].reason == "Really: are you sure?"
+    assert second.interrupts[0].id != first.interrupts[0].id
+    third = await world.resume(second, CONFIRMED)
+    assert third.finished
+    row = await world.checked(third.turn)
+    assert roles(row.messages) == ["assistant", "user", "assistant", "user", "assistant"]
+
+
+async def test_a_resumed_answer_without_words_does_not_ask_the_old_question_again(world: World) -> None:
+    world.agent(SPEC)
+    world.desk.script(Say("Please confirm."), Say("", [Call("note", {"text": "a"})]), Say([]))
+    said = await world.resume(await world.say("note it"), CONFIRMED)
+    assert said.finished
+    assert world.traces() == ["note a"]
+
+
+async def test_fields_of_the_operators_own_are_asked_for_and_told(world: World) -> None:
+    world.agent(
+        """
+        tools: []
+        interrupt:
+          enabled: true
+          phrases: [say the word]
+          fields:
+            - {name: size, type: select, options: [small, large], required: true}
+            - {name: why, type: text}
+        """
+    )
+    world.desk.script(Say("Now say the word!"), Say("done"))
+    said = await world.say("go")
+    assert [field.name for field in said.interrupts[0].fields] == ["size", "why"]
+    said = await world.resume(said, Answer("fields", fields={"size": "large", "why": "because"}))
+    assert said.finished
+    assert "large" in world.desk.sent()[-1][1]
+    assert "because" in world.desk.sent()[-1][1]
+
+
+async def test_an_agent_that_is_not_asked_to_stop_does_not(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Say("Please confirm."))
+    assert (await world.say("go")).finished
+
+
+async def test_a_question_that_nobody_answers_in_time_is_closed(world: World) -> None:
+    world.agent("tools: []\ninterrupt: {enabled: true, timeout_seconds: 1}")
+    world.desk.script(Say("Please confirm."), Say("next"))
+    said = await world.say("go")
+    (item,) = said.interrupts
+    assert item.expires_at is not None
+    assert said.row.waits_until == item.expires_at
+    await asyncio.sleep(1.0)
+    with pytest.raises(NothingPending):
+        await world.answer(said.turn, {item.id: CONFIRMED})
+    closed = await world.segment(said.turn)
+    assert closed.of(ev.RunStarted)[0].cause == "close"
+    assert closed.of(ev.InterruptClosed) == [ev.InterruptClosed(item.id, "expired")]
+    assert closed.outcome == ev.Stopped("timeout")
+    row = await world.checked(said.turn)
+    assert row.status == "stopped"
+    assert [asked.status for asked in await world.database.read(interrupts.of, said.turn.num)] == ["expired"]
+    assert (await world.say("and now?")).finished
+    assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "user"]
+
+
+async def test_a_question_with_time_left_is_answered_after_an_engine_was_away(world: World) -> None:
+    world.agent("tools: []\ninterrupt: {enabled: true, timeout_seconds: 60}")
+    world.desk.script(Say("Please confirm."), Say("done"))
+    said = await world.say("go")
+    await world.engine.drain()
+    assert await world.database.write(interrupts.answer, world.user, {said.interrupts[0].id: NO})
+    world.engine = world.new_engine()
+    world.engine.start()
+    assert (await world.segment(said.turn)).finished

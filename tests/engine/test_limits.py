@@ -1,0 +1,96 @@
+"""How long and how often a turn may work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest_asyncio
+
+from caesura.core import events as ev
+from caesura.store import turns
+from caesura.store.database import Database
+from tests.engine.world import YES, World, limits, world_over
+from tests.openai_server import Call, Desk, Hang, Say
+
+
+@pytest_asyncio.fixture
+async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    async with world_over(database, tmp_path, desk, limits(run=0.6)) as world:
+        yield world
+
+
+async def test_a_turn_that_takes_too_long_fails_with_its_words_kept(hasty: World) -> None:
+    hasty.agent("tools: []")
+    hasty.desk.script(Hang(["so ", "slow"]), Say("quick"))
+    said = await hasty.say("go")
+    assert (said.failure.code, said.failure.retryable) == ("timeout", True)
+    assert said.failure.error_id
+    row = await hasty.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["so slow"]
+    assert (await hasty.say("again")).finished
+    assert hasty.desk.sent() == [("user", "go"), ("assistant", "so slow"), ("user", "again")]
+
+
+async def test_the_time_a_person_takes_to_answer_does_not_count(hasty: World) -> None:
+    hasty.agent("tools: [seal]")
+    hasty.desk.script(Say("May I?", [Call("seal", {"text": "b"})]), Say("done"))
+    said = await hasty.say("go")
+    assert said.row.running_ms < 600
+    await asyncio.sleep(0.8)
+    said = await hasty.resume(said, YES)
+    assert said.finished
+    assert said.row.running_ms < 600
+
+
+async def test_the_time_of_all_segments_counts_together(hasty: World) -> None:
+    hasty.agent("tools: [seal]")
+    hasty.desk.script(Say(["May ", "I", "?"] * 3, [Call("seal", {"text": "b"})], pause=0.03), Hang(["no "]))
+    first = await hasty.say("go")
+    spent = first.row.running_ms
+    assert spent >= 250
+    said = await hasty.resume(first, YES)
+    assert said.failure.code == "timeout"
+    assert 550 <= said.row.running_ms < 600 + spent
+
+
+async def test_a_turn_that_took_too_long_has_all_its_time_again_when_it_is_tried_again(hasty: World) -> None:
+    hasty.agent("tools: []")
+    hasty.desk.script(Hang(["so ", "slow"]), Say("quick"))
+    said = await hasty.say("go")
+    await hasty.database.write(turns.reopen, said.turn.id)
+    hasty.engine.supervisor.nudge()
+    assert (await hasty.segment(said.turn)).finished
+
+
+async def test_the_agents_own_bound_on_time_counts_before_the_servers(world: World) -> None:
+    world.agent("tools: []\nlimits: {max_seconds: 0.3}")
+    world.desk.script(Hang(["so"]))
+    said = await world.say("go")
+    assert said.failure.code == "timeout"
+    assert "0.3" in said.failure.message
+
+
+async def test_an_agent_that_never_comes_to_an_end_is_stopped_at_its_step_limit(world: World) -> None:
+    world.agent("tools: [look]\nlimits: {max_steps: 3}")
+    world.desk.script(*(Say(f"step {n}", [Call("look", {"text": str(n)}, f"look-{n}")]) for n in range(5)))
+    said = await world.say("go")
+    assert (said.failure.code, said.failure.retryable) == ("steps", True)
+    assert world.traces() == ["look 0", "look 1", "look 2"]
+    await world.checked(said.turn)
+    world.desk._script.clear()
+    world.desk.script(Say("fine"))
+    assert (await world.say("enough")).finished
+
+
+async def test_another_attempt_has_all_its_steps_and_no_more(world: World) -> None:
+    world.agent("tools: [look]\nlimits: {max_steps: 3}")
+    world.desk.script(*(Say(f"step {n}", [Call("look", {"text": str(n)}, f"look-{n}")]) for n in range(9)))
+    said = await world.say("go")
+    await world.database.write(turns.reopen, said.turn.id)
+    world.engine.supervisor.nudge()
+    again = await world.segment(said.turn)
+    assert again.failure.code == "steps"
+    assert len(again.of(ev.ModelFinished)) == 3
+    assert world.traces() == [f"look {n}" for n in range(6)]

@@ -1,0 +1,210 @@
+"""A provider that fails: before its first word, in the middle, for a while, for good."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from caesura.core import events as ev
+from caesura.store import turns
+from tests.engine.world import YES, World
+from tests.openai_server import Broken, Call, Refusal, Say
+
+FALLBACKS = """
+tools: []
+model:
+  primary: openai:first
+  fallbacks: [openai:second, openai:third]
+  base_url: {url}
+  api_key_env: TEST_KEY
+"""
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
+async def test_a_passing_failure_before_the_first_word_is_tried_again(world: World, status: int) -> None:
+    world.agent("tools: []")
+    world.desk.script(Refusal(status), Refusal(status), Say("hello"))
+    said = await world.say("hi")
+    assert said.finished
+    assert said.text == "hello"
+    assert len(world.desk.requests) == 3
+    assert len(said.of(ev.ModelStarted)) == 1
+
+
+async def test_the_provider_says_when_to_come_back(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Refusal(429, {"retry-after": "0.4"}), Say("hello"))
+    began = time.monotonic()
+    assert (await world.say("hi")).finished
+    assert time.monotonic() - began >= 0.4
+
+
+async def test_a_failure_that_will_not_pass_is_not_tried_again(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Refusal(401), Say("never"))
+    said = await world.say("hi")
+    assert said.failure.code == "model"
+    assert len(world.desk.requests) == 1
+    world.desk.refused.clear()
+
+
+async def test_a_failure_that_does_not_pass_ends_the_turn_without_internals(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(*[Refusal(500)] * 3)
+    said = await world.say("hi")
+    failure = said.failure
+    assert (failure.message, failure.code, failure.retryable) == ("the model is not available", "model", True)
+    assert failure.error_id is not None
+    assert said.row.status == "failed"
+    row = await world.checked(said.turn)
+    assert row.messages == []
+    assert not said.of(ev.ModelStarted)
+
+
+async def test_a_provider_that_cannot_be_reached_is_such_a_failure(world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/v1"
+    model = f"model: {{primary: 'openai:x', base_url: '{url}', api_key_env: TEST_KEY}}"
+    world.agent(f"tools: []\n{model}")
+    said = await world.say("hi")
+    assert said.failure.code == "model"
+    assert str(port) not in said.failure.message
+
+
+async def test_a_provider_that_does_not_answer_in_time_is_such_a_failure(world: World) -> None:
+    from tests.openai_server import Hang
+
+    world.agent(
+        f"""
+        tools: []
+        model:
+          primary: openai:test
+          base_url: {world.desk.base_url}
+          api_key_env: TEST_KEY
+          options: {{timeout: 0.2}}
+        """
+    )
+    world.desk.script(Hang(), Hang(), Say("hello"))
+    said = await world.say("hi")
+    assert said.finished
+    assert said.text == "hello"
+
+
+async def test_the_fallbacks_answer_when_the_first_model_does_not(world: World) -> None:
+    world.agent(FALLBACKS.format(url=world.desk.base_url))
+    world.desk.script(*[Refusal(503)] * 3, model="first")
+    world.desk.script(Refusal(400), model="second")
+    world.desk.script(Say("from the third"), model="third")
+    said = await world.say("hi")
+    assert said.finished
+    assert said.text == "from the third"
+    assert [event.model for event in said.of(ev.ModelStarted)] == ["third"]
+    assert [asked["model"] for asked in world.desk.requests] == ["first"] * 3 + ["second", "third"]
+
+
+async def test_half_a_stream_fails_the_turn_with_its_words_kept(world: World) -> None:
+    world.agent(FALLBACKS.format(url=world.desk.base_url))
+    world.desk.script(Broken(["Once ", "upon ", "a "]), Say("so on"), model="first")
+    said = await world.say("tell")
+    assert (said.failure.message, said.failure.retryable) == ("the model broke off", True)
+    assert said.text == "Once upon a "
+    row = await world.checked(said.turn)
+    assert [(m.content, m.cut) for m in row.messages or ()] == [("Once upon a ", True)]
+    assert len(world.desk.requests) == 1
+    assert (await world.say("go on")).finished
+    assert world.desk.sent() == [("user", "tell"), ("assistant", "Once upon a "), ("user", "go on")]
+
+
+async def retried(world: World, turn: turns.Turn) -> None:
+    await world.database.write(turns.reopen, turn.id)
+    world.engine.supervisor.nudge()
+
+
+async def test_a_failed_turn_is_tried_again_and_nothing_is_read_twice(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Broken(["Once ", "upon"]), Say(["Once ", "and ", "for all"]))
+    said = await world.say("tell")
+    await retried(world, said.turn)
+    again = await world.segment(said.turn)
+    assert again.of(ev.RunStarted)[0].cause == "retry"
+    assert again.of(ev.TextVoided) == [ev.TextVoided(1)]
+    assert again.finished
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["Once and for all"]
+    assert world.desk.sent() == [("user", "tell")]
+
+
+async def test_tools_that_have_ended_are_not_run_again_in_another_attempt(world: World) -> None:
+    world.agent("tools: [note, seal]")
+    calls = [Call("note", {"text": "a"}, "note-1"), Call("seal", {"text": "b"}, "seal-1")]
+    world.desk.script(Say("both", calls), Broken(["half "]), Say("whole"))
+    said = await world.resume(await world.say("go"), YES)
+    assert said.failure.code == "model"
+    await retried(world, said.turn)
+    again = await world.segment(said.turn)
+    assert again.finished
+    assert again.text == "whole"
+    assert not again.of(ev.ToolStarted)
+    assert world.traces() == ["note a", "seal b"]
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["both", "noted a", "sealed b", "whole"]
+    assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "tool", "tool"]
+
+
+async def test_a_stopped_turn_is_tried_again_and_asks_again(world: World) -> None:
+    world.agent("tools: [note, seal]")
+    calls = [Call("note", {"text": "a"}, "note-1"), Call("seal", {"text": "b"}, "seal-1")]
+    world.desk.script(Say("both", calls), Say("done"), Say("done"))
+    said = await world.say("go")
+    await world.database.write(turns.request_stop, said.turn.num, "user")
+    world.engine.supervisor.nudge()
+    await world.segment(said.turn)
+    await retried(world, said.turn)
+    again = await world.segment(said.turn)
+    if not again.finished:
+        again = await world.resume(again, YES)
+        assert sorted(world.traces()) == ["note a", "seal b"]
+    assert again.finished
+    assert world.traces().count("note a") == 1
+    await world.checked(said.turn)
+
+
+async def test_a_turn_fails_twice_and_succeeds_the_third_time(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Broken(["a"]), Broken(["b"]), Say("c"))
+    said = await world.say("go")
+    for _ in range(2):
+        assert said.failure
+        await retried(world, said.turn)
+        said = await world.segment(said.turn)
+    assert said.finished
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["c"]
+
+
+async def test_a_history_that_was_tried_again_elsewhere_is_read_anew(world: World) -> None:
+    """Two engines over one database: one answers, the other tries again, the first goes on."""
+    world.agent("tools: []")
+    world.desk.script(Broken(["half"]), Say("whole"), Say("next"))
+    said = await world.say("tell")
+    other = world.new_engine()
+    other.start()
+    await world.engine.supervisor.join(said.turn.num)
+    first, world.engine = world.engine, other
+    first.supervisor._poll = 60
+    await world.database.write(_reopen_for, said.turn.id, other.supervisor.owner)
+    other.supervisor.run(await world.row(said.turn))
+    assert (await world.segment(said.turn)).finished
+    world.engine = first
+    turn = await world.send("go on")
+    await world.segment(turn)
+    assert world.desk.sent() == [("user", "tell"), ("assistant", "whole"), ("user", "go on")]
+    await other.drain()
+
+
+def _reopen_for(connection: object, turn_id: str, owner: str) -> None:
+    turn = turns.reopen(connection, turn_id)  # type: ignore[arg-type]
+    assert turns.claim(connection, turn.num, owner, 60_000)  # type: ignore[arg-type]

@@ -1,0 +1,163 @@
+"""Stopping a turn: what was said and done is kept, and every provider takes the history that is left."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from caesura.core import events as ev
+from caesura.core.errors import NothingPending
+from caesura.store import interrupts, turns
+from tests.engine.world import YES, World, roles
+from tests.openai_server import Call, Hang, Say
+
+SEAL = Call("seal", {"text": "b"}, "seal-1")
+
+
+async def test_stopped_in_the_middle_of_a_text_the_words_are_kept_and_told_next_time(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Hang(["Once ", "upon"]), Say("yes"))
+    turn = await world.send("tell")
+    await world.until(turn, ev.TextDelta, 2)
+    assert world.engine.supervisor.stop(turn.num, "user")
+    said = await world.segment(turn)
+    assert said.outcome == ev.Stopped("user")
+    row = await world.checked(turn)
+    assert row.status == "stopped"
+    assert [(m.content, m.cut) for m in row.messages or ()] == [("Once upon", True)]
+    assert (await world.say("go on")).finished
+    assert world.desk.sent() == [("user", "tell"), ("assistant", "Once upon"), ("user", "go on")]
+
+
+async def test_stopped_inside_a_tool_its_outcome_is_said_to_be_unknown(world: World) -> None:
+    world.agent("tools: [note, wait]")
+    calls = [Call("note", {"text": "a"}, "note-1"), Call("wait", {"text": "b"}, "wait-1")]
+    world.desk.script(Say("both", calls), Say("I see"))
+    turn = await world.send("go")
+    await world.until(turn, ev.ToolFinished)
+    await world.until(turn, ev.ToolStarted, 2)
+    assert world.engine.supervisor.stop(turn.num, "user")
+    said = await world.segment(turn)
+    assert said.outcome == ev.Stopped("user")
+    row = await world.checked(turn)
+    assert [(m.name, m.status) for m in row.messages or () if m.role == "tool"] == [
+        ("note", "ok"),
+        ("wait", "unknown"),
+    ]
+    assert (await world.say("what now")).finished
+    sent = world.desk.sent()
+    assert sent[2] == ("tool", "noted a")
+    assert "may or may not" in sent[3][1]
+
+
+async def test_stopped_before_a_tool_was_called_the_call_is_said_not_to_be_done(world: World) -> None:
+    world.agent("tools: [note, seal]")
+    calls = [Call("note", {"text": "a"}, "note-1"), SEAL]
+    world.desk.script(Say("both", calls), Say("I see"))
+    said = await world.say("go")
+    assert said.interrupts
+    await stop_waiting(world, said.turn, "user")
+    row = await world.checked(said.turn)
+    assert [(m.name, m.status) for m in row.messages or () if m.role == "tool"] == [
+        ("note", "ok"),
+        ("seal", "not_done"),
+    ]
+    assert (await world.say("what now")).finished
+    assert world.traces() == ["note a"]
+
+
+async def stop_waiting(world: World, turn: turns.Turn, reason: str) -> list[ev.Event]:
+    assert await world.database.write(turns.request_stop, turn.num, reason)
+    world.engine.supervisor.nudge()
+    closed = await world.segment(turn)
+    assert closed.of(ev.RunStarted)[0].cause == "close"
+    return closed.events
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome"), [("superseded", "superseded"), ("user", "cancelled"), ("disconnect", "cancelled")]
+)
+async def test_stopped_while_it_waits_the_question_is_closed(world: World, reason: str, outcome: str) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [SEAL]), Say("another thing"))
+    said = await world.say("go")
+    (item,) = said.interrupts
+    events = await stop_waiting(world, said.turn, reason)
+    assert [event for event in events if isinstance(event, ev.InterruptClosed)] == [
+        ev.InterruptClosed(item.id, outcome)  # type: ignore[arg-type]
+    ]
+    assert [event.reason for event in events if isinstance(event, ev.Stopped)] == [reason]
+    with pytest.raises(NothingPending):
+        await world.answer(said.turn, {item.id: YES})
+    assert (await world.say("something else")).finished
+    assert world.traces() == []
+    assert world.desk.sent()[2][0] == "tool"
+
+
+async def test_a_stop_that_is_only_a_wish_in_the_row_is_found_by_the_owner(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Hang(["Once"]))
+    turn = await world.send("tell")
+    await world.until(turn, ev.TextDelta)
+    world.engine.supervisor.lease_ms = 150
+    assert await world.database.write(turns.request_stop, turn.num, "disconnect")
+    assert (await world.segment(turn)).outcome == ev.Stopped("disconnect")
+
+
+async def test_stopped_at_any_moment_the_row_and_the_log_agree(world: World) -> None:
+    world.agent("tools: [note]")
+    calls = [Call("note", {"text": str(number)}, f"note-{number}") for number in range(3)]
+    for moment in range(12):
+        world.desk.script(Say(["one ", "two ", "three"], calls), Say(["four ", "five"]), Say("next"))
+        await world.begin()
+        turn = await world.send("go")
+        await asyncio.sleep(moment * 0.008)
+        world.engine.supervisor.stop(turn.num, "user")
+        said = await world.segment(turn)
+        assert isinstance(said.outcome, ev.Stopped | ev.Finished)
+        await world.checked(turn)
+        world.desk._script.clear()
+        world.desk.script(Say("next"))
+        assert (await world.say("and now?")).finished
+
+
+async def test_a_turn_stopped_before_it_began_says_nothing(world: World) -> None:
+    world.agent("tools: []")
+    turn = await world.send("go")
+    assert world.engine.supervisor.stop(turn.num, "user")
+    said = await world.segment(turn)
+    assert said.outcome == ev.Stopped("user")
+    row = await world.checked(turn)
+    assert row.messages == []
+    world.desk.script(Say("hello"))
+    assert (await world.say("again")).finished
+    assert world.desk.sent() == [("user", "go"), ("user", "again")]
+
+
+async def test_a_stop_after_the_last_word_does_not_hold_the_end_up(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.title = Hang()
+    world.desk.script(Say("hello"))
+    turn = await world.send("go")
+    await world.until(turn, ev.Finished)
+    world.engine.supervisor.stop(turn.num, "user")
+    said = await world.segment(turn)
+    assert said.finished
+    await world.checked(turn)
+
+
+async def test_a_sub_agents_stop_keeps_what_it_had_said(world: World) -> None:
+    world.agent("tools: []", name="helper", model="openai:helper")
+    world.agent("tools: []\nsub_agents: [{ref: helper, description: Helps}]")
+    world.desk.script(Say("I ask", [Call("helper", {"task": "help"}, "help-1")]), Say("so"))
+    world.desk.script(Hang(["I am ", "helping"]), model="helper")
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta, 3)
+    world.engine.supervisor.stop(turn.num, "user")
+    await world.segment(turn)
+    row = await world.checked(turn)
+    inner = [m for m in row.messages or () if m.parent == "help-1"]
+    assert [(m.content, m.agent, m.cut) for m in inner] == [("I am helping", "helper", True)]
+    assert roles([m for m in row.messages or () if m.parent is None]) == ["assistant", "tool"]
+    assert (await world.say("what now")).finished

@@ -1,0 +1,132 @@
+"""Tools that misbehave, and models that call them wrongly: an error for the model, and the turn goes on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from caesura.core import events as ev
+from caesura.store.database import Database
+from tests.engine.world import World, limits, world_over
+from tests.openai_server import Call, Desk, Say
+
+EVERY = "tools: [note, look, fail, refuse, flood, late, wait]"
+
+
+async def used(world: World, *calls: Call) -> list[tuple[str, str, str]]:
+    world.agent(EVERY)
+    world.desk.script(Say("working", calls), Say("I see"))
+    said = await world.say("go")
+    assert said.finished
+    assert said.text.endswith("I see")
+    await world.checked(said.turn)
+    assert [text for role, text in world.desk.sent() if role == "tool"] == [
+        m.content for m in said.row.messages or () if m.role == "tool"
+    ]
+    return said.results()
+
+
+async def test_a_tool_that_raises_gives_an_error_without_internals(world: World) -> None:
+    ((_, output, status),) = await used(world, Call("fail", {"text": "x"}))
+    assert status == "error"
+    assert "hunter2" not in output
+    assert "err-" in output
+    assert world.traces() == ["fail x"]
+
+
+async def test_a_tool_that_says_why_it_cannot_is_heard(world: World) -> None:
+    assert await used(world, Call("refuse", {"text": "fly"})) == [("refuse", "cannot fly", "error")]
+
+
+async def test_a_tool_with_a_time_out_of_its_own_is_not_said_to_have_used_up_ours(world: World) -> None:
+    ((_, output, status),) = await used(world, Call("late", {"text": "x"}))
+    assert status == "error"
+    assert "did not end within" not in output
+
+
+async def test_ten_megabytes_are_cut_with_a_note(world: World) -> None:
+    ((_, output, status),) = await used(world, Call("flood", {"text": "x"}))
+    assert status == "ok"
+    assert len(output) < 70_000
+    assert output.endswith("of 10485760 characters]")
+
+
+@pytest_asyncio.fixture
+async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    async with world_over(database, tmp_path, desk, limits(tool=0.2)) as world:
+        yield world
+
+
+async def test_a_tool_that_hangs_is_stopped_and_the_turn_goes_on(hasty: World) -> None:
+    ((_, output, status),) = await used(hasty, Call("wait", {"text": "x"}))
+    assert status == "error"
+    assert "0.2 seconds" in output
+    assert hasty.traces() == ["wait x"]
+
+
+async def test_one_that_fails_does_not_harm_the_one_beside_it(world: World) -> None:
+    results = await used(world, Call("fail", {"text": "x"}, "one"), Call("note", {"text": "y"}, "two"))
+    assert sorted((name, status) for name, _, status in results) == [("fail", "error"), ("note", "ok")]
+    assert sorted(world.traces()) == ["fail x", "note y"]
+
+
+async def test_a_tool_that_does_not_exist_is_told_to_the_model(world: World) -> None:
+    ((name, output, status),) = await used(world, Call("teleport", {"to": "home"}))
+    assert (name, status) == ("teleport", "error")
+    assert "note" in output
+
+
+@pytest.mark.parametrize("arguments", ['{"text": "x', "not json", "[1, 2", '{"text": "a"}{"text": "b"}'])
+async def test_arguments_that_are_no_json_are_told_to_the_model(world: World, arguments: str) -> None:
+    ((_, _, status),) = await used(world, Call("note", arguments))
+    assert status == "error"
+    assert world.traces() == []
+
+
+@pytest.mark.parametrize("arguments", ['{"text": 5}', '{"other": "x"}', '{"text": ["x"]}', "{}", "null", "[]", '"x"'])
+async def test_arguments_that_do_not_fit_are_told_to_the_model(world: World, arguments: str) -> None:
+    ((_, _, status),) = await used(world, Call("note", arguments))
+    assert status == "error"
+    assert world.traces() == []
+
+
+async def test_a_model_that_counts_its_calls_from_zero_each_time_gets_them_all_made(world: World) -> None:
+    world.agent(EVERY)
+    world.desk.script(*(Say("", [Call("note", {"text": str(n)}, "call_0")]) for n in range(3)), Say("done"))
+    said = await world.say("go")
+    assert said.finished
+    assert world.traces() == ["note 0", "note 1", "note 2"]
+    assert len({event.id for event in said.of(ev.ToolStarted)}) == 3
+    await world.checked(said.turn)
+
+
+async def test_two_calls_of_one_answer_under_one_id_are_both_made(world: World) -> None:
+    calls = [Call("note", {"text": "a"}, "same"), Call("note", {"text": "b"}, "same")]
+    await used(world, *calls)
+    assert sorted(world.traces()) == ["note a", "note b"]
+
+
+async def test_ids_that_are_empty_or_too_long_are_replaced(world: World) -> None:
+    calls = [Call("note", {"text": "a"}, ""), Call("note", {"text": "b"}, "x" * 500)]
+    await used(world, *calls)
+    assert sorted(world.traces()) == ["note a", "note b"]
+
+
+async def test_what_a_tool_says_is_kept_whatever_characters_it_has(world: World) -> None:
+    odd = 'nul \x00, 中文, "quotes", \u2028 and \ud83d\ude00'
+    world.agent(EVERY)
+    world.desk.script(Say("", [Call("look", {"text": odd})]), Say("I see"))
+    said = await world.say("go")
+    assert said.finished
+    assert said.results()[0][1].startswith("saw nul")
+    await world.checked(said.turn)
+
+
+async def test_a_model_cannot_say_a_nul(world: World) -> None:
+    world.agent(EVERY)
+    world.desk.script(Say(["a\x00", "\x00INTERRUPT:", "b"]))
+    said = await world.say("go")
+    assert said.text == "aINTERRUPT:b"
