@@ -19,6 +19,7 @@ from caesura.agents.models import default_model
 from caesura.agents.tools.registry import standard
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
+from caesura.dialects.threads import routes as threads
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.http import auth, health, logs, metrics, tracing
@@ -39,7 +40,10 @@ from caesura.settings import Settings, secret_of
 from caesura.store.open import open_database
 
 #: Each dialect: how it says errors, and its routes. The first route that fits a path serves it.
-DIALECTS: Sequence[tuple[Form, APIRouter]] = ((native.FORM, native.router),)
+DIALECTS: Sequence[tuple[Form, APIRouter]] = (
+    (native.FORM, native.router),
+    (threads.FORM, threads.router),
+)
 
 
 def create_app(settings: Settings) -> FastAPI:

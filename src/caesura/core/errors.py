@@ -7,6 +7,7 @@ CaesuraError
 ├── Unauthenticated         401
 ├── Forbidden               403
 ├── NotFound                404
+│   └── NoConversation      404  or another's, which looks the same
 ├── Conflict                409
 │   ├── RunInProgress       409
 │   ├── InterruptPending    409  carries what waits
@@ -76,6 +77,10 @@ class NotFound(CaesuraError):
 
     status = 404
     code = "not_found"
+
+
+class NoConversation(NotFound):
+    """conversation not found"""
 
 
 class Conflict(CaesuraError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import NamedTuple
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from sqlalchemy import Connection
@@ -17,47 +18,58 @@ from caesura.store.turns import Turn
 _KEPT = 200_000
 
 
+class _Path(NamedTuple):
+    """What was said up to and with a turn, as it ended under this epoch."""
+
+    epoch: int
+    messages: list[BaseMessage]
+
+
 class History:
     """Messages up to and with a turn, by that turn's id. A turn that has ended never changes its messages
-    unless it is tried again; `forget` is for that."""
+    unless it is tried again: `forget` is for that, and the epoch tells when another process did it."""
 
     def __init__(self, database: Database, kept: int = _KEPT) -> None:
         """`kept` bounds how many messages are held."""
         self._database = database
         self._kept = kept
         self._size = 0
-        self._paths: OrderedDict[str, list[BaseMessage]] = OrderedDict()
+        self._paths: OrderedDict[str, _Path] = OrderedDict()
 
     async def before(self, turn: Turn) -> list[BaseMessage]:
         """What was said on this turn's branch before it."""
         if turn.parent_id is None:
             return []
+        if self._database.shared and turn.parent_id in self._paths:
+            parent = await self._database.read(turns.get, turn.parent_id)
+            if parent.epoch != self._paths[turn.parent_id].epoch:
+                self.forget(turn.parent_id)
         if turn.parent_id not in self._paths:
             above = await self._database.read(_branch, turn.conversation_id, turn.parent_id)
             said = [message for item in above for message in said_in(item, item.messages or [])]
-            self._keep(turn.parent_id, said)
+            self._keep(turn.parent_id, _Path(above[-1].epoch, said))
         self._paths.move_to_end(turn.parent_id)
-        return self._paths[turn.parent_id]
+        return self._paths[turn.parent_id].messages
 
     def extend(self, turn: Turn, before: list[BaseMessage], messages: list[Message]) -> None:
         """The turn has ended: its branch goes on from here. The path above it is handed on, not copied."""
         if turn.parent_id is not None and turn.parent_id in self._paths:
             self._drop(turn.parent_id)
-        self._keep(turn.id, [*before, *said_in(turn, messages)])
+        self._keep(turn.id, _Path(turn.epoch, [*before, *said_in(turn, messages)]))
 
     def forget(self, turn_id: str) -> None:
         if turn_id in self._paths:
             self._drop(turn_id)
 
-    def _keep(self, turn_id: str, messages: list[BaseMessage]) -> None:
+    def _keep(self, turn_id: str, path: _Path) -> None:
         self.forget(turn_id)
-        self._paths[turn_id] = messages
-        self._size += len(messages)
+        self._paths[turn_id] = path
+        self._size += len(path.messages)
         while self._size > self._kept and len(self._paths) > 1:
             self._drop(next(iter(self._paths)))
 
     def _drop(self, turn_id: str) -> None:
-        self._size -= len(self._paths.pop(turn_id))
+        self._size -= len(self._paths.pop(turn_id).messages)
 
 
 def said_in(turn: Turn, messages: list[Message]) -> list[BaseMessage]:

@@ -130,18 +130,19 @@ class _Call:
 
     async def _outcome(self) -> tuple[str, ev.ToolStatus]:
         call = ToolCall(name=self._name, args=self._args, id=self._id, type="tool_call")
+        clock = asyncio.timeout(None if self._waits() else self._run.limits.tool)
         try:
-            async with asyncio.timeout(None if self._waits() else self._run.limits.tool):
+            async with clock:
                 message = await self._handler(self._request.override(tool_call=call))
         except GraphBubbleUp:
             raise
-        except TimeoutError:
-            return texts.too_slow(self._run.limits.tool), "error"
         except CaesuraError as error:
             if error.status >= 500:
                 raise
             return error.message, "error"
         except Exception:
+            if clock.expired():
+                return texts.too_slow(self._run.limits.tool), "error"
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return texts.tool_failed(error_id), "error"

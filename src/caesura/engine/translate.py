@@ -45,7 +45,7 @@ def merged(chunks: Sequence[AIMessageChunk]) -> AIMessage:
         content = whole.content
     return AIMessage(
         content=content,
-        tool_calls=[*whole.tool_calls, *(_repaired(call) for call in whole.invalid_tool_calls)],
+        tool_calls=_calls(whole),
         usage_metadata=whole.usage_metadata,
         response_metadata={
             key: value
@@ -97,6 +97,18 @@ def _is_rich(chunk: AIMessageChunk) -> bool:
     return bool(chunk.tool_call_chunks or chunk.usage_metadata or chunk.response_metadata)
 
 
-def _repaired(call: Any) -> Any:
-    raw = str(call.get("args") or "")[:1000]
-    return {"name": call.get("name") or "", "args": {BROKEN: raw}, "id": call.get("id"), "type": "tool_call"}
+def _calls(whole: AIMessageChunk) -> list[Any]:
+    """The calls a model wants. LangChain completes JSON that breaks off; half of what was meant must not be
+    run, so the arguments are read once more as they came."""
+    if whole.tool_call_chunks:
+        return [_call(chunk["name"], chunk["id"], chunk["args"]) for chunk in whole.tool_call_chunks]
+    return [*whole.tool_calls, *(_call(c["name"], c["id"], c["args"]) for c in whole.invalid_tool_calls)]
+
+
+def _call(name: str | None, call_id: str | None, raw: str | None) -> dict[str, Any]:
+    try:
+        args = plain.loads(raw) if raw else {}
+    except ValueError:
+        args = None
+    known = args if isinstance(args, dict) else {BROKEN: (raw or "")[:1000]}
+    return {"name": name or "", "args": known, "id": call_id, "type": "tool_call"}

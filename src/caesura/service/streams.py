@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
@@ -29,14 +30,17 @@ class Streams:
     def __init__(self, database: Database, log: Log, presence: Presence) -> None:
         self._database, self._log, self._presence = database, log, presence
 
-    async def segment(self, turn: Turn, after: int, segment: int = 0) -> AsyncGenerator[list[Envelope], None]:
+    async def segment(
+        self, turn: Turn, after: int, segment: int = 0, since: int | None = None
+    ) -> AsyncGenerator[list[Envelope], None]:
         """Events strictly after the cursor, as they come, up to and with the end of the segment it is in;
-        with `segment`, from the beginning of that one. Ends early only if the turn is deleted."""
-        follow = self._log.follow(turn.num, after)
+        with `segment`, from the beginning of that one; with `since`, also those between that and the cursor,
+        for a reader that must know what came before. Ends early only if the turn is deleted."""
+        follow = self._log.follow(turn.num, after if since is None else since)
         with self._presence.reading(turn):
             try:
                 async for batch in _from_segment(follow, segment) if segment else follow:
-                    end = _segment_end(batch)
+                    end = _segment_end(batch, after)
                     if end is None:
                         yield batch
                     else:
@@ -66,6 +70,14 @@ class Streams:
         was given out) is moved to the beginning of the newest segment."""
         return await self._database.read(_place, user_id, turn_id, after)
 
+    async def join(
+        self, user_id: str, conversation_id: str, ordinal: int | None = None, seq: int = 0
+    ) -> Place | None:
+        """Where to read a conversation on: behind the event that was seen last, in the turn with this
+        ordinal, or in the newest turn once nothing is left there. Without a cursor the newest segment, from
+        its beginning. None when nothing is left."""
+        return await self._database.read(_join, user_id, conversation_id, ordinal, seq)
+
     async def exhausted(self, turn: Turn, after: int) -> bool:
         """Whether nothing will ever come after this cursor, unless somebody acts."""
         return await self._database.read(_exhausted, turn.num, after)
@@ -91,8 +103,9 @@ def _begins(item: Envelope, segment: int) -> bool:
     return isinstance(item.event, ev.RunStarted) and item.event.segment >= segment
 
 
-def _segment_end(batch: list[Envelope]) -> int | None:
-    return next((i for i, item in enumerate(batch) if isinstance(item.event, ev.SegmentEnded)), None)
+def _segment_end(batch: list[Envelope], after: int) -> int | None:
+    ends = (i for i, item in enumerate(batch) if isinstance(item.event, ev.SegmentEnded) and item.seq > after)
+    return next(ends, None)
 
 
 def _current(connection: Connection, user_id: str, conversation_id: str) -> Turn | None:
@@ -105,6 +118,28 @@ def _place(connection: Connection, user_id: str, turn_id: str, after: int) -> Pl
     last = events.last(connection, turn.num)
     after = after if after <= last else turn.segment_seq
     return Place(turn, after, after >= last and _quiet(connection, turn, last))
+
+
+def _join(
+    connection: Connection, user_id: str, conversation_id: str, ordinal: int | None, seq: int
+) -> Place | None:
+    current = _current(connection, user_id, conversation_id)
+    if current is None:
+        return None
+    if ordinal is None:
+        return Place(current, current.segment_seq, False)
+    if ordinal < current.ordinal:
+        older = turns.at(connection, conversation_id, ordinal)
+        place = _behind(connection, older, seq) if older is not None else None
+        return place or Place(current, current.segment_seq, False)
+    return _behind(connection, current, seq if ordinal == current.ordinal else sys.maxsize)
+
+
+def _behind(connection: Connection, turn: Turn, seq: int) -> Place | None:
+    last = events.last(connection, turn.num)
+    if seq >= last and _quiet(connection, turn, last):
+        return None
+    return Place(turn, seq if seq <= last else turn.segment_seq, False)
 
 
 def _exhausted(connection: Connection, num: int, after: int) -> bool:

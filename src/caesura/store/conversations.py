@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, Select, and_, delete, insert, or_, selec
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core import plain
-from caesura.core.errors import Conflict, NotFound, Unauthenticated
+from caesura.core.errors import Conflict, NoConversation, Unauthenticated
 from caesura.store.schema import conversations, events, now_ms, turns, users
 
 Order = Literal["created", "updated"]
@@ -57,7 +57,7 @@ def get(connection: Connection, conversation_id: str, user_id: str) -> Conversat
     mine = and_(conversations.c.id == conversation_id, conversations.c.user_id == user_id)
     row = connection.execute(_listed(conversations).where(mine)).first()
     if row is None:
-        raise NotFound("conversation not found")
+        raise NoConversation
     return _conversation(row)
 
 
@@ -65,7 +65,7 @@ def find(connection: Connection, conversation_id: str) -> Conversation:
     """For the engine, which works for whoever owns it."""
     row = connection.execute(_listed(conversations).where(conversations.c.id == conversation_id)).first()
     if row is None:
-        raise NotFound("conversation not found")
+        raise NoConversation
     return _conversation(row)
 
 
@@ -139,7 +139,7 @@ def lock(connection: Connection, conversation_id: str) -> Row[Any]:
     statement = select(conversations).where(conversations.c.id == conversation_id).with_for_update()
     row = connection.execute(statement).first()
     if row is None:
-        raise NotFound("conversation not found")
+        raise NoConversation
     return row
 
 

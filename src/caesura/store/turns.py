@@ -110,6 +110,13 @@ def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
     return turn
 
 
+def at(connection: Connection, conversation_id: str, ordinal: int) -> Turn | None:
+    """The turn that came at this place in a conversation."""
+    where = (turns.c.conversation_id == conversation_id, turns.c.ordinal == ordinal)
+    row = connection.execute(select(turns).where(*where)).first()
+    return _turn(row) if row else None
+
+
 def numbered(connection: Connection, num: int) -> Turn | None:
     row = connection.execute(select(turns).where(turns.c.num == num)).first()
     return _turn(row) if row else None

@@ -85,6 +85,7 @@ class Refusal(BaseModel):
 
 class PendingRefusal(Refusal):
     interrupt: dict[str, Any] | None = Field(default=None, description="What waits for an answer")
+    decision: dict[str, Any] | None = Field(default=None, description="What somebody else has decided")
 
 
 def session(item: Conversation) -> Session:

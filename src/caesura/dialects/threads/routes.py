@@ -1,0 +1,209 @@
+"""The routes of API A."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Body, Header, Path, Query, Response
+
+from caesura.core import ids
+from caesura.core.errors import (
+    AlreadyAnswered,
+    BadAnswer,
+    BadInput,
+    Forbidden,
+    InterruptPending,
+    NoConversation,
+    NotFound,
+    NothingPending,
+)
+from caesura.dialects.threads import cursor, encode, wire
+from caesura.dialects.threads.decide import Action, decisions
+from caesura.dialects.threads.encode import State
+from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.context import Context, Here
+from caesura.http.errors import Form, Problem, documented
+from caesura.service.turns import Message
+from caesura.store.turns import Turn
+
+PREFIXES = ("/api/sessions", "/api/chat", "/api/resume", "/api/status", "/api/history")
+ACTION = "Action must be 'continue', 'cancel' or 'answer'"
+ANSWERS = "answers is required when action is 'answer'"
+
+
+def body(problem: Problem) -> dict[str, Any]:
+    data: dict[str, Any] = {"detail": problem.message}
+    if isinstance(problem.error, InterruptPending):
+        data["interrupt"] = encode.interrupt_data(problem.error.interrupts)
+    if isinstance(problem.error, AlreadyAnswered):
+        data["decision"] = problem.error.decision
+    return data
+
+
+FORM = Form(PREFIXES, body, invalid=400, model=wire.Refusal)
+_ALWAYS = documented(FORM, 401, 403, 405, 429, 500, 503)
+_OF_ONE = documented(FORM, 403, 404)
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events: `messages/partial {content}`, `messages/reset {}`, "
+        "`tool/start {tool, input, id}`, `tool/end {tool, output, id}`, `interrupt {info, taskName, data, "
+        "questions, options, interrupt_id}`, `title_updated {title}`, `error {message}`, and exactly one "
+        "`end {}`, last.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+_CONFLICT: dict[int | str, dict[str, Any]] = {
+    409: {"description": "A run is in progress, or an interrupt is pending", "model": wire.PendingRefusal}
+}
+
+router = APIRouter(prefix="/api", tags=["threads"], responses=_ALWAYS)
+
+ThreadId = Annotated[str, Path(max_length=150)]
+LastEventId = Annotated[str | None, Header(alias="Last-Event-ID")]
+
+
+@router.post("/sessions", status_code=201, responses=documented(FORM, 400, 404, 413))
+async def create(
+    here: Here, user_id: User, new: Annotated[wire.NewSession | None, Body()] = None
+) -> wire.Session:
+    agent = new.agent if new is not None else None
+    made = await here.service.conversations.create(user_id, agent, ids.thread(user_id))
+    return wire.session(made)
+
+
+@router.get("/sessions", responses=documented(FORM, 400))
+async def listing(
+    here: Here,
+    user_id: User,
+    page: Annotated[int, Query(ge=1, le=10**9)] = 1,
+    page_size: Annotated[int | None, Query(ge=1, le=10**9)] = None,
+) -> wire.Sessions:
+    """Newest first. A page larger than the largest is taken as the largest."""
+    size = here.pages.size(page_size)
+    found = await here.service.conversations.page(user_id, size, offset=(page - 1) * size)
+    return wire.Sessions(threads=[wire.session(item) for item in found.items], total=found.total)
+
+
+@router.delete("/sessions/{thread_id}", status_code=204, responses=_OF_ONE)
+async def delete(here: Here, user_id: User, thread_id: ThreadId) -> None:
+    """Stops its run and deletes all of it."""
+    with _own(user_id, thread_id):
+        await here.service.conversations.delete(user_id, thread_id)
+
+
+@router.get("/status/{thread_id}", responses=_OF_ONE)
+async def status(here: Here, user_id: User, thread_id: ThreadId) -> wire.ThreadStatus:
+    with _own(user_id, thread_id):
+        return wire.status(await here.service.conversations.status(user_id, thread_id))
+
+
+@router.get("/history/{thread_id}", responses=_OF_ONE)
+async def history(here: Here, user_id: User, thread_id: ThreadId) -> wire.History:
+    with _own(user_id, thread_id):
+        messages = await here.service.conversations.history(user_id, thread_id)
+    return wire.history(thread_id, messages)
+
+
+@router.post(
+    "/chat/{thread_id}",
+    response_class=Response,
+    responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
+)
+async def chat(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.Chat) -> Response:
+    """Send a message and read the answer."""
+    message = Message(
+        new.message,
+        on_disconnect=new.on_disconnect or here.on_disconnect,
+        supersede=new.supersede,
+        take_over=True,
+    )
+    with _own(user_id, thread_id):
+        turn = await here.service.turns.send(user_id, thread_id, message)
+    return here.streams.response(_segment(here, turn, 0))
+
+
+@router.post(
+    "/resume/{thread_id}",
+    response_class=Response,
+    responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
+)
+async def resume(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.Resume) -> Response:
+    """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing."""
+    action, answers = _checked(new)
+    with _own(user_id, thread_id):
+        found = await here.service.conversations.status(user_id, thread_id)
+    if found.turn is None or not found.pending:
+        raise NothingPending
+    try:
+        decided = decisions(found.pending, action, answers)
+        turn = await here.service.turns.answer(user_id, decided)
+    except BadAnswer as error:
+        return here.streams.response(_bytes(encode.error(error.message)))
+    left = [item for item in found.pending if item.id not in decided]
+    if left:
+        return here.streams.response(_bytes(encode.still_pending(left)))
+    return here.streams.response(_segment(here, turn, turn.segment_seq, found.turn.segment + 1))
+
+
+@router.get(
+    "/chat/{thread_id}/stream",
+    response_class=Response,
+    responses=_OF_ONE | _STREAM | {204: {"description": "Everything was sent"}} | documented(FORM, 400),
+)
+async def stream(
+    here: Here, user_id: StreamUser, thread_id: ThreadId, last_event_id: LastEventId = None
+) -> Response:
+    """Join the current or the last segment, or go on behind the last event that was seen."""
+    seen = cursor.parse(last_event_id) if last_event_id else None
+    with _own(user_id, thread_id):
+        place = await here.service.streams.join(user_id, thread_id, *(seen or ()))
+    if place is None:
+        return Response(status_code=204)
+    return here.streams.response(_segment(here, place.turn, place.after))
+
+
+@router.post("/chat/{thread_id}/stop", responses=_OF_ONE)
+async def stop(here: Here, user_id: User, thread_id: ThreadId) -> wire.Stopped:
+    """Stop what goes on; what was said is kept."""
+    with _own(user_id, thread_id):
+        return wire.Stopped(stopped=await here.service.turns.stop_active(user_id, thread_id))
+
+
+@contextmanager
+def _own(user_id: str, thread_id: str) -> Iterator[None]:
+    """Another's thread and one that does not exist look the same: 403, or 404 where the name is one's own."""
+    try:
+        yield
+    except NoConversation as error:
+        if thread_id.startswith(f"{user_id}-"):
+            raise NotFound("thread not found") from error
+        raise Forbidden("this thread is not yours") from error
+
+
+def _checked(new: wire.Resume) -> tuple[Action, list[str]]:
+    if new.action not in get_args(Action):
+        raise BadInput(ACTION)
+    if new.action != "answer":
+        return new.action, []
+    if not new.answers:
+        raise BadInput(ANSWERS)
+    if not isinstance(new.answers, list) or not all(isinstance(item, str) for item in new.answers):
+        raise BadInput("answers must be a list of texts")
+    return new.action, new.answers
+
+
+async def _segment(here: Context, turn: Turn, after: int, segment: int = 0) -> AsyncGenerator[bytes, None]:
+    """What came before the cursor in its segment is folded in, not sent again."""
+    since = turn.segment_seq if after >= turn.segment_seq else 0
+    state = State(turn.ordinal)
+    async with aclosing(here.service.streams.segment(turn, after, segment, since)) as batches:
+        async for batch in batches:
+            state, frames = encode.encode(state, batch, after)
+            if frames:
+                yield frames
+
+
+async def _bytes(frames: bytes) -> AsyncGenerator[bytes, None]:
+    yield frames

@@ -1,0 +1,185 @@
+"""The table of who may do what: every route of the OpenAPI document, asked by everyone who must not get in.
+
+A new route fails here until it is known what to send to it.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import httpx
+import jwt
+import pytest
+
+from caesura.app import create_app
+from caesura.settings import Settings
+from caesura.store import users
+from tests.api.reading import conversation, finished
+from tests.api.server import SECRET, Served
+
+#: Routes that anyone may ask.
+PUBLIC = {
+    ("post", "/api/auth/register"),
+    ("post", "/api/auth/login"),
+    ("get", "/health"),
+    ("get", "/ready"),
+    ("get", "/metrics"),
+}
+#: A good body for each route that takes one; words in braces are filled in like those of a path.
+BODIES: dict[tuple[str, str], dict[str, Any]] = {
+    ("post", "/api/v2/stream-ticket"): {"stream": "/api/v2/turns/x/events"},
+    ("post", "/api/v2/conversations"): {},
+    ("patch", "/api/v2/conversations/{conversation_id}"): {"title": "mine now"},
+    ("post", "/api/v2/conversations/{conversation_id}/branch"): {"turn_id": "{turn_id}"},
+    ("post", "/api/v2/conversations/{conversation_id}/turns"): {"content": "echo x", "supersede": True},
+    ("post", "/api/v2/interrupts/{interrupt_id}/answer"): {"decision": "approve"},
+    ("post", "/api/v2/turns/{turn_id}/answers"): {"answers": {"{interrupt_id}": {"decision": "approve"}}},
+}
+_DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
+ROUTES = [
+    (method, path)
+    for path, operations in _DOCUMENT["paths"].items()
+    for method in operations
+    if (method, path) not in PUBLIC
+]
+OWNED = [route for route in ROUTES if "{" in route[1]]
+OTHERS = ["bob", "alice-b", "alice.b", "alic"]
+
+
+class Owned(NamedTuple):
+    """What alice has: by the name of the parameter that means it."""
+
+    conversation_id: str
+    turn_id: str
+    interrupt_id: str
+
+
+@pytest.fixture(scope="module")
+def owned(server: Served) -> Owned:
+    with server.client("alice") as client:
+        turn = finished(client, "write hello.py: print(1)")
+        (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
+        return Owned(turn["conversation_id"], turn["id"], asked["id"])
+
+
+@pytest.fixture(scope="module")
+def deleted(server: Served) -> Iterator[str]:
+    token = server.token("gone")
+    server.call(server.database.write(users.remove, "gone"))
+    time.sleep(1.1)
+    yield token
+
+
+def ask(client: httpx.Client, route: tuple[str, str], owned: Owned, headers: dict[str, str]) -> httpx.Response:
+    method, path = route
+    body = filled(BODIES[route], owned) if route in BODIES else None
+    return client.request(method, path.format(**owned._asdict()), json=body, headers=headers)
+
+
+def filled(value: Any, owned: Owned) -> Any:
+    if isinstance(value, dict):
+        return {filled(key, owned): filled(item, owned) for key, item in value.items()}
+    return value.format(**owned._asdict()) if isinstance(value, str) else value
+
+
+def forged(**changes: Any) -> dict[str, str]:
+    now = int(time.time())
+    claims = {"iss": "caesura", "aud": "caesura:access", "sub": "alice", "iat": now, "exp": now + 600, "stamp": "x"}
+    key, algorithm = changes.pop("key", SECRET), changes.pop("algorithm", "HS256")
+    given = {name: value for name, value in (claims | changes).items() if value is not None}
+    return {"Authorization": f"Bearer {jwt.encode(given, key, algorithm)}"}
+
+
+def test_every_route_is_in_the_table() -> None:
+    with_body = {
+        (method, path)
+        for path, operations in _DOCUMENT["paths"].items()
+        for method, operation in operations.items()
+        if "requestBody" in operation
+    }
+    assert with_body - PUBLIC == set(BODIES)
+    for _, path in ROUTES:
+        path.format(**dict.fromkeys(Owned._fields, "x"))
+
+
+def test_every_route_that_is_not_public_says_that_it_is_locked() -> None:
+    for method, path in ROUTES:
+        operation = _DOCUMENT["paths"][path][method]
+        assert operation["security"], path
+        assert "401" in operation["responses"], path
+    for method, path in PUBLIC:
+        assert "security" not in _DOCUMENT["paths"][path][method]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=" ".join)
+def test_nobody_gets_in_without_a_good_token(
+    server: Served, nobody: httpx.Client, owned: Owned, deleted: str, route: tuple[str, str]
+) -> None:
+    stamp = jwt.decode(server.token("alice"), options={"verify_signature": False})["stamp"]
+    past = int(time.time()) - 10
+    tries = {
+        "no token": {},
+        "no scheme": {"Authorization": server.token("alice")},
+        "basic": {"Authorization": "Basic YWxpY2U6eA=="},
+        "garbage": {"Authorization": "Bearer x.y.z"},
+        "expired": forged(stamp=stamp, exp=past),
+        "no expiry": forged(stamp=stamp, exp=None),
+        "no subject": forged(stamp=stamp, sub=None),
+        "alg none": forged(stamp=stamp, key="", algorithm="none"),
+        "another algorithm": forged(stamp=stamp, key=SECRET * 2, algorithm="HS512"),
+        "wrong key": forged(stamp=stamp, key="another secret, also long enough to sign"),
+        "wrong audience": forged(stamp=stamp, aud="somebody"),
+        "wrong issuer": forged(stamp=stamp, iss="somebody"),
+        "wrong stamp": forged(),
+        "unknown person": forged(stamp=stamp, sub="nobody-knows"),
+        "deleted person": {"Authorization": f"Bearer {deleted}"},
+    }
+    for name, headers in tries.items():
+        response = ask(nobody, route, owned, headers)
+        assert response.status_code == 401, name
+        assert response.headers["www-authenticate"] == "Bearer", name
+
+
+@pytest.mark.parametrize("route", OWNED, ids=" ".join)
+def test_what_is_anothers_looks_like_what_does_not_exist(
+    server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
+) -> None:
+    missing = Owned("conv-missing", "turn-missing", "int-missing")
+    for other in OTHERS:
+        headers = server.headers(other)
+        theirs, none = ask(nobody, route, owned, headers), ask(nobody, route, missing, headers)
+        assert theirs.status_code == none.status_code == 404, other
+        assert theirs.json() == none.json()
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if route not in OWNED], ids=" ".join)
+def test_what_is_mine_shows_nothing_of_anothers(
+    server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
+) -> None:
+    for other in OTHERS:
+        response = ask(nobody, route, owned, server.headers(other))
+        assert response.status_code < 300
+        assert not any(id in response.text for id in owned)
+
+
+def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owned) -> None:
+    tree = alice.get(f"/api/v2/conversations/{owned.conversation_id}").json()
+    assert tree["title"] != "mine now"
+    assert [turn["status"] for turn in tree["turns"]] == ["waiting"]
+    assert alice.get(f"/api/v2/interrupts/{owned.interrupt_id}").json()["status"] == "pending"
+
+
+def test_an_id_that_carries_my_name_is_not_mine_for_that(server: Served) -> None:
+    twin = server.call(
+        server.context.service.conversations.create(_made(server, "alice-b"), None, "alice-b-0000")
+    )
+    with server.client("alice") as client:
+        assert client.get(f"/api/v2/conversations/{twin.id}").status_code == 404
+    with server.client("alice-b") as client:
+        assert client.get(f"/api/v2/conversations/{twin.id}").status_code == 200
+        assert conversation(client)
+
+
+def _made(server: Served, user_id: str) -> str:
+    server.token(user_id)
+    return user_id
