@@ -148,6 +148,14 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     )
     if tokens is None:
         await service.people.ensure(LOCAL)
+    limits = Limits(
+        settings.redis_url,
+        requests=settings.rate_requests,
+        runs=settings.rate_runs,
+        logins=settings.rate_logins,
+        registrations=settings.rate_registrations,
+    )
+    stack.push_async_callback(limits.aclose)
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl)
     service.start()
     stack.callback(streams.abort)
@@ -155,13 +163,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     return Context(
         service=service,
         gate=Gate(service.people, service.tickets, tokens, settings.cors_origins),
-        limits=Limits(
-            settings.redis_url,
-            requests=settings.rate_requests,
-            runs=settings.rate_runs,
-            logins=settings.rate_logins,
-            registrations=settings.rate_registrations,
-        ),
+        limits=limits,
         streams=streams,
         pages=Pages(settings.default_page_size, settings.max_page_size),
         metrics=counted,

@@ -1,7 +1,8 @@
 """Reading server-sent events, and the small steps that many tests take."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,3 +92,10 @@ def text(found: list[Event]) -> str:
     void = {event.data["call"] for event in found if event.name == "text_voided"}
     said = [event.data for event in found if event.name == "text_delta"]
     return "".join(data["text"] for data in said if data["call"] not in void)
+
+
+def until(check: Callable[[], bool], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.02)

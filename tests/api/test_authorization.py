@@ -12,6 +12,7 @@ import jwt
 import pytest
 
 from caesura.app import create_app
+from caesura.core import ids
 from caesura.settings import Settings
 from caesura.store import users
 from tests.api.reading import conversation, finished
@@ -34,6 +35,9 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v2/conversations/{conversation_id}/turns"): {"content": "echo x", "supersede": True},
     ("post", "/api/v2/interrupts/{interrupt_id}/answer"): {"decision": "approve"},
     ("post", "/api/v2/turns/{turn_id}/answers"): {"answers": {"{interrupt_id}": {"decision": "approve"}}},
+    ("post", "/api/sessions"): {},
+    ("post", "/api/chat/{thread_id}"): {"message": "echo x", "supersede": True},
+    ("post", "/api/resume/{thread_id}"): {"action": "continue"},
 }
 _DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
@@ -52,6 +56,7 @@ class Owned(NamedTuple):
     conversation_id: str
     turn_id: str
     interrupt_id: str
+    thread_id: str
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +64,8 @@ def owned(server: Served) -> Owned:
     with server.client("alice") as client:
         turn = finished(client, "write hello.py: print(1)")
         (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
-        return Owned(turn["conversation_id"], turn["id"], asked["id"])
+        thread = server.call(server.context.service.conversations.create("alice", None, ids.thread("alice")))
+        return Owned(turn["conversation_id"], turn["id"], asked["id"], thread.id)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +76,9 @@ def deleted(server: Served) -> Iterator[str]:
     yield token
 
 
-def ask(client: httpx.Client, route: tuple[str, str], owned: Owned, headers: dict[str, str]) -> httpx.Response:
+def ask(
+    client: httpx.Client, route: tuple[str, str], owned: Owned, headers: dict[str, str]
+) -> httpx.Response:
     method, path = route
     body = filled(BODIES[route], owned) if route in BODIES else None
     return client.request(method, path.format(**owned._asdict()), json=body, headers=headers)
@@ -84,7 +92,14 @@ def filled(value: Any, owned: Owned) -> Any:
 
 def forged(**changes: Any) -> dict[str, str]:
     now = int(time.time())
-    claims = {"iss": "caesura", "aud": "caesura:access", "sub": "alice", "iat": now, "exp": now + 600, "stamp": "x"}
+    claims = {
+        "iss": "caesura",
+        "aud": "caesura:access",
+        "sub": "alice",
+        "iat": now,
+        "exp": now + 600,
+        "stamp": "x",
+    }
     key, algorithm = changes.pop("key", SECRET), changes.pop("algorithm", "HS256")
     given = {name: value for name, value in (claims | changes).items() if value is not None}
     return {"Authorization": f"Bearer {jwt.encode(given, key, algorithm)}"}
@@ -144,11 +159,12 @@ def test_nobody_gets_in_without_a_good_token(
 def test_what_is_anothers_looks_like_what_does_not_exist(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:
-    missing = Owned("conv-missing", "turn-missing", "int-missing")
+    missing = Owned("conv-missing", "turn-missing", "int-missing", ids.thread("alice"))
     for other in OTHERS:
         headers = server.headers(other)
         theirs, none = ask(nobody, route, owned, headers), ask(nobody, route, missing, headers)
-        assert theirs.status_code == none.status_code == 404, other
+        assert theirs.status_code == none.status_code, other
+        assert theirs.status_code in (403, 404), other
         assert theirs.json() == none.json()
 
 
@@ -167,6 +183,7 @@ def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owne
     assert tree["title"] != "mine now"
     assert [turn["status"] for turn in tree["turns"]] == ["waiting"]
     assert alice.get(f"/api/v2/interrupts/{owned.interrupt_id}").json()["status"] == "pending"
+    assert alice.get(f"/api/v2/conversations/{owned.thread_id}").json()["turns"] == []
 
 
 def test_an_id_that_carries_my_name_is_not_mine_for_that(server: Served) -> None:

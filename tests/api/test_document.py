@@ -1,5 +1,6 @@
 """The OpenAPI document is true: whatever is sent, what comes back is what it says, and never a 5xx."""
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
-from schemathesis.openapi.checks import (
+from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_headers_conformance,
     response_schema_conformance,
@@ -17,8 +18,9 @@ from schemathesis.openapi.checks import (
 )
 
 from caesura.app import create_app
+from caesura.core import ids
 from caesura.settings import Settings
-from tests.api.reading import finished
+from tests.api.reading import conversation, finished
 from tests.api.server import Served
 
 CHECKS = [
@@ -28,4 +30,61 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
+# The server runs in this process, and may use randomness of its own while a case is made.
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 schema = schemathesis.openapi.from_dict(create_app(Settings.load(data_dir="unused")).openapi())
+
+
+@pytest.fixture(scope="module")
+def real(server: Served) -> Iterator[dict[str, str]]:
+    """Things that exist, by the names that paths have for them. Nothing waits, so no stream stays open."""
+    with server.client("tester") as client:
+        turn = finished(client, "echo x")
+        waiting = finished(client, "write hello.py: print(1)")
+        (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
+        client.post(f"/api/v2/turns/{waiting['id']}/stop")
+        thread = server.call(
+            server.context.service.conversations.create("tester", None, ids.thread("tester"))
+        )
+        yield {
+            "conversation_id": conversation(client),
+            "turn_id": turn["id"],
+            "interrupt_id": asked["id"],
+            "thread_id": thread.id,
+        }
+
+
+@schema.parametrize()
+@settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_the_document_is_true(case: Case, server: Served, real: dict[str, str]) -> None:
+    chance = random.Random(repr(case.path_parameters))
+    for name in case.path_parameters or {}:
+        if chance.random() < 0.7 and case.method != "DELETE":
+            case.path_parameters[name] = real[name]
+    case.call_and_validate(base_url=server.url, headers=server.headers("tester"), checks=CHECKS, timeout=20)
+
+
+def test_every_operation_has_a_name_of_its_own_and_a_tag(nobody: httpx.Client) -> None:
+    document: dict[str, Any] = nobody.get("/openapi.json").json()
+    operations = [item for path in document["paths"].values() for item in path.values()]
+    names = [item["operationId"] for item in operations]
+    assert len(set(names)) == len(names)
+    assert all(item["tags"] for item in operations)
+
+
+def test_no_operation_promises_an_answer_that_it_does_not_give(nobody: httpx.Client) -> None:
+    text = nobody.get("/openapi.json").text
+    assert "HTTPValidationError" not in text
+
+
+def test_the_authorize_button_asks_the_login_route(nobody: httpx.Client) -> None:
+    schemes = nobody.get("/openapi.json").json()["components"]["securitySchemes"]
+    (scheme,) = schemes.values()
+    assert scheme["flows"]["password"]["tokenUrl"] == "/api/auth/login"
+    assert nobody.get("/docs").status_code == 200

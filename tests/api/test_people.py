@@ -45,12 +45,14 @@ def test_a_name_that_is_none_is_refused(nobody: httpx.Client, name: str) -> None
     assert "username" in response.json()["detail"]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"username": 1, "password": "x"}', b'{"username": "a"}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b'{"username": 1, "password": "x"}', b'{"username": "a"}']
+)
 @pytest.mark.parametrize("route", ["register", "login"])
-def test_a_malformed_body_is_a_400_that_names_the_fault(nobody: httpx.Client, route: str, body: bytes) -> None:
-    response = nobody.post(
-        f"/api/auth/{route}", content=body, headers={"Content-Type": "application/json"}
-    )
+def test_a_malformed_body_is_a_400_that_names_the_fault(
+    nobody: httpx.Client, route: str, body: bytes
+) -> None:
+    response = nobody.post(f"/api/auth/{route}", content=body, headers={"Content-Type": "application/json"})
     assert response.status_code == 400
     assert isinstance(response.json()["detail"], str)
 

@@ -3,14 +3,24 @@
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.api.reading import Event, conversation, events, finished, follow, parse, parse_async, send
+from tests.api.reading import (
+    Event,
+    conversation,
+    events,
+    finished,
+    follow,
+    parse,
+    parse_async,
+    send,
+    until,
+)
 from tests.api.server import Served
 
 
@@ -32,13 +42,6 @@ def raw(server: Served, turn_id: str, buffer: int | None = None) -> Iterator[soc
         path, token = f"/api/v2/turns/{turn_id}/events", server.token()
         made.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
         yield made
-
-
-def until(check: Callable[[], bool], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.02)
 
 
 def test_a_stream_cut_after_every_event_and_joined_again_equals_the_log(alice: httpx.Client) -> None:

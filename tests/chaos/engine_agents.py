@@ -38,7 +38,7 @@ class Fixed(BaseChatModel):
         pieces, calls = self._plan(messages)
         for piece in pieces:
             yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.015)  # so that each piece has a commit of its own
         chunks = [
             tool_call_chunk(name=name, args=args, id=id, index=place)
             for place, (id, name, args) in enumerate(calls)
@@ -55,10 +55,16 @@ class Fixed(BaseChatModel):
         if self.role == "words":
             asks = len(told) < 3
             return (["Please ", "confirm ", str(len(told))] if asks else ["Thank ", "you."]), []
+        if self.role == "slow":
+            return [f"{number} " for number in range(60)], []
+        if self.role == "talk":
+            return ["Good ", "day."], []
         if results:
             return ["All ", "done: ", f"{len(results)} results."], []
         if self.role == "lead":
             return ["I ", "ask."], [("call-lead", "helper", '{"task": "help"}')]
+        if self.role == "waits":
+            return ["I ", "wait."], [("call-wait", "wait", '{"text": "w"}')]
         id = f"{self.role}-{len(told)}"
         calls = [
             (f"call-{id}-note", "note", '{"text": "a"}'),
@@ -69,6 +75,9 @@ class Fixed(BaseChatModel):
 
 _AGENTS = {
     "tools": "tools: [note, seal]\n  model: {class: 'model:Fixed'}",
+    "talk": "tools: []\n  model: {class: 'model:Fixed', options: {role: talk}}",
+    "slow": "tools: []\n  model: {class: 'model:Fixed', options: {role: slow}}",
+    "waits": "tools: [wait]\n  model: {class: 'model:Fixed', options: {role: waits}}",
     "words": "tools: []\n  interrupt: {enabled: true}\n  model: {class: 'model:Fixed', options: {role: words}}",
     "helper": "tools: [note, seal]\n  model: {class: 'model:Fixed', options: {role: helper}}",
     "lead": (

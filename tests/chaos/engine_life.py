@@ -19,7 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, create_engine, func, select, update
+from sqlalchemy.pool import NullPool
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
@@ -50,6 +51,8 @@ class Orders:
     agent: str
     #: Die at the commit of this number, with nobody told; 0 is never.
     commit: int = 0
+    #: Die at the first commit that makes the log of a turn this long; 0 is never.
+    events: int = 0
     #: Die inside this tool, right after its effect.
     tool: str = ""
     #: What the person says when nobody knows whether a call was made.
@@ -57,19 +60,34 @@ class Orders:
     #: What the person says to the agent, one message after the other.
     messages: tuple[str, ...] = ("go",)
     lease: float = 60.0
+    #: Whether the conversation has a title already: making one runs beside all else, and is never the same.
+    titled: bool = True
+    #: Whether those before are known to be dead; otherwise their leases have to run out.
+    alone: bool = True
+    poll: float = 60.0
 
 
 class Reaper:
-    """Counts commits, and ends the process at one of them."""
+    """Counts commits, and ends the process at one of them, once it is armed."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, orders: Orders) -> None:
         self.commits = 0
-        self.number = number
+        self.armed = False
+        self._commit, self._events = orders.commit, orders.events
+        self._rows = create_engine(driver(orders.url), poolclass=NullPool)
 
     def __call__(self) -> None:
-        self.commits += 1
-        if self.commits == self.number:
+        self.commits += self.armed
+        if self.armed and (self.commits == self._commit or (self._events and self._length() >= self._events)):
             os.kill(os.getpid(), signal.SIGKILL)
+
+    def _length(self) -> int:
+        with self._rows.connect() as connection:
+            return connection.execute(select(func.max(schema.events.c.last))).scalar() or 0
+
+
+def driver(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://")
 
 
 def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
@@ -88,18 +106,18 @@ def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
         environ={},
         limits=Limits(backoff=0.01, title=2.0),
         lease=orders.lease,
-        poll=0.02,
+        poll=orders.poll,
     )
     return engine, log
 
 
 async def live(orders: Orders) -> int:
     """Open, adopt, say what is still to be said, answer what is asked; how many commits it took."""
-    reaper = Reaper(0)
+    reaper = Reaper(orders)
     database = await open_database(orders.url, after_commit=reaper)
-    await database.write(_settle_in, orders.agent)
+    await database.write(_settle_in, orders)
     engine, log = engine_in(database, orders)
-    reaper.commits, reaper.number = 0, orders.commit
+    reaper.armed = True
     engine.start()
     for place, message in enumerate(orders.messages):
         turn = await _turn(database, engine, place, message)
@@ -146,15 +164,19 @@ def answer_to(item: Interrupt, unknown: str = "approve") -> Answer:
     return Answer("value", value="yes")
 
 
-def _settle_in(connection: Connection, agent: str) -> None:
+def _settle_in(connection: Connection, orders: Orders) -> None:
     """The person and the conversation, once; and nobody who died holds a lease any more."""
     if users.get(connection, USER) is None:
         users.create(connection, USER, "hash")
     try:
         conversations.find(connection, CONVERSATION)
     except NotFound:
-        conversations.create(connection, CONVERSATION, USER, agent)
-    connection.execute(update(schema.turns).where(schema.turns.c.owner.is_not(None)).values(lease_until=0))
+        conversations.create(connection, CONVERSATION, USER, orders.agent)
+        if orders.titled:
+            conversations.set_title(connection, CONVERSATION, "A title")
+    if orders.alone:
+        held = schema.turns.c.owner.is_not(None)
+        connection.execute(update(schema.turns).where(held).values(lease_until=0))
 
 
 class Lives:
@@ -168,17 +190,30 @@ class Lives:
 
     def run(self, orders: Orders) -> int | None:
         """The number of commits of a child that came to its end; None when it was killed, as it was told."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.write(json.dumps(asdict(orders)) + "\n")
-        stdin.flush()
-        answer = json.loads(stdout.readline())
+        return self.end(self.start(orders))
+
+    def start(self, orders: Orders) -> int:
+        """The process id of a new child."""
+        pid = self._ask({"orders": asdict(orders)})
+        assert isinstance(pid, int)
+        return pid
+
+    def end(self, pid: int) -> int | None:
+        """Wait for a child, and say as `run` does how it ended."""
+        answer = self._ask({"pid": pid})
         assert answer["said"] is None or isinstance(answer["said"], int), answer["said"]
         if answer["said"] is None:
             assert answer["status"] == -signal.SIGKILL, answer
         said: int | None = answer["said"]
         return said
+
+    def _ask(self, what: dict[str, Any]) -> Any:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps(what) + "\n")
+        stdin.flush()
+        return json.loads(stdout.readline())
 
     def __enter__(self) -> Self:
         return self
@@ -200,24 +235,38 @@ def _child(orders: Orders, out: int) -> None:
     os.write(out, json.dumps(said).encode())
 
 
-def _fork(line: str) -> dict[str, Any]:
-    told = json.loads(line)
-    orders = Orders(**{**told, "messages": tuple(told["messages"])})
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(reading)
-            _child(orders, writing)
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as lines:
-        said = lines.read()
-    _, status = os.waitpid(child, 0)
-    return {"said": json.loads(said) if said else None, "status": os.waitstatus_to_exitcode(status)}
+class _Children:
+    """The program's end: forks, and waits."""
+
+    def __init__(self) -> None:
+        self._pipes: dict[int, int] = {}
+
+    def do(self, what: dict[str, Any]) -> Any:
+        if "pid" in what:
+            return self._wait(what["pid"])
+        return self._fork(Orders(**{**what["orders"], "messages": tuple(what["orders"]["messages"])}))
+
+    def _fork(self, orders: Orders) -> int:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.close(reading)
+                _child(orders, writing)
+            finally:
+                os._exit(0)
+        os.close(writing)
+        self._pipes[child] = reading
+        return child
+
+    def _wait(self, child: int) -> dict[str, Any]:
+        with os.fdopen(self._pipes.pop(child)) as lines:
+            said = lines.read()
+        _, status = os.waitpid(child, 0)
+        return {"said": json.loads(said) if said else None, "status": os.waitstatus_to_exitcode(status)}
 
 
 if __name__ == "__main__":
+    children = _Children()
     for line in sys.stdin:
-        print(json.dumps(_fork(line)), flush=True)
+        print(json.dumps(children.do(json.loads(line))), flush=True)

@@ -13,12 +13,8 @@ from pathlib import Path
 import pytest
 
 from caesura.core import events as ev
-from caesura.core.fold import fold
-from caesura.store import interrupts, turns
-from caesura.store.open import open_database
-from tests.chaos.engine_life import CONVERSATION, Lives, Orders
-from tests.conformance.conftest import _empty, _migrate
-from tests.engine.grammar import check
+from tests.chaos.engine_life import Lives, Orders
+from tests.chaos.engine_scene import Found, Place, look, traces
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -33,98 +29,51 @@ def lives() -> Iterator[Lives]:
         yield lives
 
 
-class Place:
-    """Where lives are lived: a fresh database and a fresh folder for each."""
-
-    def __init__(self, folder: Path, url: str | None) -> None:
-        self._folder, self._url, self._number = folder, url, 0
-
-    def orders(self, agent: str) -> Orders:
-        self._number += 1
-        folder = self._folder / str(self._number)
-        folder.mkdir()
-        url = self._url or f"sqlite:///{folder}/caesura.db"
-        if self._url is None or self._number == 1:
-            _migrate(url)
-        else:
-            _empty(url)
-        return Orders(url, str(folder), agent)
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return Place(tmp_path, None if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
 
 
-class Found:
-    """What the rows and the tools' traces say afterwards."""
-
-    def __init__(self, row: turns.Turn, events: list[ev.Event], asked: list[interrupts.Asked]) -> None:
-        self.row, self.events, self.asked = row, events, asked
-        self.transcript = fold(events)
-
-    @property
-    def texts(self) -> list[str]:
-        return [m.content for m in self.row.messages or () if m.role == "assistant"]
-
-    @property
-    def unknown(self) -> set[str | None]:
-        return {item.interrupt.tool_call_id for item in self.asked if item.interrupt.unknown}
-
-
-async def look(orders: Orders, status: str = "done") -> list[Found]:
-    """Each turn, checked for what must be true of every ended one."""
-    database = await open_database(orders.url)
-    try:
-        found = []
-        for row in await database.read(turns.of, CONVERSATION):
-            envelopes = await database.read(_events, row.num)
-            asked = await database.read(interrupts.of, row.num)
-            found.append(Found(row, envelopes, asked))
-    finally:
-        await database.close()
-    for item in found:
-        check(item.events)
-        assert item.row.status == status, item.events
-        assert item.row.owner is None
-        assert item.row.messages == item.transcript.closed()
-        assert not item.transcript.open
-        assert all(asked.status == "answered" for asked in item.asked)
-    return found
-
-
-def _events(connection: object, num: int) -> list[ev.Event]:
-    from caesura.store import events
-
-    envelopes = events.read(connection, num, 0, 1 << 30)  # type: ignore[arg-type]
-    assert [item.seq for item in envelopes] == list(range(1, len(envelopes) + 1))
-    return [item.event for item in envelopes]
-
-
-def traces(orders: Orders) -> list[str]:
-    path = Path(orders.folder) / "trace.txt"
-    return sorted(path.read_text().splitlines()) if path.exists() else []
+@pytest.fixture
+def file(tmp_path: Path) -> Place:
+    """SQLite alone: what is tried there differs from the other tests in the agent, not in the rows."""
+    return Place(tmp_path, None)
 
 
 async def test_killed_at_any_commit_a_turn_goes_on_and_no_tool_works_twice(
     lives: Lives, place: Place
 ) -> None:
-    number, unknown = 0, set[str | None]()
+    number = 0
     while True:
         number += 1
         orders = replace(place.orders("tools"), unknown="reject")
         if lives.run(replace(orders, commit=number)) is not None:
             break
-        assert lives.run(orders) is not None, f"killed at commit {number}"
-        (found,) = await look(orders)
-        for call, effect in EFFECTS.items():
-            # Where nobody knows whether a call had its effect, the person was asked, and left it.
-            fitting = (0, 1) if call in found.unknown else (1,)
-            assert traces(orders).count(effect) in fitting, f"killed at commit {number}"
-        assert found.texts == [FIRST, LAST], f"killed at commit {number}"
-        unknown |= found.unknown
+        await goes_on(lives, orders)
     assert number > 15
-    assert unknown == set(EFFECTS), "a kill between a call's intent and its result is asked about"
+
+
+async def test_killed_at_any_event_what_nobody_knows_is_asked(lives: Lives, place: Place) -> None:
+    number, unknown = 0, set[str | None]()
+    while True:
+        number += 1
+        orders = replace(place.orders("tools"), unknown="reject")
+        if lives.run(replace(orders, events=number)) is not None:
+            break
+        unknown |= (await goes_on(lives, orders)).unknown
+    assert number > 20
+    assert unknown == set(EFFECTS)
+
+
+async def goes_on(lives: Lives, orders: Orders) -> Found:
+    """Another process brings the turn to its end: as if nothing had happened, or after asking the person."""
+    assert lives.run(orders) is not None
+    (found,) = await look(orders)
+    for call, effect in EFFECTS.items():
+        # Where nobody knows whether a call had its effect, the person was asked, and left it.
+        assert traces(orders).count(effect) in ((0, 1) if call in found.unknown else (1,)), orders
+    assert found.texts == [FIRST, LAST], orders
+    return found
 
 
 @pytest.mark.parametrize("tool", ["note", "seal"])
@@ -158,23 +107,69 @@ async def test_killed_again_and_again_inside_a_tool_nothing_is_run_unasked(
 
 async def test_killed_every_few_commits_it_still_comes_to_an_end(lives: Lives, place: Place) -> None:
     for step in (10, 13):
-        orders = place.orders("tools")
+        orders = replace(place.orders("tools"), unknown="reject")
         for _ in range(40):
             if lives.run(replace(orders, commit=step)) is not None:
                 break
         else:
             pytest.fail(f"no end when killed at every commit number {step}")
-        (found,) = await look(orders)
-        assert traces(orders) == ["note a", "seal b"]
-        assert found.texts == [FIRST, LAST]
+        await goes_on(lives, orders)
 
 
-async def test_a_turn_that_always_kills_its_process_is_given_up(lives: Lives, place: Place) -> None:
-    orders = place.orders("tools")
+async def test_a_turn_that_always_kills_its_process_is_given_up(lives: Lives, file: Place) -> None:
+    orders = file.orders("tools")
     for _ in range(30):
-        if lives.run(replace(orders, commit=5)) is not None:
+        if lives.run(replace(orders, commit=4)) is not None:
             break
     (found,) = await look(orders, status="failed")
     assert isinstance(found.transcript.outcome, ev.Failed)
     assert "given up" in found.transcript.outcome.message
     assert traces(orders) == []
+
+
+async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(lives: Lives, file: Place) -> None:
+    number = 0
+    while True:
+        number += 1
+        orders = file.orders("words")
+        if lives.run(replace(orders, commit=number)) is not None:
+            break
+        assert lives.run(orders) is not None
+        (found,) = await look(orders)
+        assert found.texts == ["Please confirm 1", "Please confirm 2", "Thank you."], number
+        assert len(found.asked) == 2
+    assert number > 15
+
+
+async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, file: Place) -> None:
+    number, unknown = 0, set[str | None]()
+    while True:
+        number += 1
+        orders = replace(file.orders("lead"), unknown="reject")
+        if lives.run(replace(orders, events=number)) is not None:
+            break
+        assert lives.run(orders) is not None
+        (found,) = await look(orders)
+        unknown |= found.unknown
+        for tool, effect in {"note": "note a", "seal": "seal b"}.items():
+            asked = f"call-helper-1-{tool}" in found.unknown
+            assert traces(orders).count(effect) in ((0, 1) if asked else (1,)), orders
+        own = [m.content for m in found.row.messages or () if m.role == "assistant" and m.parent is None]
+        assert own == ["I ask.", "All done: 1 results."], orders
+        inner = [m.content for m in found.row.messages or () if m.role == "assistant" and m.parent]
+        assert inner == [FIRST, LAST], orders
+    assert number > 25
+    assert unknown == {"call-helper-1-note", "call-helper-1-seal"}
+
+
+async def test_killed_at_any_commit_around_a_title_it_ends_once(lives: Lives, file: Place) -> None:
+    number = 0
+    while True:
+        number += 1
+        orders = replace(file.orders("talk"), titled=False, messages=("hello", "again"))
+        if lives.run(replace(orders, commit=number)) is not None:
+            break
+        assert lives.run(orders) is not None
+        for found in await look(orders):
+            assert found.texts == ["Good day."]
+    assert number > 10

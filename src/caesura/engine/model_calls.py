@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import cast
 
 import httpx
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
@@ -75,18 +75,18 @@ class _Speaker:
         return self._call > 0
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
-        run, chunks = self._run, list[AIMessageChunk]()
+        run, answer = self._run, translate.Answer()
         async for chunk in pieces(model.runnable, prompt):
-            chunks.append(chunk)
+            answer.add(chunk)
             if reasoning := reasoning_of(chunk):
                 run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
             if text := text_of(chunk):
                 run.say(ev.TextDelta(self._begin(), _clean(text)))
-            if len(chunks) % _BREATH == 0:
+            if answer.pieces % _BREATH == 0:
                 await run.stream.breathe()
-        if not chunks:
+        if not answer.pieces:
             raise ValueError("the model said nothing at all")
-        message = translate.with_own_ids(translate.merged(chunks), run.call_ids())
+        message = translate.with_own_ids(answer.message(), run.call_ids())
         await run.record(
             ev.ModelFinished(
                 self._begin(),

@@ -185,7 +185,11 @@ class Runner:
         expires = None
         if spec.enabled:
             expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
-        run.questions = {graph_id: replace(item, expires_at=expires) for graph_id, item in found.items()}
+        # Rows are read in the order of their ids: what was asked together keeps its order.
+        names = zip(found, sorted(item.id for item in found.values()), strict=True)
+        run.questions = {
+            graph_id: replace(found[graph_id], id=name, expires_at=expires) for graph_id, name in names
+        }
         return ev.Interrupted(tuple(run.questions.values()))
 
     async def _ask_in_words(self, run: Run) -> ev.Interrupted | None:

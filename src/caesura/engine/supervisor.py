@@ -167,8 +167,13 @@ class Supervisor:
             logger.warning("turn %s could not be handed over: %s", turn.id, error)
 
     async def _adopt(self) -> None:
+        alone = not self._database.shared
         while True:
             try:
+                if alone:
+                    # Nobody else can have this database open: whoever owned a turn is gone.
+                    await self._database.write_lightly(turns.orphan, self.owner)
+                    alone = False
                 found = await self._database.write_lightly(
                     turns.claim_some, self.owner, self.lease_ms, _ADOPTED
                 )

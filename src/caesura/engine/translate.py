@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.ai import add_ai_message_chunks
 from langgraph.types import Interrupt as Asked
 
-from caesura.agents.chunks import text_of
 from caesura.core import ids, interrupts, plain
 from caesura.core.messages import Message
 
@@ -33,27 +32,41 @@ def message(item: Message) -> BaseMessage:
     return AIMessage(item.content, tool_calls=calls)
 
 
-def merged(chunks: Sequence[AIMessageChunk]) -> AIMessage:
-    """One message of all its pieces. Plain text is joined by hand: adding pieces one by one costs more than
-    the model's own work."""
-    if all(isinstance(chunk.content, str) for chunk in chunks):
-        rich = [chunk for chunk in chunks if _is_rich(chunk)] or list(chunks[-1:])
-        whole = add_ai_message_chunks(rich[0], *rich[1:])
-        content: Any = "".join(text_of(chunk) for chunk in chunks)
-    else:
-        whole = add_ai_message_chunks(chunks[0], *chunks[1:])
-        content = whole.content
-    return AIMessage(
-        content=content,
-        tool_calls=_calls(whole),
-        usage_metadata=whole.usage_metadata,
-        response_metadata={
-            key: value
-            for key, value in whole.response_metadata.items()
-            if key in ("finish_reason", "stop_reason", "model_name")
-        },
-        id=chunks[0].id,
-    )
+class Answer:
+    """A message gathered from its pieces. Of plain text only the text is kept: the pieces themselves take
+    far more room, and adding them one by one far more time, than the model's own work."""
+
+    def __init__(self) -> None:
+        self.pieces = 0
+        self._texts: list[str] = []
+        self._rich: list[AIMessageChunk] = []
+        self._plain = True
+
+    def add(self, chunk: AIMessageChunk) -> None:
+        self.pieces += 1
+        if not self._plain:
+            self._rich.append(chunk)
+        elif isinstance(chunk.content, str):
+            self._texts.append(chunk.content)
+            if self.pieces == 1 or _is_rich(chunk):
+                self._rich.append(chunk)
+        else:
+            said = [AIMessageChunk(content="".join(self._texts))] if any(self._texts) else []
+            self._plain, self._rich = False, [*said, *self._rich, chunk]
+
+    def message(self) -> AIMessage:
+        whole = add_ai_message_chunks(self._rich[0], *self._rich[1:])
+        return AIMessage(
+            content="".join(self._texts) if self._plain else whole.content,
+            tool_calls=_calls(whole),
+            usage_metadata=whole.usage_metadata,
+            response_metadata={
+                key: value
+                for key, value in whole.response_metadata.items()
+                if key in ("finish_reason", "stop_reason", "model_name")
+            },
+            id=self._rich[0].id,
+        )
 
 
 def with_own_ids(message: AIMessage, used: Iterable[str]) -> AIMessage:

@@ -94,6 +94,19 @@ class Errors:
 
         for kind in (CaesuraError, RequestValidationError, HTTPException):
             app.add_exception_handler(kind, handle)
+        described = app.openapi
+        app.openapi = lambda: self._corrected(described())  # type: ignore[method-assign]
+
+    def _corrected(self, document: dict[str, Any]) -> dict[str, Any]:
+        """FastAPI writes down a 422 of its own for every route that takes anything: here it becomes the
+        status and the body that the route's form has for a request of the wrong form."""
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                _correct(operation["responses"], self.form(path))
+        schemas = document.get("components", {}).get("schemas", {})
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        return document
 
 
 class Faults:
@@ -127,6 +140,17 @@ def documented(form: Form, *statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {"model": form.model, "description": HTTPStatus(status).phrase, **_documented_headers(status)}
         for status in sorted(statuses)
     }
+
+
+def _correct(responses: dict[str, Any], form: Form) -> None:
+    if "HTTPValidationError" not in str(responses.get("422")):
+        return
+    del responses["422"]
+    if form.model is not None:
+        schema = {"$ref": f"#/components/schemas/{form.model.__name__}"}
+        description = HTTPStatus(form.invalid).phrase
+        content = {"application/json": {"schema": schema}}
+        responses.setdefault(str(form.invalid), {"description": description, "content": content})
 
 
 def _documented_headers(status: int) -> dict[str, Any]:

@@ -12,10 +12,13 @@ from limits import RateLimitItem, parse
 from limits.aio.storage import MemoryStorage, RedisStorage, Storage
 from limits.aio.strategies import FixedWindowRateLimiter
 from limits.errors import StorageError
+from redis.asyncio import Redis
 
 from caesura.core.errors import TooManyRequests
 
 logger = logging.getLogger(__name__)
+
+_PATIENCE = 1.0
 
 
 class Limits:
@@ -33,7 +36,8 @@ class Limits:
         self._rates: dict[str, RateLimitItem] = {
             name: parse(rate) for name, rate in rates.items() if rate != "off"
         }
-        self._limiter = FixedWindowRateLimiter(_storage(redis_url))
+        self._redis = None if redis_url is None else _client(redis_url)
+        self._limiter = FixedWindowRateLimiter(_storage(redis_url, self._redis))
 
     async def requests(self, user_id: str) -> None:
         await self._hit("requests", user_id)
@@ -46,6 +50,10 @@ class Limits:
 
     async def registrations(self, address: str) -> None:
         await self._hit("registrations", address)
+
+    async def aclose(self) -> None:
+        if self._redis is not None:
+            await self._redis.aclose()
 
     async def _hit(self, what: str, *who: str) -> None:
         rate = self._rates.get(what)
@@ -69,14 +77,17 @@ async def address_of(request: Request) -> str:
 Address = Annotated[str, Depends(address_of)]
 
 
-def _storage(redis_url: str | None) -> Storage:
-    if redis_url is None:
+def _client(redis_url: str) -> Redis:
+    return Redis.from_url(redis_url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
+
+
+def _storage(redis_url: str | None, client: Redis | None) -> Storage:
+    if redis_url is None or client is None:
         return MemoryStorage()
     return RedisStorage(
         f"async+{redis_url}",
         wrap_exceptions=True,
         implementation="redispy",
         key_prefix="caesura:limits",
-        socket_timeout=1.0,
-        socket_connect_timeout=1.0,
+        connection_pool=client.connection_pool,  # type: ignore[arg-type]
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from typing import Any
 
 from fastapi import Response
@@ -31,6 +31,21 @@ HEADERS = [
 def frame(id: int | str, event: str, data: bytes) -> bytes:
     """One event. `data` is a single line."""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (str(id).encode(), event.encode(), data)
+
+
+def documented(names: Iterable[str], description: str = "") -> dict[int | str, dict[str, Any]]:
+    """The answers of a route that streams these events, for the OpenAPI document."""
+    text = {"type": "string"}
+    event = {"type": "string", "enum": list(names)}
+    data = {"type": "string", "contentMediaType": "application/json"}
+    schema = {"type": "object", "properties": {"id": text, "event": event, "data": data}}
+    return {
+        200: {
+            "description": f"Server-sent events. {description}".strip(),
+            "content": {"text/event-stream": {"schema": schema}},
+        },
+        204: {"description": "Everything was sent, and nothing more will come"},
+    }
 
 
 class EventStreams:

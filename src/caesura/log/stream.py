@@ -73,14 +73,21 @@ class Stream:
         self._dirty = dirty
         self._pending: list[_Stamped] = []
         self._commits: deque[Batch] = deque()
+        #: Whether words are flowing: their first one, and all that is not words, is not held back.
+        self._flows = self._urgent = False
 
     def put(self, event: Event) -> None:
         """Append with the next commit, which begins at once if none is under way."""
         if self.error is not None:
             raise self.error
         self._pending.append((time.time_ns() // 1_000_000, event))
-        if len(self._pending) == 1:
+        flows = isinstance(event, TextDelta | ReasoningDelta)
+        if not (flows and self._flows):
+            self._urgent = True
             self._dirty(self)
+        elif len(self._pending) == 1:
+            self._dirty(self)
+        self._flows = flows
 
     async def breathe(self) -> None:
         """Let others work; wait while too much is pending."""
@@ -113,7 +120,7 @@ class Stream:
             batch = self._commits.popleft()
         elif self._pending:
             batch = Batch(self, self._pending)
-            self._pending = []
+            self._pending, self._urgent = [], False
         else:
             return None
         batch.number()
@@ -121,8 +128,8 @@ class Stream:
 
     @property
     def waits(self) -> bool:
-        """Whether somebody waits for what is to be written."""
-        return bool(self._commits)
+        """Whether what is to be written should not wait for more."""
+        return self._urgent or bool(self._commits)
 
     @property
     def idle(self) -> bool:

@@ -89,7 +89,7 @@ class Conversations:
         after: tuple[int, str] | None = None,
         order: Order = "created",
     ) -> Page:
-        return await self._database.read(rows.page, user_id, limit, offset=offset, after=after, order=order)
+        return await self._database.read(_page, user_id, limit, offset, after, order)
 
     async def rename(self, user_id: str, conversation_id: str, title: str) -> Conversation:
         return await self._database.write(_rename, user_id, conversation_id, _title(title))
@@ -181,11 +181,35 @@ def _status(connection: Connection, user_id: str, conversation_id: str) -> Statu
     turn = turns.get(connection, conversation.active_turn)
     waiting = turn.status == "waiting"
     pending = tuple(item.interrupt for item in interrupts.pending(connection, turn.num)) if waiting else ()
-    count = conversation.message_count
-    if not turn.ended and turn.status != "waiting":
-        _, seen = _branch(connection, user_id, conversation_id)
-        count = len(_shown(seen))
-    return Status(conversation, turn, pending, count)
+    return Status(conversation, turn, pending, _count(connection, turn))
+
+
+def _page(
+    connection: Connection,
+    user_id: str,
+    limit: int,
+    offset: int,
+    after: tuple[int, str] | None,
+    order: Order,
+) -> Page:
+    """One query, and one more for each conversation in which something runs."""
+    found = rows.page(connection, user_id, limit, offset=offset, after=after, order=order)
+    return found._replace(items=[_counted(connection, item) for item in found.items])
+
+
+def _counted(connection: Connection, item: Conversation) -> Conversation:
+    if not item.running or item.active_turn is None:
+        return item
+    return item._replace(message_count=_count(connection, turns.get(connection, item.active_turn)))
+
+
+def _count(connection: Connection, turn: Turn) -> int:
+    """How many messages the branch up to this turn shows. While it runs its log is ahead of its row."""
+    if turn.ended or turn.status == "waiting":
+        return turn.message_count
+    transcript = fold.fold(item.event for item in events.read(connection, turn.num, 0, _EVERYTHING))
+    above = turn.message_count - len(msg.shown(turn.messages or ()))
+    return above + len(msg.shown(transcript.messages()))
 
 
 def _seen(connection: Connection, turn: Turn) -> Seen:

@@ -21,3 +21,8 @@ class Inbox:
     async def pending(self, turn: int) -> list[Asked]:
         """What of this turn waits."""
         return await self._database.read(interrupts.pending, turn)
+
+    async def decided(self, turn: int) -> Asked | None:
+        """What of this turn was answered last."""
+        asked = await self._database.read(interrupts.of, turn)
+        return next((item for item in reversed(asked) if item.answer is not None), None)

@@ -150,9 +150,10 @@ class Turns:
             raise refusal
         turn = await self.get(user_id, blocking)
         if isinstance(refusal, InterruptPending):
-            if not message.supersede:
+            if refusal.interrupts and not message.supersede:
                 raise refusal
-            await self._stop(turn, "superseded")
+            # What has expired waits for nobody, even if no one has noticed yet.
+            await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
         elif not message.take_over or self._presence.readers(turn.num):
             raise refusal
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select
@@ -17,8 +18,12 @@ _PACK = 512
 #: The fence is part of the insert: a row goes in only if its epoch owns the turn.
 _INSERT_SQLITE = (
     "INSERT INTO events (turn, first, last, at, version, body)"
-    " SELECT ?, ?, ?, ?, ?, ? FROM turns WHERE num = ? AND epoch = ?"
+    " SELECT n.column1, n.column2, n.column3, n.column4, n.column5, n.column6"
+    " FROM (VALUES {}) AS n JOIN turns t ON t.num = n.column1 AND t.epoch = n.column7"
 )
+_ROW = "(?, ?, ?, ?, ?, ?, ?)"
+#: SQLite takes 32,766 values in one statement.
+_MOST = 4_000
 _INSERT_POSTGRESQL = (
     "INSERT INTO events (turn, first, last, at, version, body)"
     " SELECT n.turn, n.first, n.last, n.at, n.version, n.body FROM turns t"
@@ -41,14 +46,19 @@ class Rows(NamedTuple):
 
 def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
     """Insert what its epoch still owns; the numbers of the turns that were refused. One row a turn."""
+    lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
     if connection.dialect.name == "sqlite":
-        values = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.turn, r.epoch) for r in rows]
-        count = connection.exec_driver_sql(_INSERT_SQLITE, values).rowcount
+        count = sum(_insert_sqlite(connection, lines[i : i + _MOST]) for i in range(0, len(lines), _MOST))
     else:
-        lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
         columns = tuple([line[place] for line in lines] for place in range(7))
         count = connection.exec_driver_sql(_INSERT_POSTGRESQL, columns).rowcount
     return set() if count == len(rows) else _refused(connection, rows)
+
+
+def _insert_sqlite(connection: Connection, lines: Sequence[tuple[Any, ...]]) -> int:
+    # One statement for all: each step of a statement lets go of the interpreter, and must get it back.
+    statement = _INSERT_SQLITE.format(", ".join([_ROW] * len(lines)))
+    return connection.exec_driver_sql(statement, tuple(chain.from_iterable(lines))).rowcount
 
 
 def last(connection: Connection, turn: int, epoch: int | None = None) -> int:

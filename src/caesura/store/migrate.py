@@ -25,6 +25,14 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     command.upgrade(config, revision)
 
 
+def require_newest(connection: Connection) -> None:
+    """Refuse a database of another schema than this program's."""
+    newest = ScriptDirectory.from_config(_config()).get_current_head()
+    current = MigrationContext.configure(connection).get_current_revision()
+    if current != newest:
+        raise StartupError("the database has another schema than this Caesura: stop its server first")
+
+
 def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))

@@ -14,8 +14,11 @@ from caesura.store.postgres import Postgres
 from caesura.store.sqlite import Sqlite
 
 
-async def open_database(url: str, *, after_commit: Callable[[], None] | None = None) -> Database:
-    """`sqlite:///path/to/file` or `postgresql://…`, migrated to the schema of this program."""
+async def open_database(
+    url: str, *, after_commit: Callable[[], None] | None = None, beside: bool = False
+) -> Database:
+    """`sqlite:///path/to/file` or `postgresql://…`, migrated to the schema of this program. `beside` opens a
+    file that a server owns, for a moment and for people alone."""
     try:
         target = make_url(url)
     except (ArgumentError, ValueError) as error:
@@ -23,7 +26,7 @@ async def open_database(url: str, *, after_commit: Callable[[], None] | None = N
         raise StartupError("the database URL cannot be read: see sqlite:///path/to/file") from error
     backend = target.get_backend_name()
     if backend == "sqlite" and target.database and target.database != ":memory:":
-        return Sqlite(Path(target.database), after_commit=after_commit)
+        return Sqlite(Path(target.database), after_commit=after_commit, beside=beside)
     if backend in ("postgresql", "postgres"):
         return await Postgres.open(url, after_commit=after_commit)
     raise StartupError("the database URL must be sqlite:///path/to/file or postgresql://…")

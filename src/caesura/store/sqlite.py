@@ -45,9 +45,12 @@ class Sqlite:
         *,
         busy_timeout: float = 2.0,
         after_commit: Callable[[], None] | None = None,
+        beside: bool = False,
     ) -> None:
-        """`after_commit` is called in the writer's thread after each commit, before anyone is told of it."""
-        self._lock = _own(path)
+        """`after_commit` is called in the writer's thread after each commit, before anyone is told of it.
+        `beside` is for a command that only changes people: it opens the file while another process owns it
+        too, and then leaves the schema alone."""
+        self._lock = _own(path, beside)
         self._after_commit = after_commit or _nothing
         self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
@@ -58,7 +61,10 @@ class Sqlite:
         self._durable = True
         try:
             with storage_errors(), self._writing.begin() as connection:
-                migrate.upgrade(connection)
+                if self._lock is not None:
+                    migrate.upgrade(connection)
+                else:
+                    migrate.require_newest(connection)
         except CaesuraError as error:
             self._release()
             raise StartupError(f"{path} cannot be opened: {cause(error)}") from error
@@ -149,7 +155,8 @@ class Sqlite:
     def _release(self) -> None:
         self._writing.dispose()
         self._reading.dispose()
-        os.close(self._lock)
+        if self._lock is not None:
+            os.close(self._lock)
 
 
 def _run(connection: Connection, unit: _Unit, alone: bool) -> Callable[[], None]:
@@ -200,8 +207,9 @@ def _driver(connection: Connection) -> sqlite3.Connection:
     return driver
 
 
-def _own(path: Path) -> int:
-    """Hold a lock beside the file for as long as this process lives, or refuse."""
+def _own(path: Path, beside: bool) -> int | None:
+    """Hold a lock beside the file for as long as this process lives, or refuse; None where another process
+    holds it and that does not matter."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -211,6 +219,8 @@ def _own(path: Path) -> int:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(handle)
+        if beside:
+            return None
         raise StartupError(f"{path} is in use by another Caesura process") from error
     return handle
 

@@ -151,6 +151,12 @@ def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) ->
     return _claim(connection, numbers, owner, lease_ms) if numbers else []
 
 
+def orphan(connection: Connection, owner: str) -> None:
+    """End every lease but this owner's: for a process that knows that it is alone."""
+    others = and_(turns.c.owner.is_not(None), turns.c.owner != owner)
+    connection.execute(update(turns).where(others).values(lease_until=0))
+
+
 def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
     """Keep these turns; for each that is still this owner's, whether it is asked to stop. A number that
     is missing in the answer was taken over or deleted."""

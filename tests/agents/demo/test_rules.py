@@ -87,6 +87,43 @@ def test_a_polite_word_may_stand_before() -> None:
     assert plan.reply(scene("请帮我执行 npm install")).calls[0].args == {"command": "npm install"}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "创建一个 hello.py 文件",
+        "创建一个hello.py文件",
+        "请帮我创建文件 hello.py",
+        "写入 hello.py",
+        "create a hello.py file",
+        "please create the file hello.py",
+        "write a new file hello.py",
+        "create hello.py",
+    ],
+)
+def test_a_file_is_written_in_many_words(said: str) -> None:
+    (call,) = plan.reply(scene(said)).calls
+    assert (call.name, call.args["path"]) == ("write_file", "hello.py")
+
+
+@pytest.mark.parametrize("said", ["create a poem", "创建一个网站", "create"])
+def test_not_everything_that_is_created_is_a_file(said: str) -> None:
+    assert not plan.reply(scene(said)).calls
+
+
+@pytest.mark.parametrize("said", ["hello", "你好"])
+def test_it_only_offers_what_its_tools_allow(said: str) -> None:
+    every = plan.reply(scene(said)).text
+    files = {name: SCHEMAS[name] for name in ("write_file", "read_file", "list_files")}
+    some = plan.reply(scene_of([HumanMessage(said)], files)).text
+    none = plan.reply(scene_of([HumanMessage(said)], {})).text
+    for offered in ("hello.py", "https://example.com/", "ls -la"):
+        assert offered in every
+        assert offered not in none
+    assert "hello.py" in some
+    assert "https://example.com/" not in some
+    assert "python3" not in some
+
+
 def test_steps_are_only_taken_apart_where_each_is_a_command() -> None:
     (call,) = plan.reply(scene("run echo 1 + 1 then done")).calls
     assert call.args == {"command": "echo 1 + 1 then done"}
@@ -122,6 +159,9 @@ def test_numbers_are_bounded() -> None:
         "然后" * 50_000,
         " + " * 50_000,
         "." * 200_000,
+        "create a" + " " * 100_000 + "x.y",
+        "创建一个" + " " * 100_000 + "x.y" + " " * 100_000 + "z",
+        "创建" + "a" * 200_000 + ".py",
     ],
     ids=lambda said: said[:8],
 )

@@ -143,6 +143,9 @@ _ARTIFACT = r"(?:an |the )?artifact"
 _CHANGE = r"(?:\s*[:：]\s*+(?P<old>.+?)=>(?P<new>.*))?"
 _CONTENT = r"(?:\s*[:：]\s*(?P<content>.+))?"
 _PATH = r"(?P<path>[^\s:：]+)"
+_LEAST_PATH = r"(?P<path>[^\s:：]+?)"
+#: Much can be created: only where a file is named, or has a name like `hello.py`, it is one.
+_A_FILE = r"(?=.*(?:\bfile\b|文件|\w\.\w))"
 _ID = r"(?:\s+(?P<id>\S+))?"
 
 #: Answered by calling tools; several can be joined with `then` and `+`.
@@ -178,8 +181,8 @@ TOOLS: tuple[Rule, ...] = (
     Rule(
         "write file",
         calls.write,
-        rf"write (?:the )?(?:file )?{_PATH}{_CONTENT}",
-        rf"写(?:入)?(?:文件)?\s*{_PATH}{_CONTENT}",
+        rf"(?:write|create{_A_FILE}) (?:an? |the )?(?:new )?(?:file )?{_PATH}(?: file)?{_CONTENT}",
+        rf"(?:写入?|创建{_A_FILE})(?:一个)?\s*+(?:文件)?\s*+{_LEAST_PATH}(?:\s*+文件)?{_CONTENT}",
         ("write hello.py: print(1)", "写文件 hello.py"),
     ),
     Rule(

@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
+from caesura.agents.demo import hints
 from caesura.agents.demo.scene import Reply, Result, Scene
 
 _SHOWN = 2000
-
-_HELP_EN = """I am the demo model: no AI, only rules, so that everything here can be tried without a key. Try:
-
-- `write hello.py` or `run ls -la` (needs your consent), `read hello.py`, `list files`
-- `ask me 3 questions`
-- `delete the old rows` (asks back first, in words)
-- `write hello.py then run python3 hello.py`
-- `create artifact about trees`, `search for trees`, `fetch https://example.com/`
-- `count to 50`, `think about trees`, `show markdown`, `what did I say first?`
-- `fail`, `fail midway`, `loop`, `broken arguments`
-
-With a key of a real provider the same agents run on a real model."""
-
-_HELP_ZH = """我是演示模型：不是人工智能，只有规则，所以不用密钥也能试用这里的一切。可以试试：
-
-- `写文件 hello.py` 或 `执行 ls -la`（需要您同意），`读取 hello.py`，`列出文件`
-- `问我3个问题`
-- `删除过期数据`（会先用文字征求同意）
-- `写文件 hello.py 然后 执行 python3 hello.py`
-- `创建文档 树木`，`搜索 树木`，`抓取 https://example.com/`
-- `数到50`，`思考 树木`，`展示 markdown`，`我第一句说了什么`
-- `失败`，`中途失败`，`循环`，`坏的参数`
-
-有了真实服务商的密钥，同样的智能体会运行在真实模型上。"""
 
 _MARKDOWN_EN = """# A heading
 
@@ -79,7 +56,7 @@ def explanation(scene: Scene) -> Reply:
     thinking = scene.say(
         "Nothing I know how to do is asked, so I explain myself.", "没有我会做的事，所以介绍一下自己。"
     )
-    return Reply(scene.say(_HELP_EN, _HELP_ZH), thinking)
+    return Reply(hints.text(scene), thinking)
 
 
 def markdown(scene: Scene) -> str:

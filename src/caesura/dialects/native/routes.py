@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from caesura.core.errors import NotFound
 from caesura.dialects.native import encode, wire
-from caesura.http import pagination
+from caesura.http import pagination, sse
 from caesura.http.auth import RunningUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.errors import Form, documented
@@ -21,18 +21,11 @@ from caesura.service.turns import Message
 from caesura.store.turns import Turn
 
 FORM = Form(("/api/v2",), wire.error, model=wire.Error)
-_ALWAYS = documented(FORM, 401, 403, 405, 429, 500, 503)
+_ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
 _FOUND = documented(FORM, 404, 422)
 _SENT = documented(FORM, 400, 413, 422)
 _STARTS = documented(FORM, 400, 404, 409, 413, 422)
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Server-sent events. `id` is the number of the event, `event` its name, `data` its "
-        f"fields as one line of JSON: {', '.join(f'`{name}`' for name in encode.NAMES.values())}.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    },
-    204: {"description": "Everything was sent, and nothing more will come"},
-}
+_STREAM = sse.documented(encode.NAMES.values(), "One event for each fact; `id` is its number in the turn.")
 
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
 

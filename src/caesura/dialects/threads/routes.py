@@ -13,12 +13,15 @@ from caesura.core.errors import (
     AlreadyAnswered,
     BadAnswer,
     BadInput,
+    Conflict,
     Forbidden,
     InterruptPending,
     NoConversation,
     NotFound,
     NothingPending,
 )
+from caesura.core.events import SegmentEnded
+from caesura.core.interrupts import answer_dict
 from caesura.dialects.threads import cursor, encode, wire
 from caesura.dialects.threads.decide import Action, decisions
 from caesura.dialects.threads.encode import State
@@ -135,7 +138,7 @@ async def resume(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wir
     with _own(user_id, thread_id):
         found = await here.service.conversations.status(user_id, thread_id)
     if found.turn is None or not found.pending:
-        raise NothingPending
+        raise await _nothing(here, found.turn)
     try:
         decided = decisions(found.pending, action, answers)
         turn = await here.service.turns.answer(user_id, decided)
@@ -182,6 +185,15 @@ def _own(user_id: str, thread_id: str) -> Iterator[None]:
         raise Forbidden("this thread is not yours") from error
 
 
+async def _nothing(here: Context, turn: Turn | None) -> Conflict:
+    """The second of two clicks learns what the first one said, as long as the answer to it goes on."""
+    live = turn is not None and turn.status in ("queued", "running")
+    asked = await here.service.inbox.decided(turn.num) if turn is not None and live else None
+    if asked is None or asked.answer is None:
+        return NothingPending()
+    return AlreadyAnswered(answer_dict(asked.answer))
+
+
 def _checked(new: wire.Resume) -> tuple[Action, list[str]]:
     if new.action not in get_args(Action):
         raise BadInput(ACTION)
@@ -203,6 +215,10 @@ async def _segment(here: Context, turn: Turn, after: int, segment: int = 0) -> A
             state, frames = encode.encode(state, batch, after)
             if frames:
                 yield frames
+            if isinstance(batch[-1].event, SegmentEnded) and batch[-1].seq > after:
+                return
+    if not here.service.draining:
+        yield encode.END  # the thread was deleted meanwhile
 
 
 async def _bytes(frames: bytes) -> AsyncGenerator[bytes, None]:

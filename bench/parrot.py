@@ -1,0 +1,48 @@
+"""A model that costs nothing: it says as many words as it is told to, at the pace it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+WORDS = tuple(f"w{number:03} " for number in range(100))
+
+
+class Parrot(BaseChatModel):
+    """Asked to `write`, it calls write_file first, which needs approval."""
+
+    tokens: int = 200
+    delay: float = 0.0
+
+    @property
+    def _llm_type(self) -> str:
+        return "parrot"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("A title"))])
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        if messages[-1].text == "write" and not isinstance(messages[-1], ToolMessage):
+            call: Any = {
+                "name": "write_file",
+                "args": '{"path": "a", "content": "b"}',
+                "id": "c1",
+                "index": 0,
+            }
+            yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[call]))
+            return
+        for number in range(self.tokens):
+            # A network would give others their turn now and then.
+            if self.delay or number % 8 == 0:
+                await asyncio.sleep(self.delay)
+            yield ChatGenerationChunk(message=AIMessageChunk(WORDS[number % 100]))

@@ -1,0 +1,343 @@
+"""The server as a client sees it, beside a raw stream without any agent and a bare graph without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import psutil
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
+
+from bench import load
+from bench.load import Read
+from bench.measure import Line, Table, on_loop, percentile
+from bench.parrot import Parrot
+
+_ROOT = Path(__file__).parent.parent
+_SERVE = (
+    "import sys; from caesura.settings import Settings; from caesura.app import serve;"
+    "serve(Settings.load(port=int(sys.argv[1]), data_dir=sys.argv[2], agents_dir=sys.argv[3],"
+    "rate_requests='off', rate_runs='off', log_level='error'))"
+)
+_AGENT = """
+apiVersion: caesura/v1
+kind: Agent
+metadata: {{name: {name}}}
+spec:
+  model: {{class: "bench.parrot:Parrot", options: {{tokens: {tokens}, delay: {delay}}}}}
+  tools: [write_file]
+"""
+_AGENTS = {
+    "short": (20, 0),
+    "long": (5000, 0),
+    "paced": (200, 0.01),
+    "slow": (3000, 0.01),
+    "silent": (1, 600),
+}
+
+
+def run(quick: bool) -> Iterator[Table]:
+    yield on_loop(_one(quick))
+    yield on_loop(_many(quick))
+    yield on_loop(_rest(quick))
+
+
+class Ours:
+    """The server in a process of its own, with one person and agents that cost nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port, self.folder = _free_port(), folder
+        agents = folder / "agents"
+        agents.mkdir()
+        for name, (tokens, delay) in _AGENTS.items():
+            (agents / f"{name}.yaml").write_text(_AGENT.format(name=name, tokens=tokens, delay=delay))
+        self.token = ""
+        self.process = self.start()
+
+    def start(self) -> psutil.Popen:
+        command = [sys.executable, "-c", _SERVE, str(self.port), str(self.folder / "data")]
+        self.process = psutil.Popen(
+            [*command, str(self.folder / "agents")], cwd=_ROOT, stderr=subprocess.DEVNULL
+        )
+        return self.process
+
+    async def ready(self) -> None:
+        await _answers(self.port, load.request("GET", "/health"))
+        if not self.token:
+            who = {"username": "bench", "password": "correct horse"}
+            await self.ask("POST", "/api/auth/register", who)
+            self.token = (await self.ask("POST", "/api/auth/login", who))["access_token"]
+
+    async def ask(self, method: str, path: str, body: object | None = None) -> Any:
+        return orjson.loads(
+            await load.fetch(self.port, load.request(method, path, self.token, body)) or b"null"
+        )
+
+    async def thread(self, agent: str) -> str:
+        found: str = (await self.ask("POST", "/api/sessions", {"agent": agent}))["thread_id"]
+        return found
+
+    async def chat(self, thread: str, message: str = "hi") -> Read:
+        body = {"message": message, "on_disconnect": "continue"}
+        return await load.read(self.port, load.request("POST", f"/api/chat/{thread}", self.token, body))
+
+    async def resume(self, thread: str) -> Read:
+        body = {"action": "continue"}
+        return await load.read(self.port, load.request("POST", f"/api/resume/{thread}", self.token, body))
+
+    def cpu(self) -> float:
+        times = self.process.cpu_times()
+        return float(times.user + times.system)
+
+    def rss(self) -> int:
+        return int(self.process.memory_info().rss)
+
+
+@asynccontextmanager
+async def ours() -> AsyncIterator[Ours]:
+    with tempfile.TemporaryDirectory(prefix="caesura-bench-") as folder:
+        server = Ours(Path(folder))
+        try:
+            await server.ready()
+            await server.chat(await server.thread("short"))
+            yield server
+        finally:
+            server.process.kill()
+            server.process.wait()
+
+
+@asynccontextmanager
+async def raw() -> AsyncIterator[int]:
+    port = _free_port()
+    process = subprocess.Popen([sys.executable, "-m", "bench.raw", str(port)], cwd=_ROOT)
+    try:
+        await _answers(port, load.request("POST", "/?tokens=1&delay=0"))
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+# --- one stream at a time
+
+
+async def _one(quick: bool) -> Table:
+    table = Table("server, one stream at a time; baseline: bare graph.astream + AsyncSqliteSaver, no server")
+    times = 15 if quick else 60
+    async with ours() as server:
+        firsts = [(await server.chat(await server.thread("short"))).first for _ in range(times)]
+        resumed = [await _approved(server) for _ in range(times)]
+        cpu, began = server.cpu(), time.perf_counter()
+        long = [await server.chat(await server.thread("long")) for _ in range(3)]
+        spent, wall = server.cpu() - cpu, time.perf_counter() - began
+    tokens = sum(read.tokens for read in long)
+    bare = await _bare(times)
+    table.lines = [
+        Line("first token p50", _ms(firsts), bare["first"], "ms", goal_ratio=1.5),
+        Line("answer to an approval -> first token p50", _ms(resumed), bare["resumed"], "ms", goal_ratio=1.3),
+        Line("tokens/s, one stream", tokens / wall, bare["tokens/s"], "", goal_ratio=1.1, more=True),
+        Line("CPU per token, through everything", spent / tokens * 1e6, bare["cpu"], "µs", goal_ratio=0.7),
+        Line("bytes per token on the wire", sum(read.size for read in long) / tokens, None, "B", goal=80),
+    ]
+    return table
+
+
+async def _approved(server: Ours) -> float:
+    thread = await server.thread("short")
+    await server.chat(thread, "write")
+    return (await server.resume(thread)).first
+
+
+async def _bare(times: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with AsyncSqliteSaver.from_conn_string(f"{folder}/bare.db") as saver:
+            short = _bare_agent(Parrot(tokens=20), saver)
+            long = _bare_agent(Parrot(tokens=5000), saver)
+            await _bare_turn(short, "warm", "hi")
+            firsts = [(await _bare_turn(short, f"f{i}", "hi")).first for i in range(times)]
+            resumed = []
+            for number in range(times):
+                await _bare_turn(short, f"r{number}", "write")
+                resumed.append((await _bare_turn(short, f"r{number}", None)).first)
+            cpu, began = time.process_time(), time.perf_counter()
+            tokens = sum([(await _bare_turn(long, f"l{i}", "hi")).tokens for i in range(3)])
+            spent, wall = time.process_time() - cpu, time.perf_counter() - began
+    return {
+        "first": _ms(firsts),
+        "resumed": _ms(resumed),
+        "tokens/s": tokens / wall,
+        "cpu": spent / tokens * 1e6,
+    }
+
+
+def _bare_agent(model: Parrot, saver: Any) -> Any:
+    @tool
+    def write_file(path: str, content: str) -> str:
+        """Write."""
+        return "done"
+
+    asks = HumanInTheLoopMiddleware(interrupt_on={"write_file": True})
+    return create_agent(model, [write_file], middleware=[asks], checkpointer=saver)
+
+
+async def _bare_turn(graph: Any, thread: str, message: str | None) -> Read:
+    given: Any = {"messages": [HumanMessage(message)]} if message is not None else None
+    if given is None:
+        given = Command(resume={"decisions": [{"type": "approve"}]})
+    seen, began = Read(), time.perf_counter()
+    config = {"configurable": {"thread_id": thread}}
+    async for chunk, _ in graph.astream(given, config, stream_mode="messages"):
+        if chunk.type == "AIMessageChunk" and chunk.content:
+            seen.first = seen.first or time.perf_counter() - began
+            seen.tokens += 1
+    return seen
+
+
+# --- many at once
+
+
+async def _many(quick: bool) -> Table:
+    table = Table(
+        "server, many streams of 200 tokens, one every 10 ms (2.0 s at best); baseline: raw Starlette"
+    )
+    for streams in (100,) if quick else (100, 300):
+        async with raw() as port:
+            what = load.request("POST", "/?tokens=200&delay=0.01")
+            bare = await _crowd([load.read(port, what) for _ in range(streams)])
+        async with ours() as server:
+            threads = [await server.thread("paced") for _ in range(streams)]
+            mine = await _crowd([server.chat(thread) for thread in threads])
+        goal = 1.4 if streams == 100 else 2.2
+        table.lines += [
+            Line(f"{streams} streams, last done", mine["last"], bare["last"], "s", goal_ratio=goal),
+            Line(f"{streams} streams, gap p99", mine["gap"], bare["gap"], "ms", goal=40),
+            Line(f"{streams} streams, errors", mine["errors"], None, "", goal=1),
+        ]
+    return table
+
+
+async def _crowd(readers: list[Any]) -> dict[str, float]:
+    began = time.perf_counter()
+    found: list[Read] = await asyncio.gather(*readers)
+    whole = time.perf_counter() - began
+    gaps = [gap for read in found for gap in read.gaps]
+    wrong = sum(read.tokens != 200 for read in found)
+    return {"last": whole, "gap": percentile(gaps, 99) * 1000, "errors": wrong}
+
+
+# --- room and time
+
+
+async def _rest(quick: bool) -> Table:
+    table = Table("server, what it holds and keeps")
+    async with ours() as server:
+        table.lines.append(await _disk(server, 50 if quick else 250))
+        table.lines.append(await _idle(server, 100 if quick else 500))
+        table.lines.append(await _stuck(server, 20))
+        table.lines.append(await _restarted(server))
+    return table
+
+
+async def _disk(server: Ours, turns: int) -> Line:
+    thread = await server.thread("short")
+    before = _size(server.folder)
+    for _ in range(turns):
+        await server.chat(thread)
+    grown = (_size(server.folder) - before) / 1e6 * (250 / turns)
+    return Line("disk at 500 messages of 20 tokens", grown, None, "MB", goal=1.0)
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in (folder / "data").glob("caesura.db*"))
+
+
+async def _idle(server: Ours, streams: int) -> Line:
+    threads = [await server.thread("silent") for _ in range(streams + 20)]
+    held = [await _hold(server, thread) for thread in threads[:20]]
+    await asyncio.sleep(1)
+    before = server.rss()
+    held += [await _hold(server, thread) for thread in threads[20:]]
+    await asyncio.sleep(1)
+    grown = (server.rss() - before) / streams / 1024
+    for writer in held:
+        writer.close()
+    return Line("memory per idle stream and its waiting run", grown, None, "KB", goal=24)
+
+
+async def _hold(server: Ours, thread: str) -> asyncio.StreamWriter:
+    """Open a stream and take nothing of it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+    body = {"message": "hi", "on_disconnect": "stop"}
+    writer.write(load.request("POST", f"/api/chat/{thread}", server.token, body))
+    await writer.drain()
+    return writer
+
+
+async def _stuck(server: Ours, readers: int) -> Line:
+    threads = [await server.thread("long") for _ in range(readers)]
+    before = server.rss()
+    held = [await _hold(server, thread) for thread in threads]
+    await asyncio.sleep(5)
+    grown = (server.rss() - before) / readers / 1e6
+    for writer in held:
+        writer.close()
+    return Line("memory per stuck reader of 5,000 tokens", grown, None, "MB", goal=1.0)
+
+
+async def _restarted(server: Ours) -> Line:
+    thread = await server.thread("slow")
+    path = f"/api/chat/{thread}"
+    reading = asyncio.ensure_future(server.chat(thread))
+    await asyncio.sleep(1)
+    os.kill(server.process.pid, signal.SIGKILL)
+    server.process.wait()
+    await asyncio.wait([reading])
+    began = time.perf_counter()
+    server.start()
+    await server.ready()
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(load.request("GET", f"{path}/stream", server.token))
+    seen = b""
+    while b"messages/reset" not in seen or load.TOKEN not in seen.partition(b"messages/reset")[2]:
+        seen += await reader.read(65536)
+    writer.close()
+    return Line("kill -9 -> streaming again", time.perf_counter() - began, None, "s", goal=3.0)
+
+
+def _ms(values: list[float]) -> float:
+    return statistics.median(values) * 1000
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+async def _answers(port: int, what: bytes) -> None:
+    for _ in range(300):
+        try:
+            if await load.fetch(port, what):
+                return
+        except OSError:
+            pass
+        await asyncio.sleep(0.02)
+    raise TimeoutError(f"nothing answers on port {port}")

@@ -1,0 +1,213 @@
+"""The chat: a conversation at the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+from caesura.cli.answers import Asker
+from caesura.cli.keyboard import Keyboard
+from caesura.cli.screen import Screen
+from caesura.cli.session import Session, opened
+from caesura.client import Asked, Client, ClientError, Rewound, Turn, Unreachable
+from caesura.core import events as ev
+
+_HELP = """/new      begin another conversation
+/retry    try again what failed or was stopped
+/again    another answer to the last message, beside the first
+/quit     leave (so does Ctrl-D)
+Ctrl-C stops an answer and keeps what was said; once more, and you leave."""
+
+
+class Left(Exception):
+    """The person has left in the middle of something."""
+
+
+def talk(url: str, user: str | None, agent: str | None, go_on: bool, message: str | None) -> int:
+    """The exit code: 1 when the message that was to be said got no answer."""
+    screen = Screen(sys.stdout)
+    with opened(url, user, screen.waiting) as session:
+        chat = Chat(session, screen, Keyboard(), agent)
+        try:
+            if go_on:
+                chat.go_on()
+            if message is None:
+                chat.converse()
+            else:
+                chat.say(message)
+        except (Left, KeyboardInterrupt):
+            screen.note("`caesura chat --continue` goes on from here")
+        return 1 if message is not None and chat.failed else 0
+
+
+class Chat:
+    def __init__(self, session: Session, screen: Screen, keyboard: Keyboard, agent: str | None) -> None:
+        self._session, self._client = session, session.client
+        self._screen, self._keyboard = screen, keyboard
+        self._asker = Asker(screen, keyboard)
+        self._agent = agent
+        self._conversation: str | None = None
+        self._turn: str | None = None
+        self.failed = False
+
+    def go_on(self) -> None:
+        """Show the end of the last conversation, and what of it still runs or waits."""
+        self._conversation = self._session.run(_last(self._client))
+        if self._conversation is None:
+            self._screen.note("There is nothing to go on with yet.")
+        else:
+            self._show_end(self._conversation)
+
+    def converse(self) -> None:
+        if self._keyboard.human:
+            self._screen.note(f"{self._session.user}: /help says what you can do, Ctrl-D leaves.")
+        while True:
+            try:
+                text = self._keyboard.line("you> ")
+            except (EOFError, KeyboardInterrupt):
+                return self._screen.line("")
+            if text == "/quit":
+                return None
+            self._attempt(text)
+
+    def say(self, text: str) -> None:
+        if self._conversation is None:
+            made = self._session.run(self._client.create(self._agent))
+            self._conversation = made.id
+        sent = self._client.send(self._conversation, text, agent=self._agent)
+        self._watch(self._session.run(sent).id)
+
+    def _show_end(self, conversation_id: str) -> None:
+        snapshot = self._session.run(self._client.snapshot(conversation_id))
+        self._screen.heading(snapshot.conversation.title or "(no title yet)")
+        if len(snapshot.turns) > 1:
+            self._screen.note(f"({len(snapshot.turns) - 1} earlier messages)")
+        if snapshot.turns:
+            self._screen.line(f"you> {snapshot.turns[-1].turn.content}")
+            self._watch(snapshot.turns[-1].turn.id)
+
+    def _attempt(self, text: str) -> None:
+        """What goes wrong with one message is said, and the next one may be sent."""
+        try:
+            self._obey(text)
+        except ClientError as error:
+            if isinstance(error, Unreachable):
+                raise
+            self._screen.fault(error.message)
+            if self._conversation and error.code in ("interrupt_pending", "run_in_progress"):
+                self._show_end(self._conversation)
+
+    def _obey(self, text: str) -> None:
+        match text:
+            case "":
+                pass
+            case "/help":
+                self._screen.line(_HELP)
+            case "/new":
+                self._conversation = self._turn = None
+            case "/retry" | "/again" if self._turn is None:
+                self._screen.note("Nothing was said yet.")
+            case "/retry":
+                self._retry(str(self._turn))
+            case "/again":
+                self._watch(self._session.run(self._client.regenerate(str(self._turn))).id)
+            case _ if text.startswith("/"):
+                self._screen.note(f"{text} is not a command: /help lists them")
+            case _:
+                self.say(text)
+
+    def _retry(self, turn_id: str) -> None:
+        last = self._session.run(_cursor(self._client, turn_id))
+        self._session.run(self._client.retry(turn_id))
+        self._watch(turn_id, last)
+
+    def _watch(self, turn_id: str, after: int = 0) -> None:
+        """Show a turn to its end, and ask whatever it asks on the way."""
+        self._turn = turn_id
+        while True:
+            try:
+                asked, after = self._session.run(self._follow(turn_id, after))
+            except Rewound as error:
+                self._screen.note("(the server has lost power: the last of it once more)")
+                after = error.seq
+                continue
+            if not asked:
+                return
+            self._ask(turn_id, asked)
+
+    def _ask(self, turn_id: str, asked: list[Asked]) -> None:
+        for item in asked:
+            try:
+                answer = self._asker.ask(item.interrupt)
+            except KeyboardInterrupt:
+                self._session.run(self._client.stop(turn_id))
+                return
+            except EOFError as error:
+                self._screen.note("(it waits for an answer)")
+                raise Left from error
+            try:
+                self._session.run(self._client.answer(item.interrupt.id, answer))
+            except ClientError as error:
+                if error.status != 409:
+                    raise
+                self._screen.note(f"({error.message})")
+
+    async def _follow(self, turn_id: str, after: int) -> tuple[list[Asked], int]:
+        """Until the turn has ended, or waits: what for, and the last event that was shown."""
+        waits = self.failed = False
+        async with self._stoppable(turn_id), aclosing(self._client.events(turn_id, after)) as found:
+            async for after, _, event in found:
+                self._screen.show(event)
+                if isinstance(event, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped):
+                    waits, self.failed = isinstance(event, ev.Interrupted), not isinstance(event, ev.Finished)
+                ended = isinstance(event, ev.SegmentEnded)
+                if ended and waits and (asked := await self._waiting(turn_id)):
+                    return asked, after
+        return [], after
+
+    async def _waiting(self, turn_id: str) -> list[Asked]:
+        """What waits now: the question that was just shown may have been answered long ago."""
+        turn: Turn = await self._client.turn(turn_id)
+        if turn.status != "waiting" or turn.segment != self._screen.segment:
+            return []
+        return [item for item in await self._client.inbox() if item.turn_id == turn_id]
+
+    @asynccontextmanager
+    async def _stoppable(self, turn_id: str) -> AsyncIterator[None]:
+        """Here Ctrl-C stops the turn, which is then followed to its end; the second one leaves."""
+        loop, reading = asyncio.get_running_loop(), asyncio.current_task()
+        stops: list[asyncio.Task[bool]] = []
+
+        def pressed() -> None:
+            if stops and reading is not None:
+                reading.cancel()
+            else:
+                self._screen.note("(stopping; Ctrl-C once more leaves)")
+                stops.append(loop.create_task(self._client.stop(turn_id)))
+
+        loop.add_signal_handler(signal.SIGINT, pressed)
+        try:
+            yield
+        except asyncio.CancelledError as error:
+            raise Left from error
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            for task in stops:
+                task.cancel()
+            await asyncio.gather(*stops, return_exceptions=True)
+
+
+async def _last(client: Client) -> str | None:
+    async with aclosing(client.conversations()) as found:
+        async for conversation in found:
+            return conversation.id
+    return None
+
+
+async def _cursor(client: Client, turn_id: str) -> int:
+    turn = await client.turn(turn_id)
+    tree = await client.tree(turn.conversation_id)
+    return next(seen.cursor for seen in tree.turns if seen.turn.id == turn_id)

@@ -1,0 +1,190 @@
+"""The commands there are, and what each of them may be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import caesura
+
+_PLAIN: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "no_args_is_help": True,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+app = typer.Typer(help="A server for agent conversations, and what goes with it.", **_PLAIN)
+user = typer.Typer(help="People who may use the server.", **_PLAIN)
+agents = typer.Typer(help="Agents: check their files, list them.", **_PLAIN)
+app.add_typer(user, name="user")
+app.add_typer(agents, name="agents")
+
+
+def _flag(text: str) -> Any:
+    return typer.Option(help=text, show_default=False)
+
+
+DataDir = Annotated[str | None, _flag("Folder of the database, the secret and the workspaces (data)")]
+DatabaseUrl = Annotated[str | None, _flag("sqlite:///path or postgresql://… (SQLite in the data folder)")]
+AgentsDir = Annotated[str | None, _flag("Folder of agent files")]
+Url = Annotated[str, typer.Option(help="The server", envvar="CAESURA_URL")]
+UserName = Annotated[str | None, typer.Option(help="Who you are", envvar="CAESURA_USER")]
+Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+_HERE = "http://127.0.0.1:8000"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"caesura {caesura.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, _flag("Address to listen on (127.0.0.1)")] = None,
+    port: Annotated[str | None, _flag("Port to listen on; 0 for any that is free (8000)")] = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+    redis_url: Annotated[str | None, _flag("redis://…, where several servers share a database")] = None,
+    agents_dir: AgentsDir = None,
+    default_agent: Annotated[str | None, _flag("Agent of a conversation that names none")] = None,
+    model: Annotated[str | None, _flag("provider:name, or demo (what there is a key for)")] = None,
+    auth: Annotated[str | None, _flag("password, or none for one person on this machine")] = None,
+    token_hours: Annotated[str | None, _flag("How long a log-in holds (24)")] = None,
+    cors_origins: Annotated[str | None, _flag("Origins of other web pages, with commas between")] = None,
+    sse_ping_interval: Annotated[str | None, _flag("Seconds of silence before a stream pings (15)")] = None,
+    stream_timeout: Annotated[str | None, _flag("Seconds that a turn may run (300)")] = None,
+    stream_ttl: Annotated[str | None, _flag("Seconds that a reader may take nothing (30)")] = None,
+    disconnect_grace: Annotated[str | None, _flag("Seconds before a run without readers stops (5)")] = None,
+    on_disconnect: Annotated[str | None, _flag("stop or continue, when all readers have left")] = None,
+    default_page_size: Annotated[str | None, _flag("Items of a page (20)")] = None,
+    max_page_size: Annotated[str | None, _flag("Items of the largest page (100)")] = None,
+    lease: Annotated[str | None, _flag("Seconds before others take a silent server's turns (15)")] = None,
+    drain: Annotated[str | None, _flag("Seconds that runs get to end when the server stops (5)")] = None,
+    rate_requests: Annotated[str | None, _flag("Requests of a person (1200/minute)")] = None,
+    rate_runs: Annotated[str | None, _flag("Messages and answers of a person (120/minute)")] = None,
+    rate_logins: Annotated[str | None, _flag("Log-in attempts for a name (10/minute)")] = None,
+    rate_registrations: Annotated[str | None, _flag("Registrations from an address (60/minute)")] = None,
+    log_level: Annotated[str | None, _flag("debug, info, warning or error (info)")] = None,
+    log_format: Annotated[str | None, _flag("json or text (json)")] = None,
+) -> None:
+    """Serve, until Ctrl-C.
+
+    Every flag is also a variable: --data-dir is CAESURA_DATA_DIR. The flag counts more.
+    """
+    flags = dict(locals())
+    from caesura.cli import serving
+
+    serving.serve(flags)
+
+
+@app.command()
+def chat(
+    message: Annotated[str | None, typer.Argument(help="Say this, and leave", show_default=False)] = None,
+    url: Url = _HERE,
+    user: UserName = None,
+    agent: Annotated[str | None, typer.Option(help="Whom to talk to", show_default=False)] = None,
+    go_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation")] = False,
+) -> None:
+    """Talk to an agent from the terminal."""
+    from caesura.cli import chat
+
+    raise typer.Exit(chat.talk(url, user, agent, go_on, message))
+
+
+@app.command()
+def events(
+    turn: Annotated[str, typer.Argument(metavar="TURN", show_default=False)],
+    url: Url = _HERE,
+    user: UserName = None,
+    after: Annotated[int, typer.Option(min=0, help="Number of the last event that is not wanted")] = 0,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more, until it has ended")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each event")] = False,
+) -> None:
+    """Show what happened in a turn."""
+    from caesura.cli import happenings
+
+    happenings.show(url, user, turn, after, follow, as_json)
+
+
+@app.command()
+def token(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Print a token of a person, made with the server's own secret."""
+    from caesura.cli import people
+
+    people.token(name, data_dir=data_dir, database_url=database_url)
+
+
+@app.command()
+def doctor(
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+    redis_url: Annotated[str | None, _flag("redis://…")] = None,
+    agents_dir: AgentsDir = None,
+    model: Annotated[str | None, _flag("provider:name, or demo")] = None,
+) -> None:
+    """Check what the server needs, and say what to do. Exit code 1 when something is wrong."""
+    flags = dict(locals())
+    from caesura.cli import doctor
+
+    raise typer.Exit(doctor.examine(flags))
+
+
+@user.command("add")
+def user_add(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Add a person. The password is CAESURA_PASSWORD, a line of standard input, or asked for."""
+    from caesura.cli import people
+
+    people.add(name, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("list")
+def user_list(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List people: name, conversations, when they were added."""
+    from caesura.cli import people
+
+    people.listing(data_dir=data_dir, database_url=database_url)
+
+
+@user.command("passwd")
+def user_passwd(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Change a person's password: all tokens they have are worth nothing then."""
+    from caesura.cli import people
+
+    people.passwd(name, data_dir=data_dir, database_url=database_url)
+
+
+@agents.command("check")
+def agents_check(directory: Annotated[Path, typer.Argument(metavar="DIR", show_default=False)]) -> None:
+    """Report every fault of the files in a folder. Exit code 1 when there is one."""
+    from caesura.cli import roster
+
+    raise typer.Exit(roster.check(directory))
+
+
+@agents.command("schema")
+def agents_schema() -> None:
+    """Print the JSON schema of an agent file, for an editor."""
+    from caesura.cli import roster
+
+    roster.schema()
+
+
+@agents.command("list")
+def agents_list(agents_dir: AgentsDir = None) -> None:
+    """List the agents that a server would offer."""
+    from caesura.cli import roster
+
+    roster.listing(agents_dir)

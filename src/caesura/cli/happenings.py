@@ -1,0 +1,60 @@
+"""Happenings: the events of a turn, for people and for programs."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from datetime import datetime
+
+from caesura.cli.screen import clean
+from caesura.cli.session import Session, opened
+from caesura.client.events import KINDS
+from caesura.core import interrupts, plain
+from caesura.core.events import Envelope, Interrupted
+
+_NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+def show(url: str, user: str | None, turn_id: str, after: int, follow: bool, as_json: bool) -> None:
+    with opened(url, user) as session:
+        session.run(_show(session, turn_id, after, follow, as_json))
+
+
+async def _show(session: Session, turn_id: str, after: int, follow: bool, as_json: bool) -> None:
+    last = None if follow else await _last(session, turn_id)
+    if last is not None and last <= after:
+        return
+    async with aclosing(session.client.events(turn_id, after)) as found:
+        async for envelope in found:
+            print(_json(envelope) if as_json else _line(envelope), flush=True)
+            if envelope.seq == last:
+                return
+
+
+async def _last(session: Session, turn_id: str) -> int:
+    """The number of the newest event there is now."""
+    turn = await session.client.turn(turn_id)
+    tree = await session.client.tree(turn.conversation_id)
+    return next(seen.cursor for seen in tree.turns if seen.turn.id == turn_id)
+
+
+def _json(envelope: Envelope) -> str:
+    event = {"seq": envelope.seq, "at": envelope.at, "event": _NAMES[type(envelope.event)]}
+    return plain.dumps(event | _fields(envelope)).decode()
+
+
+def _line(envelope: Envelope) -> str:
+    at = datetime.fromtimestamp(envelope.at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
+    fields = " ".join(f"{name}={_short(value)}" for name, value in _fields(envelope).items())
+    return clean(f"{envelope.seq:>6}  {at}  {_NAMES[type(envelope.event)]:<16}  {fields}").rstrip()
+
+
+def _fields(envelope: Envelope) -> dict[str, object]:
+    event = envelope.event
+    if isinstance(event, Interrupted):
+        return {"interrupts": [interrupts.to_dict(item) for item in event.interrupts]}
+    return {name: getattr(event, name) for name in event.__slots__}
+
+
+def _short(value: object) -> str:
+    text = plain.dumps(value).decode()
+    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -1,0 +1,32 @@
+"""The keyboard: one line at a time from whoever sits there, or from a pipe."""
+
+from __future__ import annotations
+
+import sys
+
+
+class Keyboard:
+    """Ctrl-C raises `KeyboardInterrupt`, the end of what is typed `EOFError`."""
+
+    def __init__(self) -> None:
+        self.human = sys.stdin.isatty()
+        if self.human:
+            import readline
+
+            self._readline = readline
+
+    def line(self, prompt: str, prefill: str = "") -> str:
+        """A line. One that ends in a backslash goes on in the next."""
+        text = self._input(prompt, prefill)
+        while text.endswith("\\"):
+            text = f"{text[:-1]}\n{self._input('... ')}"
+        return text.strip()
+
+    def _input(self, prompt: str, prefill: str = "") -> str:
+        if not self.human:
+            return input()
+        self._readline.set_startup_hook(lambda: self._readline.insert_text(prefill) if prefill else None)
+        try:
+            return input(prompt)
+        finally:
+            self._readline.set_startup_hook()

@@ -1,0 +1,79 @@
+"""People, on the database itself: also while a server uses it."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from caesura.cli.credentials import PASSWORD
+from caesura.core.errors import BadInput, NotFound
+from caesura.http.tokens import Tokens
+from caesura.service.people import People, check_password, check_username
+from caesura.settings import Settings, secret_of
+from caesura.store.open import open_database
+
+T = TypeVar("T")
+
+
+def add(name: str, **flags: str | None) -> None:
+    settings = Settings.load(**flags)
+    check_username(name)
+    password = new_password(name)
+    _with_people(settings, lambda people: people.register(name, password))
+    print(f"{name} was added")
+
+
+def passwd(name: str, **flags: str | None) -> None:
+    settings = Settings.load(**flags)
+
+    async def change(people: People) -> None:
+        if await people.get(name) is None:
+            raise NotFound(f"user not found: {name}")
+        await people.set_password(name, await asyncio.to_thread(new_password, name))
+
+    _with_people(settings, change)
+    print(f"{name} has a new password; earlier tokens are worth nothing")
+
+
+def listing(**flags: str | None) -> None:
+    for user in _with_people(Settings.load(**flags), People.listing):
+        added = datetime.fromtimestamp(user.created_at / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+        print(f"{user.id:<50}  {user.conversation_count:>6}  {added}Z")
+
+
+def token(name: str, **flags: str | None) -> None:
+    settings = Settings.load(**flags)
+    user = _with_people(settings, lambda people: people.get(name))
+    if user is None:
+        raise NotFound(f"user not found: {name}")
+    print(Tokens(secret_of(settings), settings.token_hours).issue(user.id, user.password_hash))
+
+
+def new_password(name: str) -> str:
+    """From the environment, from standard input, or asked for twice: never an argument, which all can see."""
+    password = os.environ.get(PASSWORD)
+    if password is None and not sys.stdin.isatty():
+        password = sys.stdin.readline().rstrip("\n")
+    if password is None:
+        password = getpass.getpass(f"password for {name}: ")
+        check_password(password)
+        if getpass.getpass("once more: ") != password:
+            raise BadInput("the two passwords differ")
+    check_password(password)
+    return password
+
+
+def _with_people(settings: Settings, work: Callable[[People], Awaitable[T]]) -> T:
+    async def run() -> T:
+        database = await open_database(settings.database, beside=True)
+        try:
+            return await work(People(database))
+        finally:
+            await database.close()
+
+    return asyncio.run(run())

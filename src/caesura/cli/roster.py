@@ -1,0 +1,43 @@
+"""The roster: agent files, checked and listed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from caesura.agents.loader import BUILTIN, Catalog
+from caesura.agents.loader import schema as schema_of
+from caesura.agents.models import DEFAULT, default_model
+from caesura.agents.tools.registry import standard
+from caesura.settings import Settings
+
+
+def check(directory: Path) -> int:
+    """The exit code: 1 when there is a fault."""
+    catalog = Catalog(directory, standard().names)
+    for fault in catalog.faults:
+        print(fault)
+    if catalog.faults:
+        return 1
+    good = [agent.name for agent in catalog.agents() if agent.path.parent != BUILTIN]
+    print(f"good: {', '.join(good)}" if good else "there is no agent file (.yaml) in this folder")
+    return 0
+
+
+def schema() -> None:
+    print(json.dumps(schema_of(), indent=2, ensure_ascii=False))
+
+
+def listing(agents_dir: str | None) -> None:
+    settings = Settings.load(agents_dir=agents_dir)
+    catalog = Catalog(settings.agents_dir, standard().names)
+    default = default_model(os.environ, settings.model)
+    for agent in catalog.agents():
+        mark = "*" if agent.name == settings.default_agent else " "
+        primary = agent.spec.graph or agent.spec.model.class_ or agent.spec.model.primary
+        model = default if primary == DEFAULT else primary
+        origin = "ships with Caesura" if agent.path.parent == BUILTIN else str(agent.path)
+        print(f"{mark} {agent.name:<24} {model:<24} {origin}\n    {agent.description}")
+    for fault in catalog.faults:
+        print(f"! {fault}")

@@ -1,0 +1,117 @@
+"""The screen: what happens in a turn, as lines of a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TextIO, assert_never
+
+from caesura.client import ClientError
+from caesura.core import events as ev
+from caesura.core import plain
+
+_DIM, _BOLD, _RED, _CYAN, _RESET = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[36m", "\x1b[0m"
+#: What a model, a tool or a file says must not move the cursor, or worse.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LONGEST = 2_000
+_MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "✓", "not_done": "✗", "unknown": "?"}
+
+
+def clean(text: str) -> str:
+    return _CONTROL.sub("", text)
+
+
+class Screen:
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._colours = out.isatty() and "NO_COLOR" not in os.environ
+        self._at_line_start = True
+        self._speaking: tuple[int, str] | None = None
+        self._away = False
+        #: The sub-agents that speak, by the number of the model call.
+        self._others: dict[int, str] = {}
+        self._said: set[int] = set()
+        self.segment = 0
+
+    def show(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
+        self._away = False
+        match event:
+            case ev.TextDelta(call, text):
+                self._say(call, text, _DIM if call in self._others else "")
+            case ev.ReasoningDelta(call, text):
+                self._say(call, text, _DIM, "thought")
+            case ev.RunStarted(_, segment, cause):
+                self.segment = segment
+                if cause == "adopt":
+                    self.note("(the server was interrupted, and goes on)")
+            case ev.ModelStarted(call, agent, _, parent):
+                if parent is not None:
+                    self._others[call] = agent
+            case ev.TextVoided(call):
+                if call in self._said:
+                    self.note("(what was said last does not count: it is said anew)")
+            case ev.ToolStarted(_, name, args):
+                self.line(f"→ {name} {_short(plain.dumps(args).decode())}", _CYAN)
+            case ev.ToolFinished(_, name, output, status):
+                self.line(f"{_MARKS[status]} {name}: {_short(output)}", _DIM)
+            case ev.TitleChanged(title):
+                self.note(f"# {title}")
+            case ev.ArtifactChanged(id, version):
+                self.note(f"artifact {id}, version {version}")
+            case ev.InterruptClosed(_, outcome, answer):
+                self.note(f"({' '.join([outcome, str(answer.get('decision', ''))]).strip()})")
+            case ev.Failed(message, _, error_id):
+                self.fault(f"failed: {message}{f' ({error_id})' if error_id else ''}; /retry tries again")
+            case ev.Stopped(reason):
+                self.note(f"(stopped: {reason})")
+            case ev.SegmentEnded():
+                self.end_line()
+            case ev.ModelFinished() | ev.Interrupted() | ev.Finished():
+                pass
+            case unreachable:
+                assert_never(unreachable)
+
+    def line(self, text: str, style: str = "") -> None:
+        self.end_line()
+        self._write(f"{text}\n", style)
+
+    def note(self, text: str) -> None:
+        self.line(text, _DIM)
+
+    def heading(self, text: str) -> None:
+        self.line(text, _BOLD)
+
+    def fault(self, text: str) -> None:
+        self.line(text, _RED)
+
+    def end_line(self) -> None:
+        self._speaking = None
+        if not self._at_line_start:
+            self._write("\n", "")
+
+    def waiting(self, error: ClientError, seconds: float) -> None:
+        """Said once, however often it is tried."""
+        if not self._away:
+            self._away = True
+            self.note(f"({error.message}: trying again)")
+
+    def _say(self, call: int, text: str, style: str, kind: str = "text") -> None:
+        if self._speaking != (call, kind):
+            self.end_line()
+            self._speaking = (call, kind)
+            if call in self._others:
+                self._write(f"[{self._others[call]}] ", _DIM)
+        self._said.add(call)
+        self._write(text, style)
+
+    def _write(self, text: str, style: str) -> None:
+        text = clean(text)
+        if not text:
+            return
+        self._out.write(f"{style}{text}{_RESET}" if style and self._colours else text)
+        self._out.flush()
+        self._at_line_start = text.endswith("\n")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"

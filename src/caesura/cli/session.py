@@ -1,0 +1,105 @@
+"""A session with a server: the client, who it is for, and one loop for all that is asked of it."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from caesura.cli.credentials import PASSWORD, TOKEN, Credentials
+from caesura.client import Client, ClientError, Unreachable
+from caesura.client.patience import Waiting
+from caesura.core.errors import CaesuraError
+
+T = TypeVar("T")
+_PATIENCE = 600.0
+
+
+class Refused(CaesuraError):
+    """The server refused"""
+
+    code = "refused"
+
+
+class Session:
+    """Asks are synchronous: between them the terminal belongs to the person."""
+
+    def __init__(self, runner: asyncio.Runner, client: Client, user: str) -> None:
+        self._runner, self.client, self.user = runner, client, user
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(work)
+
+
+@contextmanager
+def opened(url: str, user: str | None, waiting: Waiting | None = None) -> Iterator[Session]:
+    """A session of whoever this is, after a log-in where one is needed. The server has to be there: once it
+    was, it may go and come back."""
+    with asyncio.Runner() as runner, told(url):
+        client = Client(url, patience=0, waiting=waiting)
+        try:
+            name = _enter(runner, client, url, user)
+            client.patience = _PATIENCE
+            yield Session(runner, client, name)
+        finally:
+            runner.run(client.close())
+
+
+@contextmanager
+def told(url: str) -> Iterator[None]:
+    """What the server or the connection says against it, in one line."""
+    try:
+        yield
+    except Unreachable as error:
+        raise Refused(f"{error.message} (is `caesura serve` running at {url}?)") from error
+    except ClientError as error:
+        raise Refused(error.message) from error
+
+
+def _enter(runner: asyncio.Runner, client: Client, url: str, user: str | None) -> str:
+    kept = Credentials()
+    given = os.environ.get(TOKEN)
+    client.token = given or kept.find(url, user)
+    try:
+        return runner.run(client.me())
+    except ClientError as error:
+        if error.status != 401:
+            raise
+        if given:
+            raise Refused(f"{TOKEN}: {error.message}") from error
+    name = user or _line("user: ")
+    password = os.environ.get(PASSWORD) or _secret(f"password of {name}: ")
+    client.token = None
+    token = _log_in(runner, client, name, password)
+    kept.keep(url, name, token)
+    return name
+
+
+def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) -> str:
+    try:
+        return runner.run(client.login(name, password))
+    except ClientError as error:
+        if error.status != 401 or not sys.stdin.isatty():
+            raise
+        print(f"{error.message}.")
+    if _line(f"Register {name} as a new person with this password? [y/N] ").lower() not in ("y", "yes"):
+        raise Refused("not logged in")
+    runner.run(client.register(name, password))
+    return runner.run(client.login(name, password))
+
+
+def _line(prompt: str) -> str:
+    try:
+        return input(prompt).strip()
+    except EOFError as error:
+        raise Refused("a log-in is needed: say who you are with --user") from error
+
+
+def _secret(prompt: str) -> str:
+    if not sys.stdin.isatty():
+        raise Refused(f"a log-in is needed: set {TOKEN} or {PASSWORD}")
+    return getpass.getpass(prompt)

@@ -1,0 +1,201 @@
+"""The client: what a person may ask of a server, over its native API."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from types import EllipsisType, TracebackType
+from typing import Any, Literal, Self
+
+from caesura.client import events, values
+from caesura.client.connection import Connection
+from caesura.client.errors import ClientError
+from caesura.client.patience import Waiting
+from caesura.client.values import Agent, Asked, Conversation, Snapshot, Tree, Turn
+from caesura.core import ids, interrupts
+from caesura.core.events import Envelope
+from caesura.core.interrupts import Answer
+
+
+class Client:
+    """Give a token, or a name and a password, or nothing to a server that asks for nothing.
+
+    `patience` is for how many seconds a call goes on trying while the server cannot be reached or says that
+    it is busy; `silence` how long a stream may say nothing (a server pings) before it is opened anew;
+    `waiting` is told whenever something has to be tried again.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | None = None,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+        patience: float = 120.0,
+        silence: float = 60.0,
+        waiting: Waiting | None = None,
+    ) -> None:
+        credentials = (username, password) if username is not None and password is not None else None
+        self._connection = Connection(base_url, token, credentials, patience, silence, waiting)
+
+    @property
+    def token(self) -> str | None:
+        return self._connection.token
+
+    @token.setter
+    def token(self, token: str | None) -> None:
+        self._connection.token = token
+
+    @property
+    def patience(self) -> float:
+        return self._connection.patience
+
+    @patience.setter
+    def patience(self, seconds: float) -> None:
+        self._connection.patience = seconds
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # --- people and agents
+
+    async def register(self, username: str, password: str) -> str:
+        """The new person's id."""
+        body = {"username": username, "password": password}
+        made = await self._connection.request("POST", "/api/auth/register", body, repeatable=False)
+        return str(made["user_id"])
+
+    async def login(self, username: str, password: str) -> str:
+        """A token, which this client uses from now on."""
+        return await self._connection.login(username, password)
+
+    async def me(self) -> str:
+        return str((await self._get("/me"))["user_id"])
+
+    async def agents(self) -> list[Agent]:
+        return [values.pick(Agent, item) for item in (await self._get("/agents"))["agents"]]
+
+    # --- conversations
+
+    async def create(self, agent: str | None = None, title: str | None = None) -> Conversation:
+        made = await self._post("/conversations", {"agent": agent, "title": title}, repeatable=False)
+        return values.pick(Conversation, made)
+
+    async def conversations(
+        self, order: Literal["updated", "created"] = "updated"
+    ) -> AsyncGenerator[Conversation, None]:
+        """All of them, newest first."""
+        cursor: str | None = None
+        while True:
+            params = {"order": order} | ({"cursor": cursor} if cursor else {})
+            page = await self._get("/conversations", params)
+            for item in page["conversations"]:
+                yield values.pick(Conversation, item)
+            if (cursor := page["next"]) is None:
+                return
+
+    async def tree(self, conversation_id: str) -> Tree:
+        return values.tree(await self._get(f"/conversations/{conversation_id}"))
+
+    async def snapshot(self, conversation_id: str) -> Snapshot:
+        return values.snapshot(await self._get(f"/conversations/{conversation_id}/snapshot"))
+
+    async def rename(self, conversation_id: str, title: str) -> Conversation:
+        path = f"/api/v2/conversations/{conversation_id}"
+        return values.pick(Conversation, await self._connection.request("PATCH", path, {"title": title}))
+
+    async def delete(self, conversation_id: str) -> None:
+        """Stops what runs, and leaves nothing of it."""
+        patience = self._connection.patient()
+        try:
+            path = f"/api/v2/conversations/{conversation_id}"
+            await self._connection.request("DELETE", path, patience=patience)
+        except ClientError as error:
+            if error.status != 404 or not patience.waits:
+                raise  # else an earlier attempt did it, and only its answer was lost
+
+    async def branch(self, conversation_id: str, turn_id: str) -> Conversation:
+        """Go on with the branch through this turn."""
+        moved = await self._post(f"/conversations/{conversation_id}/branch", {"turn_id": turn_id})
+        return values.pick(Conversation, moved)
+
+    # --- turns
+
+    async def send(
+        self,
+        conversation_id: str,
+        content: str,
+        *,
+        parent: str | EllipsisType | None = ...,
+        agent: str | None = None,
+        on_disconnect: Literal["stop", "continue"] = "continue",
+        supersede: bool = False,
+        key: str | None = None,
+    ) -> Turn:
+        """Send a message: it is kept, and being answered, when this returns. `parent` left out goes on with
+        the active branch, None begins a new root, an id branches there. `supersede` refuses what waits."""
+        body = {"content": content, "on_disconnect": on_disconnect, "supersede": supersede}
+        body |= {"agent": agent} if agent is not None else {}
+        body |= {"parent": parent} if parent is not ... else {}
+        return await self._turn(f"/conversations/{conversation_id}/turns", body, key)
+
+    async def turn(self, turn_id: str) -> Turn:
+        return values.pick(Turn, await self._get(f"/turns/{turn_id}"))
+
+    async def stop(self, turn_id: str) -> bool:
+        """False when it had ended already. What was said is kept."""
+        return bool((await self._post(f"/turns/{turn_id}/stop"))["stopped"])
+
+    async def retry(self, turn_id: str, key: str | None = None) -> Turn:
+        """Another attempt at a failed or stopped turn that nothing follows."""
+        return await self._turn(f"/turns/{turn_id}/retry", None, key)
+
+    async def regenerate(self, turn_id: str, key: str | None = None) -> Turn:
+        """The same message once more, beside this turn: both answers stay."""
+        return await self._turn(f"/turns/{turn_id}/regenerate", None, key)
+
+    def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[Envelope, None]:
+        """What happens in a turn, strictly after the event `after`, until the turn has ended; a question does
+        not end it. Goes on by itself after any break, with no event lost and none twice. Whoever leaves
+        early closes it: `async with aclosing(client.events(…)) as found`."""
+        return events.follow(self._connection, turn_id, after)
+
+    # --- interrupts
+
+    async def inbox(self) -> list[Asked]:
+        """What waits for me, over all conversations, oldest first."""
+        return [values.asked(item) for item in (await self._get("/interrupts"))["interrupts"]]
+
+    async def interrupt(self, interrupt_id: str) -> Asked:
+        return values.asked(await self._get(f"/interrupts/{interrupt_id}"))
+
+    async def answer(self, interrupt_id: str, answer: Answer, key: str | None = None) -> Turn:
+        """Once nothing of the turn is left to answer it goes on."""
+        return await self._turn(f"/interrupts/{interrupt_id}/answer", interrupts.answer_dict(answer), key)
+
+    async def answer_all(self, turn_id: str, answers: Mapping[str, Answer], key: str | None = None) -> Turn:
+        """Several answers at once: all of them count, or none."""
+        given = {id: interrupts.answer_dict(answer) for id, answer in answers.items()}
+        return await self._turn(f"/turns/{turn_id}/answers", {"answers": given}, key)
+
+    async def _turn(self, path: str, body: Any, key: str | None) -> Turn:
+        """Under a key of its own each attempt is the same request to the server, which does it once."""
+        made = await self._post(path, body, key=key or ids.token())
+        return values.pick(Turn, made)
+
+    async def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
+        return await self._connection.request("GET", f"/api/v2{path}", params=params)
+
+    async def _post(
+        self, path: str, body: Any = None, *, key: str | None = None, repeatable: bool = True
+    ) -> Any:
+        path = f"/api/v2{path}"
+        return await self._connection.request("POST", path, body, key=key, repeatable=repeatable)

@@ -1,0 +1,97 @@
+"""Events as they come over the wire of the native API, read back into what they were."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any, get_args
+
+import httpx
+
+from caesura.client import values
+from caesura.client.connection import Connection
+from caesura.client.errors import ClientError, Rewound, Unreachable
+from caesura.core import events as ev
+from caesura.core import plain
+from caesura.core.events import Envelope
+
+#: The events by their name on the wire.
+KINDS: dict[str, type[ev.Event]] = {
+    re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in get_args(ev.Event)
+}
+
+
+async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGenerator[Envelope, None]:
+    """Every event strictly after the cursor, once and in order, however often the connection breaks."""
+    path = f"/api/v2/turns/{turn_id}/events"
+    patience = connection.patient()
+    reader = Reader(after)
+    while True:
+        try:
+            async with connection.stream(path, reader.seq) as response:
+                if response.status_code == 204:
+                    return
+                begun = reader.seq
+                async for block in _blocks(response.aiter_bytes()):
+                    patience.renew()
+                    if (envelope := reader.read(block)) is not None:
+                        yield envelope
+            if reader.seq == begun:
+                raise Unreachable("the stream ended before it brought anything")
+        except (ClientError, httpx.TransportError) as error:
+            await connection.recover(error, patience)
+
+
+class Reader:
+    """Turns blocks of a stream into events; `seq` is that of the last one."""
+
+    def __init__(self, after: int = 0) -> None:
+        self.seq = after
+        self._at = 0
+
+    def read(self, block: bytes) -> Envelope | None:
+        """The event; None for a comment, and for an event of which only a newer program knows."""
+        fields = dict(line.partition(b": ")[::2] for line in block.split(b"\n"))
+        if b"data" not in fields:
+            return None
+        seq = int(fields[b"id"])
+        if seq != self.seq + 1:
+            raise Rewound(seq - 1)
+        self.seq = seq
+        data = plain.loads(fields[b"data"])
+        # The two deltas come without their time: they are most of a stream.
+        self._at = data.pop("at", self._at)
+        event = decode(fields[b"event"].decode(), data)
+        return Envelope(seq, self._at, event) if event is not None else None
+
+
+def decode(name: str, data: dict[str, Any]) -> ev.Event | None:
+    kind = KINDS.get(name)
+    if kind is None:
+        return None
+    make = _MAKERS.get(kind)
+    return make(data) if make is not None else values.pick(kind, data)
+
+
+def _interrupted(data: dict[str, Any]) -> ev.Event:
+    return ev.Interrupted(tuple(values.interrupt(item) for item in data["interrupts"]))
+
+
+def _model_finished(data: dict[str, Any]) -> ev.Event:
+    return values.pick(ev.ModelFinished, data, tool_calls=tuple(data["tool_calls"]))
+
+
+_MAKERS: dict[type[ev.Event], Callable[[dict[str, Any]], ev.Event]] = {
+    ev.Interrupted: _interrupted,
+    ev.ModelFinished: _model_finished,
+}
+
+
+async def _blocks(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What stands between empty lines. Lines end in a newline and in nothing else: a text may well contain
+    what other readers take for the end of one."""
+    rest = b""
+    async for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n\n")
+        for block in whole:
+            yield block

@@ -1,0 +1,143 @@
+"""What a server tells, as values. Members that a newer server adds are passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from caesura.core import interrupts
+from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.messages import Message
+
+T = TypeVar("T")
+Data = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    name: str
+    description: str
+    version: str
+    type: str
+    sub_agents: list[str]
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    id: str
+    title: str | None
+    agent: str
+    status: Literal["idle", "running", "interrupted"]
+    active_turn: str | None
+    message_count: int
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    id: str
+    conversation_id: str
+    parent_id: str | None
+    ordinal: int
+    agent: str
+    status: Literal["queued", "running", "waiting", "done", "failed", "stopped"]
+    segment: int
+    content: str
+    on_disconnect: Literal["stop", "continue"]
+    created_at: int
+    ended_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTool:
+    id: str
+    name: str
+    args: dict[str, Any]
+    agent: str
+    parent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTurn:
+    """A turn with what was said in it, up to and with the event `cursor`. `calls` goes with `messages`: the
+    model call under which more of that message's text may come."""
+
+    turn: Turn
+    messages: tuple[Message, ...]
+    calls: tuple[int | None, ...]
+    interrupts: tuple[Interrupt, ...]
+    running_tools: tuple[RunningTool, ...]
+    cursor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A conversation with all its turns, on all branches."""
+
+    conversation: Conversation
+    turns: tuple[SeenTurn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The active branch as it is now. What comes later is in the events of `turn` after `cursor`."""
+
+    conversation: Conversation
+    turns: tuple[SeenTurn, ...]
+    turn: str | None
+    cursor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An interrupt, and where it belongs."""
+
+    interrupt: Interrupt
+    turn_id: str
+    conversation_id: str
+    status: str
+    answer: Answer | None
+    created_at: int
+
+
+def pick(kind: type[T], data: Data, **given: Any) -> T:
+    """A value of the members that it knows."""
+    names: Mapping[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    return kind(**{name: data[name] for name in names if name in data} | given)
+
+
+def interrupt(data: Data) -> Interrupt:
+    known = {name: data[name] for name in Interrupt.__slots__ if name in data}
+    return interrupts.from_dict(known)
+
+
+def message(data: Data) -> Message:
+    return pick(Message, data, tool_calls=tuple(data.get("tool_calls", ())))
+
+
+def seen_turn(data: Data) -> SeenTurn:
+    return SeenTurn(
+        pick(Turn, data),
+        tuple(message(item) for item in data["messages"]),
+        tuple(item.get("call") for item in data["messages"]),
+        tuple(interrupt(item) for item in data["interrupts"]),
+        tuple(pick(RunningTool, item) for item in data["running_tools"]),
+        data["cursor"],
+    )
+
+
+def tree(data: Data) -> Tree:
+    return Tree(pick(Conversation, data), tuple(seen_turn(item) for item in data["turns"]))
+
+
+def snapshot(data: Data) -> Snapshot:
+    turns = tuple(seen_turn(item) for item in data["turns"])
+    return Snapshot(pick(Conversation, data["conversation"]), turns, data["turn"], data["cursor"])
+
+
+def asked(data: Data) -> Asked:
+    answer = interrupts.answer_from(data["answer"]) if data["answer"] else None
+    return pick(Asked, data, interrupt=interrupt(data), answer=answer)

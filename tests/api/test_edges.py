@@ -1,0 +1,249 @@
+"""The edges of the server: bodies, rates, origins, headers, health, metrics, errors nobody expected."""
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from caesura.core.errors import Unavailable
+from caesura.service.conversations import Conversations
+from tests.api.reading import conversation, finished, until
+from tests.api.server import PASSWORD, Served
+
+ORIGIN = "https://chat.example.org"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(tmp_path_factory.mktemp("server"), cors_origins=ORIGIN) as server:
+        yield server
+
+
+# --- bodies
+
+
+def test_a_body_over_a_mebibyte_is_refused_before_it_is_read(alice: httpx.Client) -> None:
+    response = alice.post("/api/v2/conversations", content=b"x" * (1024 * 1024 + 1))
+    assert response.status_code == 413
+    assert response.json()["error"]["code"] == "too_large"
+
+
+def test_a_body_that_does_not_say_how_long_it_is_is_bounded_too(alice: httpx.Client) -> None:
+    def pieces() -> Iterator[bytes]:
+        for _ in range(100):
+            yield b"x" * 65536
+
+    response = alice.post("/api/v2/conversations", content=pieces())
+    assert response.status_code == 413
+
+
+def test_a_body_of_just_a_mebibyte_is_read(alice: httpx.Client) -> None:
+    url = f"/api/v2/conversations/{conversation(alice)}/turns"
+    body = b'{"content": "' + b"x" * (1024 * 1024 - 15) + b'"}'
+    response = alice.post(url, content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code == 400
+    assert "262144" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"\xff", b"[" * 100_000, b'"\\ud800"', b'{"title": "\\ud800"}', b"1" * 10_000, b'{"title": NaN}'],
+)
+def test_json_that_is_none_is_no_500(alice: httpx.Client, body: bytes) -> None:
+    response = alice.post("/api/v2/conversations", content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code in (201, 400, 422), response.text
+
+
+# --- origins and headers
+
+
+def test_a_listed_origin_is_allowed_exactly(alice: httpx.Client) -> None:
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "Authorization"}
+    allowed = alice.options("/api/v2/conversations", headers={"Origin": ORIGIN, **preflight})
+    assert allowed.status_code == 200
+    assert allowed.headers["access-control-allow-origin"] == ORIGIN
+    for origin in (f"{ORIGIN}.evil.example", "https://example.org", "http://chat.example.org", "null"):
+        refused = alice.options("/api/v2/conversations", headers={"Origin": origin, **preflight})
+        assert "access-control-allow-origin" not in refused.headers
+        answered = alice.get("/api/v2/me", headers={"Origin": origin})
+        assert "access-control-allow-origin" not in answered.headers
+    assert (
+        alice.get("/api/v2/me", headers={"Origin": ORIGIN}).headers["access-control-allow-origin"] == ORIGIN
+    )
+
+
+def test_every_answer_carries_the_security_headers(alice: httpx.Client, nobody: httpx.Client) -> None:
+    turn = finished(alice, "echo x")
+    answers = [
+        alice.get("/api/v2/me"),
+        alice.get(f"/api/v2/turns/{turn['id']}/events"),
+        nobody.get("/api/v2/me"),
+        nobody.get("/nowhere"),
+        nobody.get("/docs"),
+        nobody.post("/api/v2/conversations", content=b"x" * 2_000_000),
+    ]
+    for answer in answers:
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-request-id"]
+        assert "server" not in answer.headers
+
+
+def test_a_request_id_comes_back_if_it_is_one(alice: httpx.Client) -> None:
+    assert alice.get("/health", headers={"X-Request-ID": "mine-1"}).headers["x-request-id"] == "mine-1"
+    strange = alice.get("/health", headers={"X-Request-ID": "x" * 65}).headers["x-request-id"]
+    assert re.fullmatch(r"[0-9a-z]{24}", strange)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/v2/nowhere", {"error": {"code": "not_found", "message": "Not Found"}}),
+        ("/api/nowhere", {"detail": "Not Found"}),
+        ("/nowhere", {"detail": "Not Found"}),
+    ],
+)
+def test_an_unknown_path_is_said_in_the_form_of_its_api(
+    alice: httpx.Client, path: str, body: dict[str, object]
+) -> None:
+    response = alice.get(path)
+    assert response.status_code == 404
+    assert response.json() == body
+
+
+def test_a_method_that_a_path_does_not_have_is_said_so(alice: httpx.Client) -> None:
+    response = alice.put("/api/v2/me")
+    assert response.status_code == 405
+    assert response.headers["allow"] == "GET"
+    assert response.json()["error"]["code"] == "method_not_allowed"
+
+
+# --- what nobody expected
+
+
+def test_an_unexpected_error_gives_an_id_that_is_in_the_log_and_nothing_else(
+    alice: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("the secret of the house")
+
+    monkeypatch.setattr(Conversations, "page", broken)
+    with caplog.at_level(logging.ERROR):
+        response = alice.get("/api/v2/conversations")
+    assert response.status_code == 500
+    error = response.json()["error"]
+    assert error["code"] == "internal"
+    assert "secret" not in response.text
+    assert any(error["error_id"] in record.getMessage() for record in caplog.records)
+    assert "the secret of the house" in caplog.text
+
+
+def test_storage_that_is_away_is_a_503_that_says_when_to_come_back(
+    alice: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object, **__: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(Conversations, "page", away)
+    response = alice.get("/api/v2/conversations")
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "1"
+    assert response.json()["error"]["code"] == "unavailable"
+
+
+def test_no_log_line_carries_a_query_or_a_token(
+    alice: httpx.Client, server: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "caesura"):
+        alice.get("/api/v2/me", params={"ticket": "very-private"})
+        alice.post("/api/auth/login", json={"username": "alice", "password": PASSWORD})
+    ours = [record for record in caplog.records if record.name.startswith("caesura")]
+    assert any(getattr(record, "path", "") == "/api/v2/me" for record in ours)
+    for record in ours:
+        text = f"{record.getMessage()} {vars(record)}"
+        assert "very-private" not in text
+        assert PASSWORD not in text
+        assert server.token() not in text
+
+
+# --- health and metrics
+
+
+def test_health_and_readiness_need_no_token(nobody: httpx.Client) -> None:
+    assert nobody.get("/health").json() == {"status": "ok"}
+    assert nobody.get("/ready").json() == {"status": "ok"}
+
+
+def test_a_server_whose_database_is_gone_is_not_ready(tmp_path: Path) -> None:
+    with Served(tmp_path) as server, server.client(None) as client:
+        server.call(server.database.close())
+        assert client.get("/health").status_code == 200
+        assert client.get("/ready").status_code == 503
+        assert client.get("/metrics").status_code == 200
+
+
+def test_metrics_count_what_happened(tmp_path: Path) -> None:
+    with Served(tmp_path) as server, server.client() as client:
+        finished(client, "count to 10")
+        finished(client, "fail")
+        finished(client, "write hello.py: print(1)")
+        until(lambda: len(server.context.streams) == 0)
+        text = client.get("/metrics").text
+    values = dict(re.findall(r"^(caesura_\S+) (\S+)$", text, re.MULTILINE))
+    assert values['caesura_turns_total{outcome="finished"}'] == "1.0"
+    assert values['caesura_turns_total{outcome="failed"}'] == "1.0"
+    assert values['caesura_turns_total{outcome="interrupted"}'] == "1.0"
+    assert values["caesura_interrupts_waiting"] == "1.0"
+    assert values["caesura_turns_queued"] == "0.0"
+    assert values["caesura_streams_open"] == "0.0"
+    assert float(values['caesura_tokens_total{kind="output"}']) >= 10
+    assert float(values["caesura_commit_seconds_count"]) > 0
+    assert values["caesura_first_token_seconds_count"] == "2.0"
+    assert "caesura_runs_running" in values
+
+
+# --- rates
+
+
+def test_each_person_has_so_many_requests(tmp_path: Path) -> None:
+    with Served(tmp_path, rate_requests="5/minute") as server:
+        with server.client("alice") as alice, server.client("bob") as bob:
+            codes = [alice.get("/api/v2/me").status_code for _ in range(7)]
+            assert codes == [200] * 5 + [429] * 2
+            refused = alice.get("/api/v2/me")
+            assert 1 <= int(refused.headers["retry-after"]) <= 60
+            assert refused.json()["error"]["code"] == "too_many_requests"
+            assert bob.get("/api/v2/me").status_code == 200
+
+
+def test_runs_are_counted_apart(tmp_path: Path) -> None:
+    with Served(tmp_path, rate_runs="2/minute") as server, server.client() as client:
+        finished(client, "echo 1")
+        finished(client, "echo 2")
+        made = conversation(client)
+        url = f"/api/v2/conversations/{made}/turns"
+        assert client.post(url, json={"content": "echo 3"}).status_code == 429
+        assert client.get(f"/api/v2/conversations/{made}").json()["turns"] == []
+
+
+def test_attempts_to_log_in_are_limited_by_name(tmp_path: Path) -> None:
+    with Served(tmp_path, rate_logins="3/minute", rate_registrations="2/minute") as server:
+        with server.client(None) as client:
+            server.token("alice"), server.token("bob")
+            bad, good = ({"username": "alice", "password": word} for word in ("wrong horse", PASSWORD))
+            codes = [client.post("/api/auth/login", json=bad).status_code for _ in range(3)]
+            assert codes == [401] * 3
+            refused = client.post("/api/auth/login", json=good)
+            assert refused.status_code == 429
+            assert refused.headers["retry-after"]
+            assert refused.json() == {"detail": "Too many requests"}
+            other = client.post("/api/auth/login", json={"username": "bob", "password": PASSWORD})
+            assert other.status_code == 200
+            names = [{"username": f"new-{n}", "password": PASSWORD} for n in range(3)]
+            made = [client.post("/api/auth/register", json=name).status_code for name in names]
+            assert made == [201, 201, 429]

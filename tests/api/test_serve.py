@@ -1,0 +1,154 @@
+"""The server as a process: how it starts, how it refuses to, and how signals end it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+import caesura
+from caesura.core.errors import StartupError
+from tests.api.reading import conversation, events, follow, send, text
+from tests.api.server import Served
+
+PROGRAM = """
+import sys
+from caesura.core.errors import StartupError
+from caesura.settings import Settings
+try:
+    settings = Settings.load()
+    from caesura.app import serve
+    serve(settings)
+except StartupError as error:
+    sys.exit(str(error))
+"""
+
+
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+    chosen = {"PORT": str(free_port()), "AUTH": "none", "DATA_DIR": str(folder / "data"), **settings}
+    return kept | {f"CAESURA_{name}": value for name, value in chosen.items()}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def served(folder: Path, **settings: str) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    env = environment(folder, **settings)
+    command = [sys.executable, "-c", PROGRAM]
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{env['CAESURA_PORT']}", timeout=30) as client:
+                ready(process, client)
+                yield process, client
+        finally:
+            process.kill()
+
+
+def ready(process: subprocess.Popen[str], client: httpx.Client) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            if client.get("/ready").status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+        assert process.poll() is None, process.communicate()[1]
+    raise AssertionError("the server did not start")
+
+
+def test_sigterm_ends_it_in_good_order_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    with served(tmp_path, DRAIN="0.3") as (process, client):
+        turn = send(client, conversation(client), "count to 300 delay=0.01")
+        seen = []
+        with pytest.raises(httpx.RemoteProtocolError):  # cut, not ended
+            for event in follow(client, turn["id"]):
+                seen.append(event)
+                if len(seen) == 5:
+                    process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        log = process.stderr.read() if process.stderr else ""
+        assert "Traceback" not in log
+    with served(tmp_path) as (process, client):
+        rest = events(client, turn["id"], int(seen[-1].id))
+        client.get("/api/v2/me", headers={"X-Request-ID": "req-7"})
+        assert int(rest[0].id) == int(seen[-1].id) + 1
+        assert text(seen + rest) == " ".join(map(str, range(1, 301))) + " done."
+        process.send_signal(signal.SIGINT)
+        _, log = process.communicate(timeout=10)
+        assert process.returncode == 0
+        assert f"Caesura {caesura.__version__} is at {str(client.base_url).rstrip('/')}" in log
+        lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+        (asked,) = [line for line in lines if line.get("path") == "/api/v2/me"]
+        assert (asked["request"], asked["status"], asked["level"]) == ("req-7", 200, "info")
+
+
+def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    with served(tmp_path, DRAIN="60") as (process, client):
+        send(client, conversation(client), "wait 50 seconds")
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        assert process.poll() is None
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        process.wait(15)
+        assert time.monotonic() - began < 10
+
+
+def test_a_wrong_setting_is_one_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment(tmp_path, PORT="x"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "CAESURA_PORT" in line
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"default_agent": "nobody"}, "CAESURA_DEFAULT_AGENT: agent not found: nobody"),
+        ({"agents_dir": "/nowhere"}, "CAESURA_AGENTS_DIR: there is no folder /nowhere"),
+        ({"database_url": "sqlite:////proc/nowhere/x.db"}, "cannot be opened"),
+        ({"host": "203.0.113.1"}, "cannot listen on 203.0.113.1"),
+    ],
+)
+def test_what_stops_the_start_is_said_in_one_line(
+    tmp_path: Path, settings: dict[str, str], said: str
+) -> None:
+    with pytest.raises(StartupError) as error:
+        Served(tmp_path, **settings).start()
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_opened(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(StartupError, match="cannot listen"):
+            Served(tmp_path, port=other.getsockname()[1])
+    assert not (tmp_path / "data").exists()
+
+
+def test_two_servers_do_not_share_one_file(tmp_path: Path) -> None:
+    with Served(tmp_path), pytest.raises(StartupError, match="in use by another Caesura process"):
+        Served(tmp_path).start()

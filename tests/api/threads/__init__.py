@@ -1,0 +1,1 @@
+"""API A over a real server, as a front end uses it."""

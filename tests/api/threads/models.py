@@ -1,0 +1,56 @@
+"""An operator's own chat models: the demo model, and something odd beside it. Copied into an agents folder."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGenerationChunk
+
+from caesura.agents import titles
+from caesura.agents.demo.model import DemoModel
+
+
+class Titler(DemoModel):
+    """Answers like the demo model, and makes titles in a way of its own."""
+
+    way: Literal["fail", "hang", "say"] = "say"
+    title: str = ""
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        if titles.message_in(messages[-1].text) is None:
+            async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
+                yield chunk
+            return
+        if self.way == "fail":
+            raise RuntimeError("no title today")
+        if self.way == "hang":
+            await asyncio.sleep(3600)
+        yield ChatGenerationChunk(message=AIMessageChunk(content=self.title, chunk_position="last"))
+
+
+class Recorder(DemoModel):
+    """Writes down what it was given to read, a line for each call."""
+
+    trace: str
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        if titles.message_in(messages[-1].text) is None:
+            with open(self.trace, "a") as file:  # noqa: ASYNC230 - one short line
+                file.write(json.dumps([[message.type, message.text] for message in messages]) + "\n")
+        async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
+            yield chunk

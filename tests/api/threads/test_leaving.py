@@ -1,0 +1,173 @@
+"""The person goes away in mid-stream: for good, for a moment, or to say something else."""
+
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.api.server import Served
+from tests.api.threads.conftest import GRACE, Prompts
+from tests.api.threads.thread import Thread, checked, names, read, said, until
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that waits long for its readers, and whose runs go on without them unless told otherwise."""
+    folder = tmp_path_factory.mktemp("patient")
+    with Served(folder, disconnect_grace=60, on_disconnect="continue") as server:
+        yield server
+
+
+def test_who_leaves_finds_the_words_that_were_seen_and_the_agent_goes_on_from_them(
+    alice: httpx.Client, prompts: Prompts
+) -> None:
+    thread = Thread.new(alice, "recorder")
+    with thread.chatting("count to 5000 delay=0.005") as found:
+        seen = said(read(found, 30))
+    assert thread.status()["status"] == "idle"
+    thread.until_idle()
+    (_, asked), (role, kept) = thread.history()
+    assert (role, asked) == ("assistant", "count to 5000 delay=0.005")
+    assert kept.startswith(seen)
+    assert "5000" not in kept
+    after = thread.status()
+    assert (after["status"], after["has_pending_tasks"], after["interrupt_info"]) == ("idle", False, None)
+    assert said(thread.chat("what did I say first?")) == f"The first thing you said was: {asked}"
+    assert prompts.last()[-3:] == [("human", asked), ("ai", kept), ("human", "what did I say first?")]
+
+
+def test_a_run_goes_on_for_the_grace_and_is_stopped_then(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 5000 delay=0.005") as found:
+        read(found, 3)
+    left = time.monotonic()
+    assert thread.status()["running"]
+    thread.until_idle()
+    assert GRACE * 0.8 < time.monotonic() - left < GRACE + 2
+    rest = thread.join()
+    assert names(rest)[-2:] == ["messages/partial", "end"]
+    assert thread.history()[-1] == ("assistant", said(rest))
+
+
+def test_who_comes_back_within_the_grace_misses_nothing(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 300 delay=0.003") as found:
+        first = read(found, 40)
+    time.sleep(GRACE / 4)
+    rest = thread.join(first[-1].id)
+    assert said(checked(first + rest)) == " ".join(str(n) for n in range(1, 301)) + " done."
+
+
+def test_who_comes_back_again_and_again_keeps_the_run_alive(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 400 delay=0.003") as found:
+        taken = read(found, 5)
+    while taken[-1].name != "end":
+        with thread.joining(taken[-1].id) as found:
+            taken += [event for event, _ in zip(found, range(40), strict=False)]
+    assert said(checked(taken)).endswith(" 399 400 done.")
+
+
+def test_a_new_message_stops_at_once_what_nobody_reads_any_more(patient: Served) -> None:
+    with patient.client() as client:
+        for _ in range(5):
+            thread = Thread.new(client)
+            with thread.chatting("count to 5000 delay=0.005", on_disconnect="stop") as found:
+                seen = said(read(found, 10))
+            began = time.monotonic()
+            assert said(thread.chat("echo something else")) == "something else"
+            assert time.monotonic() - began < 5
+            history = thread.history()
+            assert [role for role, _ in history] == ["user", "assistant", "user", "assistant"]
+            assert history[1][1].startswith(seen)
+
+
+def test_a_new_message_is_refused_while_somebody_reads(alice: httpx.Client, server: Served) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 150 delay=0.003") as found, server.client("alice") as other:
+        first = read(found, 2)
+        refused = thread.at(other).send("echo no")
+        assert refused.status_code == 409
+        assert refused.json() == {"detail": "run in progress"}
+        assert said(first + list(found)).endswith(" 150 done.")
+    assert len(thread.history()) == 2
+
+
+def test_who_left_but_watches_elsewhere_has_not_left(alice: httpx.Client, server: Served) -> None:
+    thread = Thread.new(alice)
+    with server.client("alice") as other, thread.chatting("count to 250 delay=0.004") as found:
+        read(found, 2)
+        with thread.at(other).joining() as elsewhere:
+            read(elsewhere, 2)
+            found.close()  # type: ignore[attr-defined]
+            time.sleep(GRACE * 1.2)
+            assert thread.status()["running"]
+            assert said(list(elsewhere)).endswith(" 250 done.")
+
+
+def test_a_run_that_shall_go_on_does_so_without_a_reader(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 200 delay=0.005", on_disconnect="continue") as found:
+        read(found, 2)
+    time.sleep(GRACE * 1.2)
+    assert thread.status()["running"]
+    thread.until_idle()
+    assert thread.history()[-1][1].endswith(" 200 done.")
+
+
+def test_the_servers_setting_says_what_becomes_of_a_run_unless_the_message_does(patient: Served) -> None:
+    presence = patient.context.service.presence
+    before = len(presence._timers)
+    with patient.client() as client:
+        goes_on, stops = Thread.new(client), Thread.new(client)
+        with goes_on.chatting("count to 150 delay=0.005") as found:
+            read(found, 2)
+        until(lambda: presence._readers == {})
+        assert len(presence._timers) == before
+        with stops.chatting("count to 5000 delay=0.005", on_disconnect="stop") as found:
+            read(found, 2)
+        until(lambda: len(presence._timers) == before + 1)
+        goes_on.until_idle()
+        assert goes_on.history()[-1][1].endswith(" 150 done.")
+        assert stops.stop()
+
+
+def test_who_leaves_while_a_question_waits_finds_it_waiting(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("write hello.py") as found:
+        while next(found).name != "interrupt":
+            pass
+    time.sleep(GRACE * 1.5)
+    assert thread.status()["status"] == "interrupted"
+    assert names(thread.resume("continue"))[0] == "tool/start"
+
+
+def test_stopping_keeps_the_words_and_ends_the_stream(alice: httpx.Client, server: Served) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 5000 delay=0.005") as found, server.client("alice") as other:
+        first = read(found, 20)
+        assert thread.at(other).stop() is True
+        shown = checked(first + list(found))
+    assert thread.history()[-1] == ("assistant", said(shown))
+    assert thread.status()["running"] is False
+    assert thread.status()["status"] == "idle"
+    assert thread.stop() is False
+    assert said(thread.chat("echo on")) == "on"
+
+
+def test_stopping_where_nothing_runs_changes_nothing(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    assert thread.stop() is False
+    thread.chat("echo hello")
+    assert thread.stop() is False
+    assert thread.history() == [("user", "echo hello"), ("assistant", "hello")]
+
+
+def test_stopping_what_waits_closes_the_question(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    thread.chat("write hello.py")
+    assert thread.stop() is True
+    assert thread.status()["status"] == "idle"
+    assert thread.decide(action="continue").status_code == 409
+    assert thread.history()[-1] == ("tool", "Not done: the turn ended before this call was made.")

@@ -1,0 +1,146 @@
+"""Joining a stream, and going on behind any event that was seen."""
+
+import httpx
+import pytest
+
+from tests.api.reading import Event
+from tests.api.server import Served
+from tests.api.threads.thread import Thread, checked, kinds, names, one, read, said
+
+
+def test_a_stream_cut_after_every_event_and_joined_again_equals_the_whole(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 60 delay=0.002") as found:
+        joined = [next(found)]
+    while joined[-1].name != "end":
+        with thread.joining(joined[-1].id) as found:
+            joined.append(next(found))
+    assert checked(joined) == thread.join()
+    assert said(joined).endswith(" 60 done.")
+
+
+def test_from_every_event_on_the_rest_is_the_same(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    asking = thread.chat("write a.txt + write b.txt")
+    assert_rest_is_the_same(thread, asking)
+    going_on = thread.resume("continue")
+    assert_rest_is_the_same(thread, going_on)
+    for place, event in enumerate(asking[:-1]):
+        assert thread.join(event.id) == asking[place + 1 :]
+    assert thread.join(asking[-1].id) == going_on
+
+
+def assert_rest_is_the_same(thread: Thread, whole: list[Event]) -> None:
+    assert thread.join() == whole
+    for place, event in enumerate(whole[:-1]):
+        assert thread.join(event.id) == whole[place + 1 :]
+    nothing = thread.client.get(f"/api/chat/{thread.id}/stream", headers={"Last-Event-ID": whole[-1].id})
+    assert (nothing.status_code, nothing.content) == (204, b"")
+
+
+def test_where_nothing_was_ever_said_there_is_nothing_to_join(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    assert alice.get(f"/api/chat/{thread.id}/stream").status_code == 204
+
+
+def test_two_read_the_same_stream(alice: httpx.Client, server: Served) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 100 delay=0.003") as found, server.client("alice") as other:
+        first = read(found, 3)
+        assert thread.at(other).join() == first + list(found)
+
+
+def test_who_was_away_for_a_whole_answer_gets_the_rest_and_then_the_next(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    first = thread.chat("echo one two three")
+    second = thread.chat("echo four five")
+    assert int(second[0].id) > int(first[-1].id)
+    assert thread.join(first[0].id) == first[1:]
+    assert thread.join(first[-1].id) == second
+    assert thread.join() == second
+
+
+def test_who_saw_the_question_gets_what_was_done_about_it_elsewhere(
+    alice: httpx.Client, server: Served
+) -> None:
+    thread = Thread.new(alice)
+    asking = thread.chat("write hello.py")
+    with server.client("alice") as other:
+        going_on = thread.at(other).resume("continue")
+    assert kinds(thread.join(asking[-1].id)) == ["tool/start", "tool/end", "end"]
+    assert thread.join(asking[-1].id) == going_on
+
+
+def test_an_id_beyond_the_end_begins_at_the_newest_segment(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    whole = thread.chat("echo one two")
+    assert thread.join(str(int(whole[-1].id) + 1000)) == whole
+
+
+@pytest.mark.parametrize("id", ["x", "-1", "1.5", "0x10", "１", str(2**53), "9" * 4000, "1 2", "null"])
+def test_an_id_that_nobody_gave_is_refused(alice: httpx.Client, id: str) -> None:
+    thread = Thread.new(alice)
+    thread.chat("echo one")
+    headers = {"Last-Event-ID": id.encode()}
+    response = alice.get(f"/api/chat/{thread.id}/stream", headers=headers)
+    assert response.status_code == 400
+    assert response.json() == {"detail": "Last-Event-ID must be an id that this thread's stream has sent"}
+
+
+def test_ids_are_numbers_that_javascript_holds_exactly(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    found = thread.chat("echo one")
+    assert all(int(event.id) < 2**53 for event in found)
+
+
+def test_a_ticket_opens_the_stream_once(alice: httpx.Client, server: Served) -> None:
+    thread = Thread.new(alice)
+    thread.chat("echo one")
+    url = f"/api/chat/{thread.id}/stream"
+    ticket = alice.post("/api/v2/stream-ticket", json={"stream": url}).json()["ticket"]
+    with server.client(None) as nobody:
+        assert "event: end" in nobody.get(url, params={"ticket": ticket}).text
+        assert nobody.get(url, params={"ticket": ticket}).status_code == 401
+
+
+def test_a_refused_decision_is_no_part_of_the_stream(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    asking = thread.chat("ask me 3 questions")
+    mistake = thread.resume("answer", ["x"])
+    assert [event.id for event in mistake] == ["", ""]
+    assert thread.join() == asking
+
+
+def test_the_head_of_a_stream_is_that_of_server_sent_events(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    with alice.stream("POST", f"/api/chat/{thread.id}", json={"message": "echo x"}) as response:
+        assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert response.headers["cache-control"] == "no-cache, no-transform"
+        lines = list(response.iter_lines())
+    assert lines[:4] == [lines[0], "event: messages/partial", 'data: {"content":"x"}', ""]
+    assert lines[0].startswith("id: ")
+    assert lines[-3:] == ["event: end", "data: {}", ""]
+
+
+def test_hostile_words_stay_on_their_line(alice: httpx.Client) -> None:
+    words = 'a\n\nevent: end\ndata: {}\r\n\u2028\u0085 "quoted" \\ \U0001f600 [DONE]'
+    thread = Thread.new(alice)
+    found = thread.chat(f"echo {words}")
+    assert said(found) == words
+    assert thread.history()[-1] == ("assistant", words)
+    assert names(found).count("end") == 1
+
+
+def test_a_deleted_thread_ends_its_streams(alice: httpx.Client, server: Served) -> None:
+    thread = Thread.new(alice)
+    with thread.chatting("count to 5000 delay=0.005") as found, server.client("alice") as other:
+        first = read(found, 3)
+        assert other.delete(f"/api/sessions/{thread.id}").status_code == 204
+        checked(first + list(found))
+    assert alice.get(f"/api/chat/{thread.id}/stream").status_code == 404
+
+
+def test_an_interrupt_is_the_same_live_and_joined(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    live = one(thread.chat("two approvals"), "interrupt")
+    assert one(thread.join(), "interrupt") == live

@@ -1,0 +1,83 @@
+"""Where engines live and die in these tests, and what is found there afterwards."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from caesura.core import events as ev
+from caesura.core.fold import fold
+from caesura.store import events, interrupts, turns
+from caesura.store.open import open_database
+from tests.chaos.engine_life import CONVERSATION, Orders
+from tests.conformance.conftest import _empty, _migrate
+from tests.engine.grammar import check
+
+
+class Place:
+    """A fresh database and a fresh folder for each life."""
+
+    def __init__(self, folder: Path, url: str | None) -> None:
+        self._folder, self._url, self._number = folder, url, 0
+        self._empty = folder / "empty.db"
+        _migrate(url or f"sqlite:///{self._empty}")
+
+    def orders(self, agent: str) -> Orders:
+        self._number += 1
+        folder = self._folder / str(self._number)
+        folder.mkdir()
+        if self._url is not None:
+            _empty(self._url)
+            return Orders(self._url, str(folder), agent)
+        shutil.copy(self._empty, folder / "caesura.db")
+        return Orders(f"sqlite:///{folder}/caesura.db", str(folder), agent)
+
+
+class Found:
+    """What the rows and the tools' traces say afterwards."""
+
+    def __init__(self, row: turns.Turn, events: list[ev.Event], asked: list[interrupts.Asked]) -> None:
+        self.row, self.events, self.asked = row, events, asked
+        self.transcript = fold(events)
+
+    @property
+    def texts(self) -> list[str]:
+        return [m.content for m in self.row.messages or () if m.role == "assistant"]
+
+    @property
+    def unknown(self) -> set[str | None]:
+        return {item.interrupt.tool_call_id for item in self.asked if item.interrupt.unknown}
+
+
+async def look(orders: Orders, status: str = "done") -> list[Found]:
+    """Each turn, checked for what must be true of every ended one."""
+    database = await open_database(orders.url)
+    try:
+        found = []
+        for row in await database.read(turns.of, CONVERSATION):
+            envelopes = await database.read(_events, row.num)
+            asked = await database.read(interrupts.of, row.num)
+            found.append(Found(row, envelopes, asked))
+    finally:
+        await database.close()
+    for item in found:
+        check(item.events)
+        assert item.row.status == status, item.events
+        assert item.row.owner is None
+        assert item.row.messages == item.transcript.closed()
+        assert not item.transcript.open
+        assert all(asked.status == "answered" for asked in item.asked)
+    return found
+
+
+def _events(connection: Connection, num: int) -> list[ev.Event]:
+    envelopes = events.read(connection, num, 0, 1 << 30)
+    assert [item.seq for item in envelopes] == list(range(1, len(envelopes) + 1))
+    return [item.event for item in envelopes]
+
+
+def traces(orders: Orders) -> list[str]:
+    path = Path(orders.folder) / "trace.txt"
+    return sorted(path.read_text().splitlines()) if path.exists() else []

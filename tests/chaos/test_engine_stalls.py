@@ -1,0 +1,124 @@
+"""An owner that is stopped (SIGSTOP) beyond its lease and comes back: it writes not one stale row."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, create_engine, select
+
+from caesura.core.errors import StartupError
+from caesura.store import schema
+from caesura.store.open import open_database
+from tests.chaos.engine_life import Lives, Orders, driver
+from tests.chaos.engine_scene import Place, look, traces
+
+LEASE = 0.6
+SAID = "".join(f"{number} " for number in range(60))
+
+
+@pytest.fixture(scope="module")
+def lives() -> Iterator[Lives]:
+    with Lives() as lives:
+        yield lives
+
+
+@pytest.fixture
+def shared(tmp_path: Path, postgres_url: str) -> Place:
+    return Place(tmp_path, postgres_url)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Place:
+    return Place(tmp_path, None)
+
+
+def hasty(place: Place, agent: str) -> Orders:
+    return replace(place.orders(agent), lease=LEASE, poll=0.1, alone=False, unknown="reject")
+
+
+def rows(orders: Orders) -> dict[str, list[Any]]:
+    """Every row of every table."""
+    engine = create_engine(driver(orders.url))
+
+    def everything(connection: Connection) -> dict[str, list[Any]]:
+        tables = schema.metadata.sorted_tables
+        return {t.name: [tuple(row) for row in connection.execute(select(t).order_by(*t.primary_key))] for t in tables}
+
+    with engine.connect() as connection:
+        found = everything(connection)
+    engine.dispose()
+    return found
+
+
+def until(orders: Orders, ready: Callable[[dict[str, list[Any]]], bool]) -> None:
+    deadline = time.monotonic() + 15
+    while not ready(rows(orders)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_an_owner_stopped_while_it_speaks_changes_nothing_when_it_comes_back(lives: Lives, shared: Place) -> None:
+    orders = hasty(shared, "slow")
+    owner = lives.start(orders)
+    until(orders, lambda found: len(found["events"]) > 5)
+    os.kill(owner, signal.SIGSTOP)
+    assert lives.run(orders) is not None
+    before = rows(orders)
+    os.kill(owner, signal.SIGCONT)
+    assert lives.end(owner) is not None
+    assert rows(orders) == before
+    (found,) = asyncio.run(look(orders))
+    assert found.texts == [SAID]
+    assert found.row.epoch > 1
+
+
+def test_an_owner_stopped_inside_a_tool_changes_nothing_when_it_comes_back(lives: Lives, shared: Place) -> None:
+    orders = hasty(shared, "waits")
+    owner = lives.start(orders)
+    until(orders, lambda found: len(found["tool_calls"]) == 1)
+    os.kill(owner, signal.SIGSTOP)
+    assert lives.run(orders) is not None
+    before = rows(orders)
+    os.kill(owner, signal.SIGCONT)
+    assert lives.end(owner) is not None
+    assert rows(orders) == before
+    (found,) = asyncio.run(look(orders))
+    assert found.unknown == {"call-wait"}
+    assert traces(orders) == ["wait w"]
+
+
+def test_a_file_has_one_owner_even_if_it_is_stopped_and_that_one_goes_on(lives: Lives, file: Place) -> None:
+    """Nobody else can open the file, so nobody adopts: the owner itself finds its lease run out."""
+    orders = hasty(file, "slow")
+    owner = lives.start(orders)
+    until(orders, lambda found: len(found["events"]) > 5)
+    os.kill(owner, signal.SIGSTOP)
+    with pytest.raises(StartupError, match="in use"):
+        asyncio.run(open_database(orders.url))
+    time.sleep(2 * LEASE)
+    os.kill(owner, signal.SIGCONT)
+    assert lives.end(owner) is not None
+    (found,) = asyncio.run(look(orders))
+    assert found.texts == [SAID]
+
+
+def test_a_file_whose_owner_was_stopped_inside_a_tool_does_not_run_it_twice(lives: Lives, file: Place) -> None:
+    orders = replace(hasty(file, "tools"), tool="", unknown="reject")
+    owner = lives.start(orders)
+    for _ in range(8):
+        time.sleep(0.03)
+        os.kill(owner, signal.SIGSTOP)
+        time.sleep(1.5 * LEASE)
+        os.kill(owner, signal.SIGCONT)
+    assert lives.end(owner) is not None
+    (found,) = asyncio.run(look(orders))
+    for call, effect in {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}.items():
+        assert traces(orders).count(effect) in ((0, 1) if call in found.unknown else (1,))

@@ -1,0 +1,57 @@
+"""The frames of the native API."""
+
+import time
+from dataclasses import fields
+from typing import get_args
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caesura.core import events as ev
+from caesura.dialects.native import encode
+from tests.core.strategies import events
+
+AT = 1_700_000_000_000
+
+
+def decoded(frame: bytes) -> tuple[int, str, dict[str, object]]:
+    assert frame.endswith(b"\n\n")
+    id, name, data = frame[:-2].split(b"\n")
+    return int(id.removeprefix(b"id: ")), name.removeprefix(b"event: ").decode(), orjson.loads(data[6:])
+
+
+def test_the_name_of_a_frame_is_the_events() -> None:
+    assert encode.NAMES[ev.TextDelta] == "text_delta"
+    assert encode.NAMES[ev.RunStarted] == "run_started"
+    assert len(set(encode.NAMES.values())) == len(get_args(ev.Event))
+
+
+@given(events("hostile"))
+def test_a_frame_is_three_lines_with_all_fields(event: ev.Event) -> None:
+    seq, name, data = decoded(encode.frames([ev.Envelope(5, AT, event)]))
+    assert (seq, name) == (5, encode.NAMES[type(event)])
+    timed = set() if isinstance(event, ev.TextDelta | ev.ReasoningDelta) else {"at"}
+    assert set(data) == {field.name for field in fields(event)} | timed
+
+
+@given(st.lists(events("hostile"), max_size=20), st.data())
+def test_a_stream_resumed_at_any_cursor_equals_the_unbroken_one(
+    made: list[ev.Event], data: st.DataObject
+) -> None:
+    log = [ev.Envelope(seq, AT + seq, event) for seq, event in enumerate(made, 1)]
+    cut = data.draw(st.integers(0, len(log)))
+    assert encode.frames(log[:cut]) + encode.frames(log[cut:]) == encode.frames(log)
+
+
+def test_a_token_costs_little() -> None:
+    batch = [ev.Envelope(seq, AT, ev.TextDelta(1, "hello ")) for seq in range(1, 257)]
+    best = min(_seconds(batch) for _ in range(20))
+    assert best / len(batch) < 6e-6
+    assert len(encode.frames(batch)) / len(batch) <= 64
+
+
+def _seconds(batch: list[ev.Envelope]) -> float:
+    began = time.perf_counter()
+    encode.frames(batch)
+    return time.perf_counter() - began

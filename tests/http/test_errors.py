@@ -1,0 +1,63 @@
+"""Errors in the form of the API they are for."""
+
+import orjson
+import pytest
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from caesura.core.errors import Fenced, NotFound, TooManyRequests, Unauthenticated, Unavailable
+from caesura.http.errors import Errors, Form, Problem
+
+SHORT = Form(("/api/v1/chat",), lambda problem: {"short": problem.message})
+LONG = Form(("/api/v1/chat/stream",), lambda problem: {"long": problem.message}, invalid=400)
+ERRORS = Errors([SHORT, LONG])
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("/api/v1/chat", "short"),
+        ("/api/v1/chat/", "short"),
+        ("/api/v1/chat/conv-1", "short"),
+        ("/api/v1/chat/streams", "short"),
+        ("/api/v1/chat/stream", "long"),
+        ("/api/v1/chat/stream/x", "long"),
+        ("/api/v1/chats", "detail"),
+        ("/", "detail"),
+        ("/api", "detail"),
+    ],
+)
+def test_a_path_belongs_to_the_longest_prefix_of_whole_segments(path: str, key: str) -> None:
+    assert list(orjson.loads(ERRORS.response(path, NotFound()).body)) == [key]
+
+
+def test_a_request_of_the_wrong_form_gets_the_status_of_its_api() -> None:
+    fault = {"type": "missing", "loc": ("body", "answers", 0), "msg": "Field required", "input": {}}
+    error = RequestValidationError([fault])
+    assert ERRORS.response("/api/v1/chat", error).status_code == 422
+    response = ERRORS.response("/api/v1/chat/stream", error)
+    assert response.status_code == 400
+    assert orjson.loads(response.body) == {"long": "answers.0: Field required"}
+
+
+@pytest.mark.parametrize(
+    ("error", "header", "value"),
+    [
+        (Unauthenticated(), "www-authenticate", "Bearer"),
+        (TooManyRequests(7), "retry-after", "7"),
+        (Unavailable(), "retry-after", "1"),
+        (HTTPException(405, headers={"Allow": "GET"}), "allow", "GET"),
+    ],
+)
+def test_what_a_client_needs_to_know_stands_in_a_header(error: Exception, header: str, value: str) -> None:
+    assert ERRORS.response("/x", error).headers[header] == value
+
+
+@pytest.mark.parametrize("error", [Fenced(), ValueError("secret"), KeyError("secret")])
+def test_an_internal_error_tells_an_id_and_nothing_else(error: Exception) -> None:
+    problems: list[Problem] = []
+    form = Form(("/x",), lambda problem: problems.append(problem) or {})  # type: ignore[func-returns-value]
+    assert Errors([form]).response("/x", error).status_code == 500
+    (problem,) = problems
+    assert problem.error_id is not None
+    assert problem.message == f"something went wrong ({problem.error_id})"

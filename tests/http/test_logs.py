@@ -1,0 +1,52 @@
+"""Log lines."""
+
+import asyncio
+import json
+import logging
+import sys
+
+from caesura.http.logs import JsonFormatter, TextFormatter, request_id
+
+
+def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
+    made = logging.makeLogRecord({"msg": message, "args": args, "levelname": "INFO", "name": "x", **extra})
+    made.created = 0.5
+    made.msecs = 500
+    return made
+
+
+def test_a_line_is_json_with_what_is_known() -> None:
+    line = json.loads(JsonFormatter().format(record("hello %s", "you", status=200)))
+    assert line == {
+        "at": "1970-01-01T00:00:00.500Z",
+        "level": "info",
+        "logger": "x",
+        "message": "hello you",
+        "status": 200,
+    }
+
+
+def test_a_line_carries_the_request_it_belongs_to() -> None:
+    token = request_id.set("req-1")
+    try:
+        assert json.loads(JsonFormatter().format(record("x")))["request"] == "req-1"
+        assert TextFormatter().format(record("x")).endswith("x [req-1]")
+    finally:
+        request_id.reset(token)
+
+
+async def test_a_line_of_a_run_carries_its_turn() -> None:
+    async def run() -> str:
+        return JsonFormatter().format(record("x"))
+
+    line = await asyncio.create_task(run(), name="run-turn-1")
+    assert json.loads(line)["turn"] == "turn-1"
+
+
+def test_an_error_stays_one_line() -> None:
+    try:
+        raise ValueError("boom")
+    except ValueError:
+        text = JsonFormatter().format(record("x", exc_info=sys.exc_info()))
+    assert "\n" not in text
+    assert "ValueError: boom" in json.loads(text)["error"]

@@ -1,0 +1,40 @@
+"""Tokens."""
+
+import jwt
+import pytest
+
+from caesura.core.errors import Unauthenticated
+from caesura.http.tokens import Tokens, stamp
+
+SECRET = "a secret that is long enough to sign with"
+
+
+def test_a_token_tells_whose_it_is() -> None:
+    tokens = Tokens(SECRET)
+    access = tokens.read(tokens.issue("alice", "hash"))
+    assert (access.user_id, access.stamp) == ("alice", stamp("hash"))
+
+
+def test_a_short_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="32"):
+        Tokens("short")
+
+
+def test_a_token_has_an_end() -> None:
+    tokens = Tokens(SECRET, hours=0.5)
+    claims = jwt.decode(tokens.issue("alice", "hash"), options={"verify_signature": False})
+    assert claims["exp"] - claims["iat"] == tokens.seconds == 1800
+
+
+@pytest.mark.parametrize("token", ["", "x", "a.b.c", "é.é.é", "e30.e30.e30", "\0", "." * 10_000])
+def test_what_is_no_token_is_refused_as_such(token: str) -> None:
+    with pytest.raises(Unauthenticated):
+        Tokens(SECRET).read(token)
+
+
+@pytest.mark.parametrize("claim", [{"sub": 5}, {"sub": None}, {"exp": "soon"}, {"iat": "x"}, {"aud": []}])
+def test_claims_of_another_kind_are_refused(claim: dict[str, object]) -> None:
+    good = {"iss": "caesura", "aud": "caesura:access", "sub": "a", "iat": 1, "exp": 1 << 40, "stamp": "x"}
+    token = jwt.encode(good | claim, SECRET, "HS256", sort_headers=True)
+    with pytest.raises(Unauthenticated):
+        Tokens(SECRET).read(token)

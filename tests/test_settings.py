@@ -1,0 +1,143 @@
+"""Settings: what stands in the environment, and what stops the start."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from caesura.core.errors import StartupError
+from caesura.settings import PREFIX, Settings, is_loopback, secret_of
+
+LONG = "x" * 32
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(PREFIX):
+            monkeypatch.delenv(name)
+
+
+def load(monkeypatch: pytest.MonkeyPatch, **values: str) -> Settings:
+    for name, value in values.items():
+        monkeypatch.setenv(f"{PREFIX}{name}", value)
+    return Settings.load()
+
+
+def test_without_anything_set_it_is_one_person_s_own_machine() -> None:
+    settings = Settings.load()
+    assert (settings.host, settings.port) == ("127.0.0.1", 8000)
+    assert settings.embedded
+    assert settings.database == f"sqlite:///{Path.cwd()}/data/caesura.db"
+    assert (settings.sse_ping_interval, settings.stream_timeout, settings.stream_ttl) == (15, 300, 30)
+    assert (settings.default_page_size, settings.max_page_size) == (20, 100)
+    assert settings.disconnect_grace == 5
+    assert settings.auth == "password"
+
+
+def test_the_environment_is_read_and_a_flag_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAESURA_PORT", "9000")
+    monkeypatch.setenv("CAESURA_CORS_ORIGINS", "https://a.example, http://localhost:5173")
+    settings = Settings.load(host="localhost", port=None)
+    assert (settings.host, settings.port) == ("localhost", 9000)
+    assert settings.cors_origins == ("https://a.example", "http://localhost:5173")
+    assert Settings.load(port=9001).port == 9001
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Settings.load().port = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"PORT": "x"}, "CAESURA_PORT"),
+        ({"PORT": "65536"}, "CAESURA_PORT"),
+        ({"AUTH": "maybe"}, "CAESURA_AUTH"),
+        ({"SECRET": "short"}, "CAESURA_SECRET: must have at least 32 bytes"),
+        ({"CORS_ORIGINS": "*"}, "CAESURA_CORS_ORIGINS: '*' is not an origin"),
+        ({"CORS_ORIGINS": "https://a.example/path"}, "CAESURA_CORS_ORIGINS"),
+        ({"RATE_RUNS": "many"}, "CAESURA_RATE_RUNS: must be such as 60/minute"),
+        ({"SSE_PING_INTERVAL": "0"}, "CAESURA_SSE_PING_INTERVAL"),
+        ({"STREAM_TTL": "-1"}, "CAESURA_STREAM_TTL"),
+        ({"ON_DISCONNECT": "explode"}, "CAESURA_ON_DISCONNECT"),
+        ({"DEFAULT_PAGE_SIZE": "101"}, "CAESURA_DEFAULT_PAGE_SIZE must not be over CAESURA_MAX_PAGE_SIZE"),
+        ({"DEFAULT_AGENT": "No Name"}, "CAESURA_DEFAULT_AGENT"),
+        ({"DATABASE_URL": "mysql://x"}, "CAESURA_DATABASE_URL: must be sqlite:///"),
+        ({"DATABASE_URL": "postgresql://x/y"}, "CAESURA_SECRET is required"),
+        ({"REDIS_URL": "localhost"}, "CAESURA_REDIS_URL"),
+        ({"AUTH": "none", "HOST": "0.0.0.0"}, "CAESURA_AUTH=none needs a loopback"),
+        ({"LOG_LEVEL": "loud"}, "CAESURA_LOG_LEVEL"),
+    ],
+)
+def test_a_wrong_setting_is_said_in_one_line_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, str], said: str
+) -> None:
+    with pytest.raises(StartupError) as error:
+        load(monkeypatch, **values)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_fault_does_not_repeat_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StartupError) as error:
+        load(monkeypatch, SECRET="hunter2", DATABASE_URL="mysql://u:hunter3@h/d")
+    assert "hunter" not in str(error.value)
+
+
+def test_a_secret_is_not_shown() -> None:
+    assert LONG not in repr(Settings.load(secret=LONG))
+
+
+def test_an_unknown_flag_is_an_error() -> None:
+    flags: dict[str, Any] = {"prot": 80}
+    with pytest.raises(StartupError, match="PROT"):
+        Settings.load(**flags)
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("127.8.8.8", True),
+        ("0.0.0.0", False),
+        ("::", False),
+    ],
+)
+def test_what_is_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+# --- the secret
+
+
+def test_a_secret_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    settings = Settings.load(data_dir=tmp_path / "new")
+    made = secret_of(settings)
+    assert len(made) >= 32
+    assert secret_of(settings) == made
+    assert (tmp_path / "new" / "secret").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["secret"]
+
+
+def test_a_secret_that_is_set_is_not_kept(tmp_path: Path) -> None:
+    assert secret_of(Settings.load(data_dir=tmp_path, secret=LONG)) == LONG
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 40])
+def test_a_kept_secret_that_is_none_stops_the_start(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "secret").write_bytes(content)
+    with pytest.raises(StartupError, match="secret"):
+        secret_of(Settings.load(data_dir=tmp_path))
+
+
+def test_a_data_folder_that_cannot_be_made_stops_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StartupError, match="cannot be used"):
+        secret_of(Settings.load(data_dir=tmp_path / "file" / "data"))
