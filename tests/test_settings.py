@@ -48,7 +48,7 @@ def test_the_environment_is_read_and_a_flag_counts_more(monkeypatch: pytest.Monk
 
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValidationError):
-        Settings.load().port = 1  # type: ignore[misc]
+        Settings.load().port = 1
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ A new route fails here until it is known what to send to it.
 """
 
 import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import httpx
@@ -69,11 +68,11 @@ def owned(server: Served) -> Owned:
 
 
 @pytest.fixture(scope="module")
-def deleted(server: Served) -> Iterator[str]:
+def deleted(server: Served) -> str:
     token = server.token("gone")
     server.call(server.database.write(users.remove, "gone"))
     time.sleep(1.1)
-    yield token
+    return token
 
 
 def ask(

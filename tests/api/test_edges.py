@@ -211,14 +211,17 @@ def test_metrics_count_what_happened(tmp_path: Path) -> None:
 
 
 def test_each_person_has_so_many_requests(tmp_path: Path) -> None:
-    with Served(tmp_path, rate_requests="5/minute") as server:
-        with server.client("alice") as alice, server.client("bob") as bob:
-            codes = [alice.get("/api/v2/me").status_code for _ in range(7)]
-            assert codes == [200] * 5 + [429] * 2
-            refused = alice.get("/api/v2/me")
-            assert 1 <= int(refused.headers["retry-after"]) <= 60
-            assert refused.json()["error"]["code"] == "too_many_requests"
-            assert bob.get("/api/v2/me").status_code == 200
+    with (
+        Served(tmp_path, rate_requests="5/minute") as server,
+        server.client("alice") as alice,
+        server.client("bob") as bob,
+    ):
+        codes = [alice.get("/api/v2/me").status_code for _ in range(7)]
+        assert codes == [200] * 5 + [429] * 2
+        refused = alice.get("/api/v2/me")
+        assert 1 <= int(refused.headers["retry-after"]) <= 60
+        assert refused.json()["error"]["code"] == "too_many_requests"
+        assert bob.get("/api/v2/me").status_code == 200
 
 
 def test_runs_are_counted_apart(tmp_path: Path) -> None:
@@ -232,18 +235,22 @@ def test_runs_are_counted_apart(tmp_path: Path) -> None:
 
 
 def test_attempts_to_log_in_are_limited_by_name(tmp_path: Path) -> None:
-    with Served(tmp_path, rate_logins="3/minute", rate_registrations="2/minute") as server:
-        with server.client(None) as client:
-            server.token("alice"), server.token("bob")
-            bad, good = ({"username": "alice", "password": word} for word in ("wrong horse", PASSWORD))
-            codes = [client.post("/api/auth/login", json=bad).status_code for _ in range(3)]
-            assert codes == [401] * 3
-            refused = client.post("/api/auth/login", json=good)
-            assert refused.status_code == 429
-            assert refused.headers["retry-after"]
-            assert refused.json() == {"detail": "Too many requests"}
-            other = client.post("/api/auth/login", json={"username": "bob", "password": PASSWORD})
-            assert other.status_code == 200
-            names = [{"username": f"new-{n}", "password": PASSWORD} for n in range(3)]
-            made = [client.post("/api/auth/register", json=name).status_code for name in names]
-            assert made == [201, 201, 429]
+    with Served(tmp_path, rate_logins="3/minute") as server, server.client(None) as client:
+        for name in ("alice", "bob"):
+            server.token(name)
+        bad, good = ({"username": "alice", "password": word} for word in ("wrong horse", PASSWORD))
+        codes = [client.post("/api/auth/login", json=bad).status_code for _ in range(3)]
+        assert codes == [401] * 3
+        refused = client.post("/api/auth/login", json=good)
+        assert refused.status_code == 429
+        assert refused.headers["retry-after"]
+        assert refused.json() == {"detail": "Too many requests"}
+        other = client.post("/api/auth/login", json={"username": "bob", "password": PASSWORD})
+        assert other.status_code == 200
+
+
+def test_registrations_are_limited_by_address(tmp_path: Path) -> None:
+    with Served(tmp_path, rate_registrations="2/minute") as server, server.client(None) as client:
+        names = [{"username": f"new-{n}", "password": PASSWORD} for n in range(3)]
+        codes = [client.post("/api/auth/register", json=name).status_code for name in names]
+        assert codes == [201, 201, 429]

@@ -119,7 +119,7 @@ def test_a_silent_stream_pings(alice: httpx.Client) -> None:
     with alice.stream("GET", f"/api/v2/turns/{turn['id']}/events") as response:
         lines = list(response.iter_lines())
     assert lines.count(": ping") >= 3
-    assert parse(iter(lines))
+    assert [event.name for event in parse(iter(lines))][-1] == "segment_ended"
 
 
 def test_a_stream_over_a_question_stays_open_and_goes_on_with_the_answer(

@@ -24,7 +24,7 @@ from sqlalchemy.pool import NullPool
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
-from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending
+from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending, Unavailable
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
@@ -141,7 +141,7 @@ async def _turn(database: Database, engine: Engine, place: int, message: str) ->
 
 
 async def _see_through(database: Database, engine: Engine, turn: turns.Turn, unknown: str) -> None:
-    while not ((row := await database.read(turns.get, turn.id)).ended and row.owner is None):
+    while not ((row := await _row(database, turn)).ended and row.owner is None):
         if row.status == "waiting" and (asked := await database.read(interrupts.pending, turn.num)):
             answers = {item.interrupt.id: answer_to(item.interrupt, unknown) for item in asked}
             try:
@@ -151,6 +151,13 @@ async def _see_through(database: Database, engine: Engine, turn: turns.Turn, unk
             engine.supervisor.hurry(turn.num)
             engine.supervisor.nudge()
         await asyncio.sleep(0.003)
+
+
+async def _row(database: Database, turn: turns.Turn) -> turns.Turn:
+    try:
+        return await database.read(turns.get, turn.id)
+    except Unavailable:  # its connections were closed while it slept
+        return await database.read(turns.get, turn.id)
 
 
 def answer_to(item: Interrupt, unknown: str = "approve") -> Answer:
@@ -183,6 +190,7 @@ class Lives:
     """The tests' end of the program: children on demand."""
 
     def __init__(self) -> None:
+        self._alive: set[int] = set()
         command = [sys.executable, "-m", "tests.chaos.engine_life"]
         self._process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -196,11 +204,13 @@ class Lives:
         """The process id of a new child."""
         pid = self._ask({"orders": asdict(orders)})
         assert isinstance(pid, int)
+        self._alive.add(pid)
         return pid
 
     def end(self, pid: int) -> int | None:
         """Wait for a child, and say as `run` does how it ended."""
         answer = self._ask({"pid": pid})
+        self._alive.discard(pid)
         assert answer["said"] is None or isinstance(answer["said"], int), answer["said"]
         if answer["said"] is None:
             assert answer["status"] == -signal.SIGKILL, answer
@@ -221,6 +231,8 @@ class Lives:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for pid in self._alive:
+            os.kill(pid, signal.SIGKILL)
         self._process.communicate()
 
 

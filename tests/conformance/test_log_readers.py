@@ -89,6 +89,17 @@ async def test_a_log_is_the_same_however_it_was_cut_into_commits(database: Datab
         assert await log.read(turn.num, 5, limit) == whole[5 : 5 + limit]
 
 
+async def test_any_few_events_can_be_read_from_anywhere(database: Database) -> None:
+    log, turn = Log(database), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    for last in (1, 2, 3, 7, 8, 12):
+        await stream.commit(*(word(turn.num, seq) for seq in range(stream.last + 1, last + 1)))
+    for after in range(13):
+        for limit in range(1, 13):
+            found = await log.read(turn.num, after, limit)
+            assert places(found) == list(range(after + 1, min(after + limit, 12) + 1))
+
+
 async def test_a_log_of_many_windows_is_read_whole_from_anywhere(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     last = 5 * WINDOW

@@ -76,3 +76,14 @@ def test_an_integer_too_large_for_python_to_print_is_said_in_hex() -> None:
 def test_bytes_that_are_not_json_are_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError, match="line 1"):
         plain.loads(data)
+
+
+@given(values())
+def test_json_on_one_line_is_the_same_json(value: Any) -> None:
+    data = plain.line(plain.dumps(value))
+    assert plain.loads(data) == value
+    assert len(data.decode().splitlines()) == 1
+
+
+def test_what_some_take_for_a_line_break_is_written_out() -> None:
+    assert plain.line(plain.dumps("a\x85b\u2028c\u2029d很")) == '"a\\u0085b\\u2028c\\u2029d很"'.encode()

@@ -1,13 +1,18 @@
 """The response that sends events, against a server of our own making."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
 
 from caesura.core.errors import Unavailable
 from caesura.http.sse import PING, TRANSPORT, EventStreams, frame
+
+
+async def until(true: Callable[[], bool]) -> None:
+    while not true():  # noqa: ASYNC110 - what is waited for tells nobody
+        await asyncio.sleep(0.005)
 
 
 class Transport:
@@ -46,15 +51,13 @@ class Wire:
         return self.sent[-1].get("more_body") is False
 
     async def send(self, message: dict[str, Any]) -> None:
-        while self.transport.held > self.room and not self.left.is_set():
-            await asyncio.sleep(0.005)
+        await until(lambda: self.transport.held <= self.room or self.left.is_set())
         self.sent.append(message)
         if self.room < 1 << 30:
             self.transport.held += len(message.get("body", b""))
 
     async def receive(self) -> dict[str, Any]:
-        while not self.left.is_set() and not self.transport.aborted:
-            await asyncio.sleep(0.005)
+        await until(lambda: self.left.is_set() or self.transport.aborted)
         return {"type": "http.disconnect"}
 
 
@@ -99,8 +102,7 @@ async def test_a_silent_stream_says_something_now_and_then() -> None:
     streams, frames, wire = EventStreams(ping=0.05), Frames(b"a", then="wait"), Wire()
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         group.create_task(respond(streams, frames, wire))
-        while wire.body.count(PING) < 3:
-            await asyncio.sleep(0.01)
+        await until(lambda: wire.body.count(PING) >= 3)
         wire.left.set()
     assert wire.body.startswith(b"a" + PING)
 

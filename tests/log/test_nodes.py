@@ -12,7 +12,7 @@ from caesura.store import turns
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.conformance.rows import make_turn
-from tests.log.reading import check, places, stored, word, write
+from tests.log.reading import check, followed, places, stored, word, write
 
 NEVER = 3600.0
 
@@ -92,15 +92,16 @@ async def test_a_wake_up_brings_what_another_node_wrote_without_a_poll(
     posts = Post(neighbours), Post(neighbours)
     here, there = (Log(nodes[k], posts[k], poll=NEVER) for k in (0, 1))
     turn = await make_turn(nodes[0], lease_ms=-1)
-    reader = asyncio.create_task(check(here, turn.num, 30))
+    readers = [asyncio.create_task(check(here, turn.num, last)) for last in (20, 30)]
     stream = await here.open(turn.num, 1)
     await write(stream, 10)
     await nodes[1].write(turns.claim, turn.num, "node-2", -1)
     await write(await there.open(turn.num, 2), 20)
+    assert await readers[0] == 20
+    assert posts[1].told > 0
     await nodes[0].write(turns.claim, turn.num, "node-1", 60_000)
     await write(await here.open(turn.num, 3), 30)
-    assert await reader == 30
-    assert posts[1].told > 0
+    assert await readers[1] == 30
 
 
 async def test_an_append_under_way_and_a_claim_take_turns(nodes: tuple[Database, Database]) -> None:
@@ -134,7 +135,7 @@ async def _wander(nodes: tuple[Database, Database], logs: list[Log], turn: int, 
     while written < last:
         stream = await logs[epoch % 2].open(turn, epoch)
         writing = asyncio.create_task(write(stream, last))
-        await asyncio.sleep(0.01)
+        await followed(logs[epoch % 2], turn, written, written + 1)
         claimed = await nodes[(epoch + 1) % 2].write(turns.claim, turn, f"node-{epoch}", -1)
         assert claimed is not None
         epoch = claimed.epoch

@@ -115,10 +115,14 @@ class Asker:
         while True:
             text = self._line("> ")
             if (chosen := _chosen(text, values)) is not None:
-                return chosen
+                return self._own_words(question.options[values.index(chosen)])
             if text and free:
                 return text
             self._teller.fault(f"a number from 1 to {len(values)}" if values else "an answer is needed")
+
+    def _own_words(self, option: Option) -> str:
+        """Such an option stands for any text; an empty line takes it as it is."""
+        return (option.allow_custom and self._line("in your own words > ")) or option.value
 
     # --- a form
 

@@ -150,6 +150,7 @@ class Chat:
                 raise Left from error
             try:
                 self._session.run(self._client.answer(item.interrupt.id, answer))
+                self._screen.answered.add(item.interrupt.id)
             except ClientError as error:
                 if error.status != 409:
                     raise

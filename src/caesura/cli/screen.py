@@ -31,7 +31,10 @@ class Screen:
         #: The sub-agents that speak, by the number of the model call.
         self._others: dict[int, str] = {}
         self._said: set[int] = set()
+        self._title: str | None = None
         self.segment = 0
+        #: The questions that were answered here, which needs no telling.
+        self.answered: set[str] = set()
 
     def show(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
         self._away = False
@@ -51,21 +54,22 @@ class Screen:
                 if call in self._said:
                     self.note("(what was said last does not count: it is said anew)")
             case ev.ToolStarted(_, name, args):
-                self.line(f"→ {name} {_short(plain.dumps(args).decode())}", _CYAN)
+                self.line(f"→ {name} {_short(plain.dumps(args).decode(), 200)}", _CYAN)
             case ev.ToolFinished(_, name, output, status):
                 self.line(f"{_MARKS[status]} {name}: {_short(output)}", _DIM)
             case ev.TitleChanged(title):
-                self.note(f"# {title}")
+                self._title = title
             case ev.ArtifactChanged(id, version):
                 self.note(f"artifact {id}, version {version}")
-            case ev.InterruptClosed(_, outcome, answer):
-                self.note(f"({' '.join([outcome, str(answer.get('decision', ''))]).strip()})")
+            case ev.InterruptClosed(id, outcome, answer):
+                if id not in self.answered:
+                    self.note(f"({outcome}: {answer['decision']})" if answer else f"({outcome})")
             case ev.Failed(message, _, error_id):
                 self.fault(f"failed: {message}{f' ({error_id})' if error_id else ''}; /retry tries again")
             case ev.Stopped(reason):
                 self.note(f"(stopped: {reason})")
             case ev.SegmentEnded():
-                self.end_line()
+                self._end()
             case ev.ModelFinished() | ev.Interrupted() | ev.Finished():
                 pass
             case unreachable:
@@ -95,6 +99,12 @@ class Screen:
             self._away = True
             self.note(f"({error.message}: trying again)")
 
+    def _end(self) -> None:
+        self.end_line()
+        if self._title is not None:
+            self.note(f"# {self._title}")
+            self._title = None
+
     def _say(self, call: int, text: str, style: str, kind: str = "text") -> None:
         if self._speaking != (call, kind):
             self.end_line()
@@ -113,5 +123,5 @@ class Screen:
         self._at_line_start = text.endswith("\n")
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+def _short(text: str, longest: int = _LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}… ({len(text)} characters)"

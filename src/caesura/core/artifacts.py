@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from caesura.core.errors import BadInput
@@ -16,6 +19,10 @@ Op = Literal[" ", "-", "+", "\\"]
 
 CONTENT_LIMIT = 1024 * 1024
 _SIMILAR = 0.85
+#: How many pairs of characters may be compared in search of a similar text: a fraction of a second.
+_PATIENCE = 2_000_000
+#: What it costs to look at two lines at all.
+_PAIR = 50
 _CONTEXT = 3
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _UNBROKEN = "No newline at end of file"
@@ -50,11 +57,11 @@ def update(content: str, old: str, new: str) -> Edit:
     differences. Several places, or none, are an error: nothing is guessed."""
     if not old:
         raise BadInput("old text is empty")
-    found = len(re.findall(f"(?={re.escape(old)})", content))
-    if found > 1:
-        raise BadInput(f"old text stands in {found} places: give more of its surroundings")
-    if found == 1:
-        return _edit(content.replace(old, new), "update", old, new)
+    start = content.find(old)
+    if start >= 0 and content.find(old, start + 1) >= 0:
+        raise _several()
+    if start >= 0:
+        return _edit(content[:start] + new + content[start + len(old) :], "update", old, new)
     start, end = _fuzzy(content, old)
     return _edit(content[:start] + new + content[end:], "update_fuzzy", content[start:end], new)
 
@@ -82,33 +89,110 @@ def _edit(content: str, kind: UpdateType, old: str, new: str) -> Edit:
 
 
 def _fuzzy(content: str, old: str) -> tuple[int, int]:
-    spaced = r"\s+".join(re.escape(word) for word in old.split())
-    places = [match.span() for match in re.finditer(spaced, content)] if spaced else []
+    places = _spaced(content, old) or _similar(content, old)
     if not places:
-        places = _similar(content, old)
-    if len(places) != 1:
-        raise BadInput("old text was not found" if not places else "old text stands in several places")
+        raise BadInput("old text was not found")
+    if len(places) > 1:
+        raise _several()
     return places[0]
 
 
+def _spaced(content: str, old: str) -> list[tuple[int, int]]:
+    """Up to two places where `old` stands but for white space."""
+    wanted = " ".join(old.split())
+    words, starts = content.split(), [match.start() for match in re.finditer(r"\S+", content)]
+    joined, offsets = " ".join(words), list(accumulate((len(word) + 1 for word in words), initial=0))
+
+    def original(place: int) -> int:
+        word = bisect_right(offsets, place) - 1
+        return starts[word] + place - offsets[word]
+
+    places: list[tuple[int, int]] = []
+    place = joined.find(wanted) if wanted else -1
+    while place >= 0 and len(places) < 2:
+        places.append((original(place), original(place + len(wanted) - 1) + 1))
+        place = joined.find(wanted, place + 1)
+    return places
+
+
+def _several() -> BadInput:
+    return BadInput("old text stands in several places: give more of its surroundings")
+
+
 def _similar(content: str, old: str) -> list[tuple[int, int]]:
-    """Runs of as many lines as `old` has that are nearly it: the best, and whatever is as good."""
+    """Runs of as many lines as `old` has that are nearly it: the best, and whatever is as good. None when
+    there is too much to compare: nothing is guessed."""
     lines = content.splitlines(keepends=True)
-    wanted = old.splitlines()
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    matcher = difflib.SequenceMatcher(autojunk=False)
-    matcher.set_seq2("\n".join(line.strip() for line in wanted))
-    scored: list[tuple[float, tuple[int, int]]] = []
-    for first in range(len(lines) - len(wanted) + 1):
-        window = lines[first : first + len(wanted)]
-        matcher.set_seq1("\n".join(line.strip() for line in window))
-        if matcher.real_quick_ratio() >= _SIMILAR and matcher.quick_ratio() >= _SIMILAR:
-            end = starts[first + len(wanted)] - (0 if old.endswith("\n") else _newline(window[-1]))
-            scored.append((matcher.ratio(), (starts[first], end)))
-    best = max((score for score, _ in scored), default=0.0)
-    return [span for score, span in scored if score == best and score >= _SIMILAR]
+    found, wanted = [line.strip() for line in lines], [line.strip() for line in old.splitlines()]
+    best, left = _SIMILAR, _PATIENCE
+    firsts: list[int] = []
+    for bound, first in sorted(_bounds(found, wanted), key=lambda item: (-item[0], item[1])):
+        if bound < best:
+            break
+        pairs = [_unlike(*pair) for pair in zip(found[first : first + len(wanted)], wanted, strict=True)]
+        left -= sum(_PAIR + len(one) * len(other) for one, other, _ in pairs)
+        if left < 0:
+            return []
+        score = _score(pairs)
+        if score > best:
+            best, firsts = score, []
+        if score == best:
+            firsts.append(first)
+    return [_span(lines, first, len(wanted), old) for first in firsts]
+
+
+def _bounds(found: list[str], wanted: list[str]) -> Iterator[tuple[float, int]]:
+    """The most that each run of lines can score: as if the order of its characters did not matter."""
+    need = Counter("".join(wanted))
+    have: Counter[str] = Counter()
+    size, shared, length = need.total(), 0, 0
+    for index, line in enumerate(found):
+        for character in line:
+            have[character] += 1
+            shared += have[character] <= need[character]
+        length += len(line)
+        first = index - len(wanted) + 1
+        if first < 0:
+            continue
+        bound = 2 * shared / (size + length) if size + length else 1.0
+        if bound >= _SIMILAR:
+            yield bound, first
+        for character in found[first]:
+            shared -= have[character] <= need[character]
+            have[character] -= 1
+        length -= len(found[first])
+
+
+def _unlike(one: str, other: str) -> tuple[str, str, int]:
+    """Where two lines differ, and how much of them is the same before and after that."""
+    start = _alike(one, other)
+    one, other = one[start:], other[start:]
+    end = _alike(one[::-1], other[::-1])
+    return one[: len(one) - end], other[: len(other) - end], start + end
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    if one == other:
+        return len(one)
+    unequal = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
+    return next(unequal, min(len(one), len(other)))
+
+
+def _score(pairs: list[tuple[str, str, int]]) -> float:
+    same = total = 0
+    for one, other, around in pairs:
+        matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+        same += around + sum(block.size for block in matcher.get_matching_blocks())
+        total += 2 * around + len(one) + len(other)
+    return 2 * same / total if total else 1.0
+
+
+def _span(lines: list[str], first: int, count: int, old: str) -> tuple[int, int]:
+    start = sum(len(line) for line in lines[:first])
+    run = lines[first : first + count]
+    end = start + sum(len(line) for line in run)
+    return start, end if old.endswith("\n") else end - _newline(run[-1])
 
 
 def _newline(line: str) -> int:

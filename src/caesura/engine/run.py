@@ -49,7 +49,6 @@ def stop_reason(text: str) -> ev.StopReason:
 class Run:
     turn: Turn
     user_id: str
-    has_title: bool
     agent: Compiled
     language: Language
     workspace: Path

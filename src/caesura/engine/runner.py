@@ -26,8 +26,8 @@ from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.run import Control, Run, stop_reason
 from caesura.log import Log
-from caesura.store import conversations, tool_calls, turns
 from caesura.store import interrupts as asked
+from caesura.store import tool_calls, turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
 
@@ -80,7 +80,6 @@ class Runner:
     # --- opening
 
     async def _open(self, turn: Turn, agent: Compiled, control: Control) -> Run:
-        conversation = await self._database.read(conversations.find, turn.conversation_id)
         new = turn.epoch == 1
         stream = self._log.begin(turn.num, 1) if new else await self._log.open(turn.num, turn.epoch)
         past = await self._log.read(turn.num, 0, EVERYTHING) if stream.last else []
@@ -91,8 +90,7 @@ class Runner:
         limits = agent.spec.limits
         return Run(
             turn=turn,
-            user_id=conversation.user_id,
-            has_title=conversation.title is not None,
+            user_id=turn.user_id,
             agent=agent,
             language=language.of(f"{first} {turn.content}"),
             workspace=self._workspaces / turn.conversation_id,
@@ -128,7 +126,7 @@ class Runner:
             run.say(started)  # the row was made that way
         else:
             await run.record(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place))
-        wanted = turn.parent_id is None and not run.has_title and run.agent.models and not run.control.stop
+        wanted = turn.ordinal == 1 and run.agent.models and not run.control.stop
         return self._spawn(titles.make(run)) if wanted else None
 
     # --- running
@@ -185,10 +183,8 @@ class Runner:
         expires = None
         if spec.enabled:
             expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
-        # Rows are read in the order of their ids: what was asked together keeps its order.
-        names = zip(found, sorted(item.id for item in found.values()), strict=True)
         run.questions = {
-            graph_id: replace(found[graph_id], id=name, expires_at=expires) for graph_id, name in names
+            graph_id: replace(item, expires_at=expires) for graph_id, item in _in_order(run, found)
         }
         return ev.Interrupted(tuple(run.questions.values()))
 
@@ -208,6 +204,15 @@ class Runner:
             agent=run.agent.name,
         )
         return await self._ask(run, {IN_WORDS: item})
+
+
+def _in_order(run: Run, found: dict[str, interrupts.Interrupt]) -> list[tuple[str, interrupts.Interrupt]]:
+    """What was asked together, in the order of the tool calls. The ids follow it too: rows are read by them,
+    and whoever answers must find the questions in the order in which they were shown."""
+    places = {call_id: place for place, call_id in enumerate(run.call_ids())}
+    names = sorted(item.id for item in found.values())
+    asked = sorted(found.items(), key=lambda item: places.get(item[1].tool_call_id or "", len(places)))
+    return [(graph_id, replace(item, id=name)) for (graph_id, item), name in zip(asked, names, strict=True)]
 
 
 def _last_words(run: Run) -> str:

@@ -42,7 +42,7 @@ class Headers:
             return
         started, status = time.perf_counter(), 0
         own = _request_id(scope)
-        token = request_id.set(own.decode())
+        request_id.set(own.decode())
         added = [*_SECURITY, (b"content-security-policy", _policy(scope["path"])), (b"x-request-id", own)]
 
         async def decorate(message: Message) -> None:
@@ -56,7 +56,6 @@ class Headers:
             await self._app(scope, receive, decorate)
         finally:
             _log(scope, status, time.perf_counter() - started)
-            request_id.reset(token)
 
 
 def _request_id(scope: Scope) -> bytes:

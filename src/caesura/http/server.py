@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from caesura.core.errors import StartupError
-from caesura.http.sse import TRANSPORT
+from caesura.http.sse import TRANSPORT, Outlet
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Server(uvicorn.Server):
         protocol = type("Protocol", (Protocol,), {"silence": silence})
         super().__init__(
             uvicorn.Config(
-                app,
+                Outlet(app),
                 http=protocol,
                 lifespan="off",
                 log_config=None,

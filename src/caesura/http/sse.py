@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from typing import Any
 
 from fastapi import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caesura.core.errors import CaesuraError
 
@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 #: Under this name a server that can cut connections hands its transport on, as an ASGI extension.
 TRANSPORT = "caesura.transport"
+_OUTLET = "caesura.outlet"
 PING = b": ping\n\n"
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -99,6 +100,14 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._transport = scope.get("extensions", {}).get(TRANSPORT)
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        if (outlet := scope.get(_OUTLET)) is not None:
+            outlet.append(self)
+        else:
+            await self.run(receive, send)
+
+    async def run(self, receive: Receive, send: Send) -> None:
+        """Send the body, until it ends or the reader is gone."""
         self._main = asyncio.current_task()
         self._streams.opened(self)
         keeper = asyncio.create_task(self._keep(receive, send))
@@ -131,12 +140,12 @@ class EventStream(Response):
     async def _send_all(self, send: Send) -> None:
         clock = asyncio.get_running_loop().time
         self._sent_at = clock()
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async for piece in self._frames:
             self._sending = True
             await send({"type": "http.response.body", "body": piece, "more_body": True})
             self._sending, self._sent_at = False, clock()
             self._sent += len(piece)
+            del piece  # a reader that waits holds nothing
         self._over = True
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -168,6 +177,25 @@ class EventStream(Response):
         self._sent_at = now
         await send({"type": "http.response.body", "body": PING, "more_body": True})
         return longest
+
+
+class Outlet:
+    """Lets a stream flow after the application has returned, so that none of the layers which made the
+    response is kept, or passed through, for as long as the stream lasts. ASGI middleware, the outermost."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        known = {**scope}
+        found: list[EventStream] = []
+        scope[_OUTLET] = found
+        await self._app(scope, receive, send)
+        if found:
+            scope.clear()
+            scope.update(known)
+            del known
+            await found.pop().run(receive, send)
 
 
 async def _left(receive: Receive, within: float | None = None) -> bool:

@@ -55,8 +55,10 @@ class Streams:
         with self._presence.reading(turn):
             try:
                 async for batch in follow:
+                    last = batch[-1]
                     yield batch
-                    if isinstance(batch[-1].event, ev.SegmentEnded) and await self._over(turn, batch[-1].seq):
+                    del batch  # a reader that waits holds nothing
+                    if isinstance(last.event, ev.SegmentEnded) and await self._over(turn, last.seq):
                         return
             finally:
                 await follow.aclose()
@@ -137,7 +139,7 @@ def _join(
 
 def _behind(connection: Connection, turn: Turn, seq: int) -> Place | None:
     last = events.last(connection, turn.num)
-    if seq >= last and _quiet(connection, turn, last):
+    if seq == last and _quiet(connection, turn, last):
         return None
     return Place(turn, seq if seq <= last else turn.segment_seq, False)
 

@@ -57,10 +57,10 @@ class Turns:
             supervisor.owner,
             supervisor.lease_ms,
             message.on_disconnect,
+            user_id,
         )
 
         def create(connection: Connection) -> Turn:
-            conversations.get(connection, conversation_id, user_id)
             return turns.create(connection, new)
 
         for _ in range(2):

@@ -134,10 +134,12 @@ def extend(connection: Connection, conversation_id: str, turn_id: str) -> None:
     connection.execute(update(conversations).where(columns.id == conversation_id).values(**values))
 
 
-def lock(connection: Connection, conversation_id: str) -> Row[Any]:
-    """The row, held until the end of the transaction."""
-    statement = select(conversations).where(conversations.c.id == conversation_id).with_for_update()
-    row = connection.execute(statement).first()
+def lock(connection: Connection, conversation_id: str, user_id: str | None = None) -> Row[Any]:
+    """The row, held until the end of the transaction; with `user_id`, if it is this person's."""
+    statement = select(conversations).where(conversations.c.id == conversation_id)
+    if user_id is not None:
+        statement = statement.where(conversations.c.user_id == user_id)
+    row = connection.execute(statement.with_for_update()).first()
     if row is None:
         raise NoConversation
     return row

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -15,6 +16,9 @@ from caesura.store.database import P, T, Work, cause, storage_errors
 
 _POOL = 10
 _WAIT = 5
+#: A process that is stopped or cut off in the middle of a transaction must not hold its rows for ever: those
+#: who want to take over its turns would wait as long. In milliseconds.
+_IDLE = 5_000
 
 
 class Postgres:
@@ -39,6 +43,8 @@ class Postgres:
         }
         engine = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
         blocking = create_engine(target, pool_size=1, max_overflow=0, **options)
+        for made in (engine.sync_engine, blocking):
+            event.listen(made, "connect", _bound)
         database = cls(engine, blocking, after_commit or _nothing)
         try:
             await database.write(migrate.upgrade)
@@ -76,6 +82,12 @@ class Postgres:
     async def close(self) -> None:
         await self._engine.dispose()
         self._blocking.dispose()
+
+
+def _bound(connection: Any, _: object) -> None:
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(f"SET idle_in_transaction_session_timeout = {_IDLE}")
+    connection.commit()
 
 
 def _nothing() -> None:

@@ -86,6 +86,7 @@ turns = Table(
     Column(
         "conversation_id", String(150), ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False
     ),
+    Column("user_id", String(50), nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("parent_id", String(40)),
     Column("agent", String(100), nullable=False),

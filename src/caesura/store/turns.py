@@ -24,6 +24,7 @@ class Turn:
     num: int
     id: str
     conversation_id: str
+    user_id: str
     ordinal: int
     parent_id: str | None
     agent: str
@@ -61,36 +62,38 @@ class New:
     owner: str | None = None
     lease_ms: int = 0
     on_disconnect: OnDisconnect = "continue"
+    #: Whose conversation it must be, when a person asks for it.
+    user_id: str | None = None
 
 
 def create(connection: Connection, new: New) -> Turn:
     """A turn at the end of its branch, run by `owner` or queued. A branch has one live turn at most."""
-    conversation = conversations.lock(connection, new.conversation_id)
+    conversation = conversations.lock(connection, new.conversation_id, new.user_id)
     parent_id = conversation.active_turn if new.parent is ... else new.parent
     parent = _parent(connection, new.conversation_id, parent_id)
     turn_id = ids.turn()
     held = new.owner is not None
-    connection.execute(
-        insert(turns).values(
-            id=turn_id,
-            conversation_id=new.conversation_id,
-            ordinal=conversation.turn_count + 1,
-            parent_id=parent_id,
-            agent=new.agent or conversation.agent,
-            status="running" if held else "queued",
-            owner=new.owner,
-            lease_until=now_ms() + new.lease_ms if held else None,
-            epoch=1 if held else 0,
-            segment=1 if held else 0,
-            on_disconnect=new.on_disconnect,
-            message_count=(parent.message_count if parent else 0) + 1,
-            content=plain.text(new.content).encode(),
-            grants=plain.dumps(parent.grants) if parent and parent.grants else None,
-            created_at=now_ms(),
-        )
+    statement = insert(turns).values(
+        id=turn_id,
+        conversation_id=new.conversation_id,
+        user_id=conversation.user_id,
+        ordinal=conversation.turn_count + 1,
+        parent_id=parent_id,
+        agent=new.agent or conversation.agent,
+        status="running" if held else "queued",
+        owner=new.owner,
+        lease_until=now_ms() + new.lease_ms if held else None,
+        epoch=1 if held else 0,
+        segment=1 if held else 0,
+        on_disconnect=new.on_disconnect,
+        message_count=(parent.message_count if parent else 0) + 1,
+        content=plain.text(new.content).encode(),
+        grants=plain.dumps(parent.grants) if parent and parent.grants else None,
+        created_at=now_ms(),
     )
+    made = connection.execute(statement.returning(turns)).one()
     conversations.extend(connection, new.conversation_id, turn_id)
-    return get(connection, turn_id)
+    return _turn(made)
 
 
 def get(connection: Connection, turn_id: str) -> Turn:
@@ -102,12 +105,11 @@ def get(connection: Connection, turn_id: str) -> Turn:
 
 def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
     """A person's own turn: another's and one that does not exist look the same."""
-    turn = get(connection, turn_id)
-    try:
-        conversations.get(connection, turn.conversation_id, user_id)
-    except NotFound:
-        raise NotFound("turn not found") from None
-    return turn
+    mine = and_(turns.c.id == turn_id, turns.c.user_id == user_id)
+    row = connection.execute(select(turns).where(mine)).first()
+    if row is None:
+        raise NotFound("turn not found")
+    return _turn(row)
 
 
 def at(connection: Connection, conversation_id: str, ordinal: int) -> Turn | None:

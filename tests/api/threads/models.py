@@ -1,4 +1,4 @@
-"""An operator's own chat models: the demo model, and something odd beside it. Copied into an agents folder."""
+"""An operator's own chat models: the demo model with something odd beside it. Put into an agents folder."""
 
 import asyncio
 import json

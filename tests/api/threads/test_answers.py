@@ -1,5 +1,6 @@
 """The agent asks questions: answered in full or not at all, and a mistake changes nothing."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -33,11 +34,12 @@ QUESTIONS = [
 
 
 @pytest.fixture(scope="module")
-def asked(server: Served) -> Thread:
+def asked(server: Served) -> Iterator[Thread]:
     """A thread in which three questions wait, through all the mistakes of this module."""
-    thread = Thread.new(server.client("asked"))
-    thread.chat("问我三个问题")
-    return thread
+    with server.client("asked") as client:
+        thread = Thread.new(client)
+        thread.chat("问我三个问题")
+        yield thread
 
 
 def still_asks(thread: Thread) -> bool:

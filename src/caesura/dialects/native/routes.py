@@ -257,7 +257,10 @@ async def answer_all(
 async def _frames(here: Context, turn: Turn, after: int) -> AsyncGenerator[bytes, None]:
     async with aclosing(here.service.streams.everything(turn, after)) as batches:
         async for batch in batches:
-            yield encode.frames(batch)
+            frames = encode.frames(batch)
+            del batch  # a reader that waits holds nothing
+            yield frames
+            del frames
 
 
 def _key(request: Request, value: str | None, body: BaseModel | None = None) -> Key | None:

@@ -97,12 +97,12 @@ def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
 
 def error(message: str) -> bytes:
     """A refusal that comes as a stream: nothing has changed."""
-    return b"event: error\ndata: " + plain.dumps({"message": message}) + b"\n\n" + END
+    return b"event: error\ndata: " + _data({"message": message}) + b"\n\n" + END
 
 
 def still_pending(items: Sequence[Interrupt]) -> bytes:
     """Some of what waited is answered, this is not yet."""
-    return b"event: interrupt\ndata: " + plain.dumps(interrupt_data(items)) + b"\n\n" + END
+    return b"event: interrupt\ndata: " + _data(interrupt_data(items)) + b"\n\n" + END
 
 
 def _partial(state: State, seq: int, text: str) -> bytes:
@@ -111,12 +111,16 @@ def _partial(state: State, seq: int, text: str) -> bytes:
         content = orjson.dumps(text)
     except TypeError:
         content = plain.dumps(text)
-    return b'id: %d\nevent: messages/partial\ndata: {"content":%b}\n\n' % (number, content)
+    return b'id: %d\nevent: messages/partial\ndata: {"content":%b}\n\n' % (number, plain.line(content))
 
 
 def _frame(state: State, envelope: Envelope, name: str, data: dict[str, Any]) -> bytes:
     number = cursor.number(state.ordinal, envelope.seq)
-    return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, name.encode(), plain.dumps(data))
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, name.encode(), _data(data))
+
+
+def _data(data: dict[str, Any]) -> bytes:
+    return plain.line(plain.dumps(data))
 
 
 def _message(event: ev.Failed) -> str:

@@ -69,6 +69,7 @@ def upgrade() -> None:
         ),
         sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("conversation_id", sa.String(length=150), nullable=False),
+        sa.Column("user_id", sa.String(length=50), nullable=False),
         sa.Column("ordinal", sa.Integer(), nullable=False),
         sa.Column("parent_id", sa.String(length=40), nullable=True),
         sa.Column("agent", sa.String(length=100), nullable=False),

@@ -1,0 +1,132 @@
+"""Questions put to a person, until what they say fits."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from caesura.cli.answers import Asker
+from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
+
+
+class Person:
+    """Somebody who sees and types what they were told to."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self.seen: list[str] = []
+        self.prefilled = ""
+
+    def line(self, prompt: str, prefill: str = "") -> str:
+        """Both the keyboard's and the screen's."""
+        if prompt.startswith("    "):
+            self.seen.append(prompt.strip())
+            return ""
+        self.prefilled = prefill or self.prefilled
+        return next(self._lines)
+
+    def heading(self, text: str) -> None:
+        self.seen.append(text)
+
+    note = fault = heading
+
+
+def ask(item: Interrupt, *lines: str) -> tuple[Answer, Person]:
+    person = Person(lines)
+    return Asker(person, person).ask(item), person  # type: ignore[arg-type]
+
+
+APPROVAL = Interrupt(
+    "i", "approval", "c", "write_file", {"path": "a.py", "lines": [1, 2]}, "Write", "Writing a.py"
+)
+RED, OTHER = Option("Red", "red"), Option("Something else", "__custom__", True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (["y"], Answer("approve")),
+        (["Yes"], Answer("approve")),
+        (["是"], Answer("approve")),
+        (["n"], Answer("reject")),
+        (["n not now"], Answer("reject", message="not now")),
+        (["a"], Answer("approve", always_allow=True)),
+        (["r it is done"], Answer("respond", message="it is done")),
+        (["r", "it is done"], Answer("respond", message="it is done")),
+        (["r", "", "y"], Answer("approve")),
+        (["", "what?", "y"], Answer("approve")),
+        (["e", '{"path": "b.py"}'], Answer("edit", args={"path": "b.py"})),
+        (["e", "{", "e", "[]", "n"], Answer("reject")),
+    ],
+    ids=str,
+)
+def test_an_approval_is_given_as_it_was_meant(lines: list[str], answer: Answer) -> None:
+    assert ask(APPROVAL, *lines)[0] == answer
+
+
+def test_an_approval_shows_everything_that_would_be_done() -> None:
+    _, person = ask(APPROVAL, "e", "{}")
+    assert person.seen == ["? Write: Writing a.py", "path: a.py", "lines: [1,2]"]
+    assert person.prefilled == '{"path": "a.py", "lines": [1, 2]}'
+
+
+def test_a_call_of_which_nobody_knows_whether_it_was_done_is_told() -> None:
+    _, person = ask(Interrupt("i", "approval", name="execute", unknown=True), "n")
+    assert any("before a crash" in line for line in person.seen)
+
+
+@pytest.mark.parametrize(
+    ("options", "lines", "answer"),
+    [
+        ((RED, OTHER), ["1"], "red"),
+        ((RED, OTHER), ["red"], "red"),
+        ((RED, OTHER), ["mauve"], "mauve"),
+        ((RED, OTHER), ["2", "mauve"], "mauve"),
+        ((RED, OTHER), ["2", ""], "__custom__"),
+        ((RED, OTHER), ["", "7"], "7"),
+        ((RED,), ["2", "mauve", "", "1"], "red"),
+        ((), ["", "whatever"], "whatever"),
+    ],
+    ids=str,
+)
+def test_a_question_is_answered_by_number_or_in_own_words(
+    options: tuple[Option, ...], lines: list[str], answer: str
+) -> None:
+    item = Interrupt("i", "questions", questions=(Question("Which?", options),))
+    assert ask(item, *lines)[0] == Answer("answers", answers=(answer,))
+
+
+def test_several_questions_are_one_answer_and_may_be_refused() -> None:
+    item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)), Question("Why?")))
+    assert ask(item, "1", "so")[0] == Answer("answers", answers=("red", "so"))
+    assert ask(item, "1", "/refuse")[0] == Answer("reject")
+
+
+FORM = Interrupt(
+    "i",
+    "confirmation",
+    reason="Please confirm.",
+    fields=(
+        Field("confirm", "confirm", "Go ahead", True),
+        Field("where", "select", "Where", False, ("staging", "production")),
+        Field("note", "text", "Note"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "fields"),
+    [
+        (["y", "2", "now"], {"confirm": True, "where": "production", "note": "now"}),
+        (["", "perhaps", "n", "", ""], {"confirm": False}),
+        (["y", "moon", "staging", ""], {"confirm": True, "where": "staging"}),
+    ],
+    ids=str,
+)
+def test_a_form_is_filled_in(lines: list[str], fields: dict[str, object]) -> None:
+    assert ask(FORM, *lines)[0] == Answer("fields", fields=fields)
+
+
+def test_what_a_graph_asks_is_answered_with_json_or_a_text() -> None:
+    item = Interrupt("i", "graph", value={"pick": [1, 2]})
+    assert ask(item, '{"n": 1}')[0] == Answer("value", value={"n": 1})
+    assert ask(item, "plain words")[0] == Answer("value", value="plain words")

@@ -1,0 +1,55 @@
+"""Wrong settings end in one clear line and exit code 2."""
+
+import socket
+
+import pytest
+
+from tests.cli.conftest import Ran, Run
+
+
+def one_line(ran: Ran, code: int = 2) -> str:
+    assert ran.code == code
+    assert ran.err.startswith("caesura: ")
+    assert ran.err.count("\n") == 1
+    return ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("serve", "--port", "x"), "CAESURA_PORT"),
+        (("serve", "--auth", "none", "--host", "0.0.0.0"), "CAESURA_AUTH=none needs a loopback"),
+        (("serve", "--database-url", "mysql://x"), "CAESURA_DATABASE_URL"),
+        (("serve", "--database-url", "postgresql://x/y"), "CAESURA_SECRET is required"),
+        (("serve", "--agents-dir", "nowhere", "--port", "0"), "there is no folder nowhere"),
+        (("serve", "--default-agent", "nobody", "--port", "0"), "agent not found: nobody"),
+        (("serve", "--data-dir", "/dev/null/x", "--port", "0"), "/dev/null/x"),
+        (("serve", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1:8000"),
+        (("user", "list", "--data-dir", "/dev/null/x"), "/dev/null/x"),
+        (("token", "alice", "--database-url", "x"), "CAESURA_DATABASE_URL"),
+        (("agents", "list", "--agents-dir", ""), ""),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_wrong_setting_is_one_line(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    if told:
+        assert told in one_line(run(*arguments))
+
+
+def test_a_wrong_variable_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAESURA_RATE_RUNS", "often")
+    assert "CAESURA_RATE_RUNS: must be such as 60/minute" in one_line(run("serve"))
+
+
+def test_a_port_that_is_taken_is_one_line(run: Run) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"cannot listen on 127.0.0.1:{port}" in one_line(run("serve", "--port", port))
+
+
+def test_a_server_that_is_not_there_is_one_line(run: Run) -> None:
+    told = one_line(run("chat", "--url", "http://127.0.0.1:9"), code=1)
+    assert "is `caesura serve` running at http://127.0.0.1:9?" in told
+    assert "is not an address" in one_line(run("events", "turn-x", "--url", "nowhere"), code=1)

@@ -1,0 +1,59 @@
+"""The events of a turn, printed."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.api.reading import conversation, finished, send
+from tests.api.server import Served
+from tests.cli.conftest import Ran, Run
+
+
+@pytest.fixture
+def events(run: Run, server: Served, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("CAESURA_URL", server.url)
+    monkeypatch.setenv("CAESURA_TOKEN", server.token())
+    return lambda *arguments: run("events", *arguments)
+
+
+@pytest.fixture
+def alice(server: Served) -> httpx.Client:
+    return server.client()
+
+
+def numbers(ran: Ran) -> list[int]:
+    assert ran.code == 0, ran.err
+    return [int(line.split()[0]) for line in ran.out.splitlines()]
+
+
+def test_a_line_is_printed_for_each_event(events: Run, alice: httpx.Client) -> None:
+    ran = events(finished(alice, "echo good day")["id"])
+    assert numbers(ran) == list(range(1, len(ran.out.splitlines()) + 1))
+    assert "run_started" in ran.out
+    assert 'text="good' in ran.out
+    assert ran.out.rstrip().endswith("segment_ended")
+
+
+def test_json_is_one_object_a_line(events: Run, alice: httpx.Client) -> None:
+    turn = finished(alice, "write a.txt")
+    lines = [json.loads(line) for line in events(turn["id"], "--json", "--after", 1).out.splitlines()]
+    assert [line["seq"] for line in lines] == list(range(2, len(lines) + 2))
+    (asked,) = [line for line in lines if line["event"] == "interrupted"]
+    assert asked["interrupts"][0]["name"] == "write_file"
+
+
+def test_a_turn_that_waits_is_printed_as_far_as_it_is(events: Run, alice: httpx.Client) -> None:
+    turn = finished(alice, "write a.txt")
+    count = len(numbers(events(turn["id"])))
+    assert numbers(events(turn["id"], "--after", count)) == []
+
+
+def test_following_goes_on_until_the_turn_has_ended(events: Run, alice: httpx.Client) -> None:
+    turn = send(alice, conversation(alice), "count to 60 delay=0.01")
+    assert "finished" in events(turn["id"], "--follow").out
+
+
+def test_a_turn_that_is_not_there_is_one_line(events: Run) -> None:
+    ran = events("turn-nowhere")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)

@@ -1,0 +1,72 @@
+"""People, on the database itself."""
+
+import os
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.server import SECRET, Served
+from tests.cli.conftest import Run
+
+PASSWORD = "correct horse"
+
+
+def test_people_are_added_and_listed(run: Run) -> None:
+    assert run("user", "list").out == ""
+    assert run("user", "add", "alice", stdin=f"{PASSWORD}\n").out == "alice was added\n"
+    assert run("user", "add", "bob", stdin=PASSWORD).code == 0
+    listed = run("user", "list").out.splitlines()
+    assert [line.split()[:2] for line in listed] == [["alice", "0"], ["bob", "0"]]
+    assert os.stat("data").st_mode & 0o777
+
+
+def test_a_password_comes_from_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAESURA_PASSWORD", PASSWORD)
+    assert run("user", "add", "alice").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "told"),
+    [
+        ("Alice", PASSWORD, "username must begin with"),
+        ("alice", "short", "password must have 8 to 1024 characters"),
+        ("alice", "", "password must have"),
+        ("taken", PASSWORD, "Username already registered"),
+    ],
+)
+def test_who_cannot_be_added_is_told_in_one_line(run: Run, name: str, password: str, told: str) -> None:
+    run("user", "add", "taken", stdin=PASSWORD)
+    ran = run("user", "add", name, stdin=password)
+    assert ran.code == 1
+    assert ran.err.startswith(f"caesura: {told}")
+    assert ran.err.count("\n") == 1
+
+
+def test_nobody_gets_a_token_or_a_password_who_is_not_there(run: Run) -> None:
+    assert run("token", "nobody").err == "caesura: user not found: nobody\n"
+    assert run("user", "passwd", "nobody", stdin=PASSWORD).err == "caesura: user not found: nobody\n"
+
+
+def test_people_are_changed_beside_a_running_server(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_SECRET", SECRET)
+    with Served(tmp_path) as server, server.client(None) as client:
+        assert run("user", "add", "alice", stdin=PASSWORD).code == 0
+        token = run("token", "alice").out.strip()
+        assert me(client, token) == 200
+        assert run("user", "passwd", "alice", stdin="another password").code == 0
+        assert logs_in(client, "another password")
+        assert not logs_in(client, PASSWORD)
+        assert me(client, run("token", "alice").out.strip()) == 200
+        assert run("user", "list").out.split()[0] == "alice"
+
+
+def me(client: httpx.Client, token: str) -> int:
+    return client.get("/api/v2/me", headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def logs_in(client: httpx.Client, password: str) -> bool:
+    body = {"username": "alice", "password": password}
+    return client.post("/api/auth/login", json=body).status_code == 200

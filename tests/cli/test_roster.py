@@ -1,0 +1,50 @@
+"""Agent files, from the command line."""
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Run
+
+GOOD = """
+apiVersion: caesura/v1
+kind: Agent
+metadata: {name: gardener, description: Knows trees.}
+spec:
+  model: {primary: demo}
+  sub_agents: [{ref: assistant}]
+"""
+
+
+def test_good_files_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "gardener.yaml").write_text(GOOD)
+    ran = run("agents", "check", tmp_path)
+    assert (ran.code, ran.out) == (0, "good: gardener\n")
+
+
+def test_every_fault_is_told_with_its_place(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "gardener.yaml").write_text(
+        GOOD.replace("spec:", "spec:\n  tools: [web_serch]\n  colour: red")
+    )
+    ran = run("agents", "check", tmp_path)
+    assert ran.code == 1
+    assert "gardener.yaml:7: spec.colour: unknown field" in ran.out
+    assert "spec.tools[0]" in ran.out
+
+
+def test_a_folder_without_agents_and_one_that_is_not_there(run: Run, tmp_path: Path) -> None:
+    assert "no agent file" in run("agents", "check", tmp_path).out
+    ran = run("agents", "check", tmp_path / "nowhere")
+    assert ran.code == 1
+    assert "does not exist" in ran.out
+
+
+def test_the_schema_is_json(run: Run) -> None:
+    assert "spec" in json.loads(run("agents", "schema").out)["properties"]
+
+
+def test_agents_are_listed_with_their_models(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "gardener.yaml").write_text(GOOD)
+    listed = run("agents", "list", "--agents-dir", tmp_path).out
+    assert "* assistant " in listed
+    assert "  gardener " in listed
+    assert "Knows trees." in listed

@@ -1,0 +1,65 @@
+"""What happens in a turn, as lines of a terminal."""
+
+import io
+
+import pytest
+
+from caesura.cli.screen import Screen
+from caesura.client import Unreachable
+from caesura.core import events as ev
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(*events: ev.Event, out: io.StringIO | None = None) -> str:
+    out = out or io.StringIO()
+    screen = Screen(out)
+    for event in events:
+        screen.show(event)
+    return out.getvalue()
+
+
+def test_text_is_shown_as_it_comes_and_the_title_after_it() -> None:
+    told = (ev.ModelStarted(1, "a"), ev.TextDelta(1, "good "), ev.TitleChanged("Day"), ev.TextDelta(1, "day"))
+    assert shown(*told, ev.Finished(), ev.SegmentEnded()) == "good day\n# Day\n"
+
+
+def test_thoughts_are_dimmed_and_stand_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    told = (ev.ReasoningDelta(1, "hm"), ev.TextDelta(1, "so"))
+    assert shown(*told, out=Terminal()) == "\x1b[2mhm\x1b[0m\nso"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert shown(*told, out=Terminal()) == "hm\nso"
+
+
+def test_nothing_that_a_model_says_moves_the_cursor() -> None:
+    assert shown(ev.TextDelta(1, "a\x1b[2Jb\x07\x9bc\rd\te\n")) == "a[2Jbcd\te\n"
+
+
+def test_tools_and_their_results_have_lines_of_their_own() -> None:
+    told = (ev.TextDelta(1, "I look"), ev.ToolStarted("c", "read_file", {"path": "a"}, "a"))
+    assert shown(*told, ev.ToolFinished("c", "read_file", "no such file", "error")) == (
+        'I look\n→ read_file {"path":"a"}\n✗ read_file: no such file\n'
+    )
+
+
+def test_words_that_do_not_count_any_more_are_told_of_only_if_they_were_shown() -> None:
+    assert shown(ev.ModelStarted(1, "a"), ev.TextVoided(1)) == ""
+    assert "does not count" in shown(ev.TextDelta(1, "x"), ev.TextVoided(1))
+
+
+def test_a_sub_agent_is_named() -> None:
+    told = (ev.ModelStarted(2, "search_agent", parent="c"), ev.TextDelta(2, "found"))
+    assert shown(*told) == "[search_agent] found"
+
+
+def test_a_connection_that_is_away_is_told_of_once() -> None:
+    out = io.StringIO()
+    screen = Screen(out)
+    screen.show(ev.TextDelta(1, "a"))
+    for _ in range(3):
+        screen.waiting(Unreachable("cannot reach it"), 1.0)
+    assert out.getvalue() == "a\n(cannot reach it: trying again)\n"

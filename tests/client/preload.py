@@ -1,0 +1,3 @@
+"""What a server needs, imported once for all that are forked."""
+
+import caesura.app  # noqa: F401

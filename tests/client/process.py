@@ -1,0 +1,82 @@
+"""A server in a process of its own, on a port that stays the same: it can be killed, and started again.
+
+Forked from a process that has everything imported, so that it is there at once.
+"""
+
+import multiprocessing
+import socket
+from collections.abc import Callable
+from contextlib import closing
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["tests.client.preload"])
+
+
+class Process:
+    """One person, no log-in, the demo model. `settings` are those of the application."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        rates = dict.fromkeys(("rate_requests", "rate_runs"), "off")
+        self._settings = rates | {
+            "data_dir": str(folder),
+            "port": free_port(),
+            "auth": "none",
+            "drain": 0.1,
+            "log_level": "error",
+            **settings,
+        }
+        self.url = f"http://127.0.0.1:{self._settings['port']}"
+        self._process: ForkServerProcess | None = None
+
+    def start(self) -> None:
+        here, there = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=serve, args=(self._settings, there))
+        self._process.start()
+        there.close()
+        with closing(here):
+            assert here.poll(60), "the server did not start"
+            here.recv()
+
+    def kill(self) -> None:
+        """As kill -9 does."""
+        self._end(lambda process: process.kill())
+
+    def terminate(self) -> None:
+        """As SIGTERM does: it lets go of what runs, and ends."""
+        self._end(lambda process: process.terminate())
+
+    def _end(self, signal: Callable[[ForkServerProcess], None]) -> None:
+        if self._process is not None:
+            signal(self._process)
+            self._process.join(30)
+            assert self._process.exitcode is not None, "the server did not end"
+            self._process.close()
+            self._process = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.kill()
+
+
+def serve(settings: dict[str, Any], ready: Connection) -> None:
+    from caesura import app
+    from caesura.settings import Settings
+
+    app.serve(Settings.load(**settings), lambda address: ready.send(address))
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port

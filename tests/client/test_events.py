@@ -1,0 +1,52 @@
+"""Events read back from the wire."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caesura.client import Rewound
+from caesura.client.events import KINDS, Reader
+from caesura.core import codec
+from caesura.core import events as ev
+from caesura.core.events import Envelope
+from caesura.dialects.native import encode
+from tests.core import strategies
+
+
+def decoded(data: bytes) -> list[Envelope]:
+    reader = Reader()
+    found = [reader.read(block) for block in data.split(b"\n\n") if block]
+    return [envelope for envelope in found if envelope is not None]
+
+
+def test_every_event_has_the_name_that_the_server_gives_it() -> None:
+    assert {kind: name for name, kind in KINDS.items()} == encode.NAMES
+
+
+@given(st.lists(strategies.events("hostile"), min_size=1, max_size=5))
+def test_an_event_is_read_as_it_is_stored(events: list[ev.Event]) -> None:
+    stored = codec.decode(codec.VERSION, codec.encode(events), 1, 1_000)
+    assert [item.event for item in decoded(encode.frames(stored))] == [item.event for item in stored]
+
+
+def test_a_delta_has_the_time_of_what_came_before_it() -> None:
+    stored = [Envelope(1, 70, ev.ModelStarted(1, "a")), Envelope(2, 80, ev.TextDelta(1, "x"))]
+    assert [item.at for item in decoded(encode.frames(stored))] == [70, 70]
+
+
+def test_a_text_may_contain_what_others_take_for_the_end_of_a_line() -> None:
+    stored = [Envelope(1, 0, ev.TextDelta(1, "a\u2028b\x85c\x0bd\r\ne\n\nf"))]
+    assert decoded(encode.frames(stored)) == stored
+
+
+def test_comments_and_events_of_a_newer_server_are_passed_over() -> None:
+    frames = b": ping\n\nid: 1\nevent: moon_rose\ndata: {}\n\n"
+    frames += b'id: 2\nevent: stopped\ndata: {"at":5,"reason":"user","phase":"full"}\n\n'
+    assert decoded(frames) == [Envelope(2, 5, ev.Stopped("user"))]
+
+
+def test_a_log_that_was_cut_by_power_loss_is_told() -> None:
+    reader = Reader(after=100)
+    with pytest.raises(Rewound) as caught:
+        reader.read(b'id: 41\nevent: finished\ndata: {"at":5}')
+    assert caught.value.seq == 40
