@@ -53,7 +53,7 @@ async def _deliver(where: str, url: str, quick: bool) -> Table:
     database = await open_database(url)
     for streams in (1, 100, 300):
         table.lines += await _throughput(database, streams, quick)
-    table.lines += await _paced(database, 300, 100 if quick else 300)
+    table.lines += await _paced(database, 300, 100 if quick else 200)
     table.lines += await _latency(database, 200 if quick else 1000)
     await database.close()
     return table
@@ -62,7 +62,7 @@ async def _deliver(where: str, url: str, quick: bool) -> Table:
 async def _store(where: str, url: str, quick: bool) -> Table:
     table = Table(f"log, writing, on {where}; baseline: bare inserts of the same rows in one transaction")
     database = await open_database(url)
-    rounds, times = (40, 3) if quick else (200, 5)
+    rounds, times = (40, 3) if quick else (150, 3)
     ours = await middle(times, lambda: _in_step(database, 100, rounds))
     bare = await middle(times, lambda: spent(asyncio.to_thread(_insert_bare, url, 100 * rounds)))
     per_event = 1e6 / (100 * rounds)
@@ -80,8 +80,8 @@ async def _store(where: str, url: str, quick: bool) -> Table:
 
 
 async def _throughput(database: Database, streams: int, quick: bool) -> list[Line]:
-    events = (12_000 if quick else 60_000) // streams
-    times = 3 if quick else 5
+    events = (12_000 if quick else 45_000) // streams
+    times = 3
     ours = await middle(times, lambda: _write_and_read(database, streams, events))
     queue = await middle(times, lambda: spent(_through_queues(streams, events)))
     total = streams * events

@@ -39,10 +39,10 @@ class Parrot(BaseChatModel):
                 "id": "c1",
                 "index": 0,
             }
-            yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[call]))
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[call]))
             return
         for number in range(self.tokens):
             # A network would give others their turn now and then.
             if self.delay or number % 8 == 0:
                 await asyncio.sleep(self.delay)
-            yield ChatGenerationChunk(message=AIMessageChunk(WORDS[number % 100]))
+            yield ChatGenerationChunk(message=AIMessageChunk(content=WORDS[number % 100]))

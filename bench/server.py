@@ -126,7 +126,7 @@ async def ours() -> AsyncIterator[Ours]:
 @asynccontextmanager
 async def raw() -> AsyncIterator[int]:
     port = _free_port()
-    process = subprocess.Popen([sys.executable, "-m", "bench.raw", str(port)], cwd=_ROOT)
+    process = psutil.Popen([sys.executable, "-m", "bench.raw", str(port)], cwd=_ROOT)
     try:
         await _answers(port, load.request("POST", "/?tokens=1&delay=0"))
         yield port
@@ -248,57 +248,60 @@ async def _crowd(readers: list[Any]) -> dict[str, float]:
 async def _rest(quick: bool) -> Table:
     table = Table("server, what it holds and keeps")
     async with ours() as server:
-        table.lines.append(await _disk(server, 50 if quick else 250))
         table.lines.append(await _idle(server, 100 if quick else 500))
-        table.lines.append(await _stuck(server, 20))
+        table.lines.append(await _stuck(server, 20 if quick else 50))
         table.lines.append(await _restarted(server))
+    async with ours() as server:
+        table.lines.append(await _disk(server, 50 if quick else 250))
     return table
 
 
 async def _disk(server: Ours, turns: int) -> Line:
     thread = await server.thread("short")
-    before = _size(server.folder)
     for _ in range(turns):
         await server.chat(thread)
-    grown = (_size(server.folder) - before) / 1e6 * (250 / turns)
-    return Line("disk at 500 messages of 20 tokens", grown, None, "MB", goal=1.0)
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in (folder / "data").glob("caesura.db*"))
+    server.process.terminate()
+    await asyncio.to_thread(server.process.wait)
+    size = sum(path.stat().st_size for path in (server.folder / "data").glob("caesura.db*")) / 1e6
+    return Line(f"disk at {2 * turns} messages, of 20 tokens each answer", size, None, "MB", goal=1.0)
 
 
 async def _idle(server: Ours, streams: int) -> Line:
-    threads = [await server.thread("silent") for _ in range(streams + 20)]
-    held = [await _hold(server, thread) for thread in threads[:20]]
+    """Many readers of one turn that says nothing."""
+    thread = await server.thread("silent")
+    held = [await _hold(server, "POST", f"/api/chat/{thread}", {"message": "hi"})]
+    held += [await _hold(server, "GET", f"/api/chat/{thread}/stream") for _ in range(50)]
     await asyncio.sleep(1)
     before = server.rss()
-    held += [await _hold(server, thread) for thread in threads[20:]]
+    held += [await _hold(server, "GET", f"/api/chat/{thread}/stream") for _ in range(streams)]
     await asyncio.sleep(1)
     grown = (server.rss() - before) / streams / 1024
     for writer in held:
         writer.close()
-    return Line("memory per idle stream and its waiting run", grown, None, "KB", goal=24)
+    return Line("memory per idle stream", grown, None, "KB", goal=24)
 
 
-async def _hold(server: Ours, thread: str) -> asyncio.StreamWriter:
+async def _hold(server: Ours, method: str, path: str, body: object | None = None) -> asyncio.StreamWriter:
     """Open a stream and take nothing of it."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
-    body = {"message": "hi", "on_disconnect": "stop"}
-    writer.write(load.request("POST", f"/api/chat/{thread}", server.token, body))
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1)
+    writer.write(load.request(method, path, server.token, body))
     await writer.drain()
     return writer
 
 
 async def _stuck(server: Ours, readers: int) -> Line:
-    threads = [await server.thread("long") for _ in range(readers)]
+    """Readers that take nothing, of one turn that says a lot, beside one that takes all."""
+    thread = await server.thread("slow")
+    reading = asyncio.ensure_future(server.chat(thread))
+    await asyncio.sleep(3)
     before = server.rss()
-    held = [await _hold(server, thread) for thread in threads]
-    await asyncio.sleep(5)
+    held = [await _hold(server, "GET", f"/api/chat/{thread}/stream") for _ in range(readers)]
+    await asyncio.sleep(10)
     grown = (server.rss() - before) / readers / 1e6
+    reading.cancel()
     for writer in held:
         writer.close()
-    return Line("memory per stuck reader of 5,000 tokens", grown, None, "MB", goal=1.0)
+    return Line("memory per stuck reader", grown, None, "MB", goal=1.0)
 
 
 async def _restarted(server: Ours) -> Line:

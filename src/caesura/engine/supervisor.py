@@ -214,11 +214,12 @@ class Supervisor:
         for num, job in jobs.items():
             if self._jobs.get(num) is not job:
                 continue
-            if num not in kept:
+            if num in kept:
+                if stop := kept[num]:
+                    self.stop(num, stop_reason(stop))
+            elif job.control.stoppable:  # otherwise it has just been let go, or its next write is refused
                 logger.warning("turn %s was lost", job.turn.id)
                 job.task.cancel()
-            elif stop := kept[num]:
-                self.stop(num, stop_reason(stop))
 
 
 def _nobody(turn: Turn) -> None:

@@ -69,7 +69,7 @@ class Gate:
         if token is None:
             raise Unauthenticated
         access = self._tokens.read(token)
-        if await self._stamp(access.user_id) != access.stamp:
+        if await self._stamp(access.user_id, access.stamp) != access.stamp:
             raise Unauthenticated("the token is not valid")
         return access.user_id
 
@@ -81,10 +81,11 @@ class Gate:
     def ticket(self, user_id: str, stream: str) -> str:
         return self._tickets.issue(user_id, stream) if self._tickets is not None else LOCAL
 
-    async def _stamp(self, user_id: str) -> str | None:
+    async def _stamp(self, user_id: str, shown: str) -> str | None:
+        """The person's stamp. One that differs from what is shown may be too old: a password was changed."""
         now = time.monotonic()
         known = self._stamps.get(user_id)
-        if known is not None and now - known[0] < _TRUSTED:
+        if known is not None and known[1] == shown and now - known[0] < _TRUSTED:
             return known[1]
         user = await self._people.get(user_id)
         if user is None:

@@ -36,17 +36,22 @@ def frame(id: int | str, event: str, data: bytes) -> bytes:
 
 def documented(names: Iterable[str], description: str = "") -> dict[int | str, dict[str, Any]]:
     """The answers of a route that streams these events, for the OpenAPI document."""
-    text = {"type": "string"}
-    event = {"type": "string", "enum": list(names)}
-    data = {"type": "string", "contentMediaType": "application/json"}
-    schema = {"type": "object", "properties": {"id": text, "event": event, "data": data}}
     return {
         200: {
             "description": f"Server-sent events. {description}".strip(),
-            "content": {"text/event-stream": {"schema": schema}},
+            "content": {"text/event-stream": {"schema": schema(names)}},
         },
         204: {"description": "Everything was sent, and nothing more will come"},
     }
+
+
+def schema(names: Iterable[str] = ()) -> dict[str, Any]:
+    """One event of a stream."""
+    event: dict[str, Any] = {"type": "string"}
+    known = list(names)
+    data = {"type": "string", "contentMediaType": "application/json"}
+    fields = {"id": {"type": "string"}, "event": event | ({"enum": known} if known else {}), "data": data}
+    return {"type": "object", "properties": fields}
 
 
 class EventStreams:

@@ -118,8 +118,7 @@ class Conversations:
 
     async def history(self, user_id: str, conversation_id: str) -> list[Message]:
         """What was said on the active branch, as people see it: messages with text."""
-        _, seen = await self._database.read(_branch, user_id, conversation_id)
-        return _shown(seen)
+        return await self._database.read(_history, user_id, conversation_id)
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
         return await self._database.read(_status, user_id, conversation_id)
@@ -207,7 +206,7 @@ def _count(connection: Connection, turn: Turn) -> int:
     """How many messages the branch up to this turn shows. While it runs its log is ahead of its row."""
     if turn.ended or turn.status == "waiting":
         return turn.message_count
-    transcript = fold.fold(item.event for item in events.read(connection, turn.num, 0, _EVERYTHING))
+    transcript = _transcript(connection, turn.num)
     above = turn.message_count - len(msg.shown(turn.messages or ()))
     return above + len(msg.shown(transcript.messages()))
 
@@ -240,8 +239,15 @@ def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int
         yield finished.get(id(message)) if place < 0 else drafts[place]
 
 
-def _shown(seen: list[Seen]) -> list[Message]:
-    said: list[Message] = []
-    for item in seen:
-        said += [Message("user", item.turn.content), *msg.shown(item.messages)]
-    return said
+def _history(connection: Connection, user_id: str, conversation_id: str) -> list[Message]:
+    conversation = rows.get(connection, conversation_id, user_id)
+    told: list[Message] = []
+    for turn in tree.branch(turns.said(connection, conversation_id), conversation.active_turn):
+        ended = turn.status in turns.ENDED
+        messages = turn.messages or [] if ended else _transcript(connection, turn.num).messages()
+        told += [Message("user", turn.content), *msg.shown(messages)]
+    return told
+
+
+def _transcript(connection: Connection, num: int) -> fold.Transcript:
+    return fold.fold(item.event for item in events.read(connection, num, 0, _EVERYTHING))

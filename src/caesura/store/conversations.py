@@ -148,9 +148,11 @@ def lock(connection: Connection, conversation_id: str, user_id: str | None = Non
 def remove(connection: Connection, conversation_id: str, user_id: str) -> list[int]:
     """Delete all of it from every table; the numbers of its turns, whose streams must end."""
     get(connection, conversation_id, user_id)
-    lock(connection, conversation_id)
-    # Locking the turns first: whoever appends to one of them has finished, or will find it gone.
+    # The turns before the conversation, as a run does that gives it a title. Whoever appends to one of them
+    # has finished then, or will find it gone. Once more behind the conversation's lock, for one made meanwhile.
     held = select(turns.c.num).where(turns.c.conversation_id == conversation_id).order_by(turns.c.num)
+    connection.execute(held.with_for_update())
+    lock(connection, conversation_id)
     numbers = list(connection.execute(held.with_for_update()).scalars())
     connection.execute(delete(events).where(events.c.turn.in_(numbers)))
     connection.execute(delete(conversations).where(conversations.c.id == conversation_id))

@@ -26,9 +26,15 @@ class Postgres:
 
     shared = True
 
-    def __init__(self, engine: AsyncEngine, blocking: Engine, after_commit: Callable[[], None]) -> None:
-        self._engine = engine
-        self._blocking = blocking
+    def __init__(
+        self,
+        writing: AsyncEngine,
+        reading: AsyncEngine,
+        blocking: Engine,
+        after_commit: Callable[[], None],
+    ) -> None:
+        """Readers have connections of their own: however many there are, what is written does not wait."""
+        self._writing, self._reading, self._blocking = writing, reading, blocking
         self._after_commit = after_commit
 
     @classmethod
@@ -41,11 +47,12 @@ class Postgres:
             "pool_timeout": _WAIT,
             "connect_args": {"connect_timeout": _WAIT, "application_name": "caesura"},
         }
-        engine = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
+        writing = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
+        reading = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
         blocking = create_engine(target, pool_size=1, max_overflow=0, **options)
-        for made in (engine.sync_engine, blocking):
+        for made in (writing.sync_engine, reading.sync_engine, blocking):
             event.listen(made, "connect", _bound)
-        database = cls(engine, blocking, after_commit or _nothing)
+        database = cls(writing, reading, blocking, after_commit or _nothing)
         try:
             await database.write(migrate.upgrade)
         except CaesuraError as error:
@@ -56,17 +63,17 @@ class Postgres:
 
     @property
     def engines(self) -> tuple[Engine, ...]:
-        return (self._engine.sync_engine,)
+        return (self._writing.sync_engine, self._reading.sync_engine)
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors():
-            async with self._engine.connect() as connection:
+            async with self._reading.connect() as connection:
                 await connection.execution_options(isolation_level="REPEATABLE READ")
                 return await connection.run_sync(lambda c: work(c, *args, **kwargs))
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors():
-            async with self._engine.begin() as connection:
+            async with self._writing.begin() as connection:
                 result = await connection.run_sync(lambda c: work(c, *args, **kwargs))
         self._after_commit()
         return result
@@ -80,7 +87,8 @@ class Postgres:
             return work(connection, *args, **kwargs)
 
     async def close(self) -> None:
-        await self._engine.dispose()
+        await self._writing.dispose()
+        await self._reading.dispose()
         self._blocking.dispose()
 
 

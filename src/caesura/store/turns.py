@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, case, func, insert, or_, select, update
 
 from caesura.core import ids, plain
 from caesura.core import messages as msg
@@ -48,6 +48,17 @@ class Turn:
     @property
     def ended(self) -> bool:
         return self.status in ENDED
+
+
+class Said(NamedTuple):
+    """A turn as far as it takes to tell what was said in it."""
+
+    num: int
+    id: str
+    parent_id: str | None
+    status: Status
+    content: str
+    messages: list[msg.Message] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +139,17 @@ def of(connection: Connection, conversation_id: str) -> list[Turn]:
     """All turns of a conversation, oldest first: the whole tree."""
     statement = select(turns).where(turns.c.conversation_id == conversation_id).order_by(turns.c.ordinal)
     return [_turn(row) for row in connection.execute(statement)]
+
+
+def said(connection: Connection, conversation_id: str) -> list[Said]:
+    """All turns of a conversation, oldest first, without what only their owner needs to know."""
+    columns = (turns.c[name] for name in Said._fields)
+    where = turns.c.conversation_id == conversation_id
+    rows = connection.execute(select(*columns).where(where).order_by(turns.c.ordinal)).all()
+    return [
+        Said(num, turn_id, parent_id, status, bytes(content).decode(), _messages(messages))
+        for num, turn_id, parent_id, status, content, messages in rows
+    ]
 
 
 def count_queued(connection: Connection) -> int:
@@ -228,7 +250,16 @@ RELEASED: dict[str, Any] = {"owner": None, "lease_until": None}
 
 def release(connection: Connection, num: int, epoch: int, *, requeue: bool = False) -> None:
     """Let go of a turn; with `requeue` another owner is to go on with it at once."""
-    change(connection, num, epoch, **RELEASED | ({"status": "queued"} if requeue else {}))
+    change(connection, num, epoch, **_HANDED_OVER if requeue else RELEASED)
+
+
+_GOES_ON = turns.c.status.in_(("queued", "running"))
+#: One that has come to its outcome is not begun again: whoever finds its lease run out writes its last event.
+_HANDED_OVER: dict[str, Any] = {
+    "status": case((_GOES_ON, "queued"), else_=turns.c.status),
+    "owner": case((_GOES_ON, None), else_=turns.c.owner),
+    "lease_until": case((_GOES_ON, None), else_=0),
+}
 
 
 def reopen(connection: Connection, turn_id: str) -> Turn:
@@ -280,8 +311,11 @@ def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms:
 
 def _turn(row: Row[Any]) -> Turn:
     values = dict(row._mapping)
-    stored = values["messages"]
     values["content"] = bytes(values["content"]).decode()
-    values["messages"] = None if stored is None else [msg.from_dict(item) for item in plain.loads(stored)]
+    values["messages"] = _messages(values["messages"])
     values["grants"] = tuple(plain.loads(values["grants"])) if values["grants"] else ()
     return Turn(**values)
+
+
+def _messages(stored: bytes | None) -> list[msg.Message] | None:
+    return None if stored is None else [msg.from_dict(item) for item in plain.loads(stored)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Body, Header, Path, Query, Response
 
-from caesura.core import ids
+from caesura.core import ids, plain
 from caesura.core.errors import (
     AlreadyAnswered,
     BadAnswer,
@@ -25,6 +25,7 @@ from caesura.core.interrupts import answer_dict
 from caesura.dialects.threads import cursor, encode, wire
 from caesura.dialects.threads.decide import Action, decisions
 from caesura.dialects.threads.encode import State
+from caesura.http import sse
 from caesura.http.auth import RunningUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.errors import Form, Problem, documented
@@ -54,7 +55,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
         "`tool/start {tool, input, id}`, `tool/end {tool, output, id}`, `interrupt {info, taskName, data, "
         "questions, options, interrupt_id}`, `title_updated {title}`, `error {message}`, and exactly one "
         "`end {}`, last.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"schema": sse.schema()}},
     }
 }
 _CONFLICT: dict[int | str, dict[str, Any]] = {
@@ -102,11 +103,12 @@ async def status(here: Here, user_id: User, thread_id: ThreadId) -> wire.ThreadS
         return wire.status(await here.service.conversations.status(user_id, thread_id))
 
 
-@router.get("/history/{thread_id}", responses=_OF_ONE)
-async def history(here: Here, user_id: User, thread_id: ThreadId) -> wire.History:
+@router.get("/history/{thread_id}", response_model=wire.History, responses=_OF_ONE)
+async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
     with _own(user_id, thread_id):
         messages = await here.service.conversations.history(user_id, thread_id)
-    return wire.history(thread_id, messages)
+    # Thousands of messages are written as they are, without a model for each.
+    return Response(plain.dumps(wire.history(thread_id, messages)), media_type="application/json")
 
 
 @router.post(

@@ -109,9 +109,10 @@ def status(found: Status) -> ThreadStatus:
     )
 
 
-def history(thread_id: str, messages: list[Message]) -> History:
-    said = [Said(role=message.role, content=message.content) for message in messages]
-    return History(thread_id=thread_id, messages=said)
+def history(thread_id: str, messages: list[Message]) -> dict[str, Any]:
+    """A `History`, as plain data."""
+    said = [{"role": message.role, "content": message.content} for message in messages]
+    return {"thread_id": thread_id, "messages": said}
 
 
 def time_of(milliseconds: int) -> str:
