@@ -16,6 +16,3 @@ def main() -> None:
     except CaesuraError as error:
         print(f"caesura: {error.message}", file=sys.stderr)
         sys.exit(2 if isinstance(error, StartupError) else 1)
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has seen enough
-        sys.exit(1)

@@ -93,11 +93,12 @@ def _untold(run: Run, state: StateSnapshot | None, given: Any) -> list[str]:
 
 
 def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
-    """An operator's graph will say anew what it had not kept when its process died."""
+    """An operator's graph will say anew what it had not kept when its process died, and what a node had
+    said before it asked: the node begins again from its top."""
     known = foreign.refs(state.values) if state is not None else set()
-    if run.cause == "adopt":
-        for call in foreign.void(run, known):
-            run.say(ev.TextVoided(call))
+    again = foreign.void(run, known) if run.cause == "adopt" else list(run.transcript.drafts)
+    for call in again:
+        run.say(ev.TextVoided(call))
 
 
 async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
@@ -122,6 +123,8 @@ async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
                 await watcher.see(mode, data)
     except GraphDrained as error:
         raise Released from error
+    if watcher is not None and not asked:
+        await watcher.end()
     return asked
 
 

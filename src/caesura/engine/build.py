@@ -15,7 +15,7 @@ from caesura.agents.chunks import text_of
 from caesura.agents.context import RunContext
 from caesura.agents.loader import Agent, Catalog, Link
 from caesura.agents.models import chat_models, label
-from caesura.agents.spec import Permission
+from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any
 from caesura.engine.compiled import BoundModel, Compiled
@@ -38,6 +38,10 @@ class Builder:
 
     def get(self, name: str) -> Compiled:
         return self._of(self._catalog.get(name))
+
+    def unusable(self, name: str, fault: Exception) -> Compiled:
+        """An agent that can only fail, so that its turns end as others do."""
+        return Compiled(name, "", Spec(), None, (), {}, {}, self._saver, fault=fault)
 
     def _of(self, agent: Agent) -> Compiled:
         known = self._compiled.get(agent.name)

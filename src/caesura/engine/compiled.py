@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.pregel import Pregel
 
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.tool import Tool
@@ -28,13 +27,15 @@ class Compiled:
     name: str
     version: str
     spec: Spec
-    graph: Pregel[Any, Any, Any, Any]
+    graph: Any
     models: tuple[BoundModel, ...]
     tools: Mapping[str, Tool]
     permissions: Mapping[str, Permission]
     saver: Saver
     #: The graph is the operator's own: we watch it from outside.
     foreign: bool = False
+    #: Why it cannot run at all: its file is gone, or wrong.
+    fault: Exception | None = None
 
     @property
     def system_prompt(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from caesura.core import events as ev
-from caesura.core import fold, ids
+from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced
 from caesura.core.fold import Transcript
 from caesura.engine.failures import RunFailed
@@ -61,22 +61,6 @@ class Ending:
             await run.record(released, also=lambda c: turns.release(c, turn.num, turn.epoch))
         if not isinstance(outcome, ev.Interrupted):
             await self._pack(turn)
-
-    async def refuse(self, turn: Turn, error: Exception) -> None:
-        """There is no such agent, or it cannot be made ready: the turn fails before it begins."""
-        stream = await self._log.open(turn.num, turn.epoch)
-        past = await self._log.read(turn.num, 0, EVERYTHING)
-        transcript = fold.fold(item.event for item in past)
-        number = transcript.segment + 1
-
-        def rows(connection: Connection) -> None:
-            values = turns.told(turn, transcript.closed()) | turns.ended("failed") | turns.RELEASED
-            place = {"segment": number, "segment_seq": stream.last}
-            turns.change(connection, turn.num, turn.epoch, **values | place)
-            checkpoints.remove(connection, turn.num)
-
-        started = ev.RunStarted(turn.agent, number, "retry" if past else "start")
-        await stream.commit(started, failed(turn, error), ev.SegmentEnded(), also=rows, durable=True)
 
     async def is_open(self, turn: Turn) -> bool:
         """Whether the owner died before it could write the last event of a segment."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
@@ -18,6 +19,16 @@ MODES: list[StreamMode] = ["messages", "updates"]
 UPDATES: list[StreamMode] = ["updates"]
 
 
+@dataclass(slots=True)
+class _Heard:
+    """A message that is being said: by which task of which node."""
+
+    call: int
+    node: str
+    task: str
+    usage: dict[str, int] | None = None
+
+
 class Watcher:
     """Turns what a graph streams into events. A message is known by its id: it may come in pieces, then
     whole, and from a graph inside the graph once more."""
@@ -26,28 +37,47 @@ class Watcher:
         self._run = run
         finished = run.transcript.calls.values()
         self._finished = {ref for ref, _ in finished if ref}
-        self._open: dict[str, int] = {}
+        self._open: dict[str, _Heard] = {}
         self._results = {m.tool_call_id for m in run.transcript.finished if m.role == "tool"}
 
     async def see(self, mode: str, data: Any) -> None:
         if mode == "messages":
             message, about = data
             if isinstance(message, AIMessageChunk):
-                self._hear(message, str(about.get("langgraph_node", "")))
+                self._hear(message, about)
             await self._run.stream.breathe()
             return
         for node, update in data.items():
             for found in _messages(update):
                 await self._settle(found, node)
+            await self._complete(node)
 
-    def _hear(self, chunk: AIMessageChunk, node: str) -> None:
+    async def end(self) -> None:
+        """The graph has ended: what it said and did not keep is whole."""
+        for heard in list(self._open.values()):
+            await self._complete(heard.node, always=True)
+
+    def _hear(self, chunk: AIMessageChunk, about: dict[str, Any]) -> None:
         ref = chunk.id or ""
         if not ref or ref in self._finished:
             return
+        node, task = str(about.get("langgraph_node", "")), str(about.get("langgraph_checkpoint_ns", ""))
         if reasoning := reasoning_of(chunk):
-            self._run.say(ev.ReasoningDelta(self._call(ref, node), reasoning.replace("\0", "")))
+            self._run.say(ev.ReasoningDelta(self._call(ref, node, task), reasoning.replace("\0", "")))
         if text := text_of(chunk):
-            self._run.say(ev.TextDelta(self._call(ref, node), text.replace("\0", "")))
+            self._run.say(ev.TextDelta(self._call(ref, node, task), text.replace("\0", "")))
+        if ref in self._open:
+            self._open[ref].usage = usage_of(chunk) or self._open[ref].usage
+
+    async def _complete(self, node: str, always: bool = False) -> None:
+        """A node is done: what its model said without its becoming a message of the state is whole. While
+        the node works several times at once, nobody can tell which of them it was."""
+        said = {ref: heard for ref, heard in self._open.items() if heard.node == node}
+        if always or len({heard.task for heard in said.values()}) == 1:
+            for ref, heard in said.items():
+                del self._open[ref]
+                self._finished.add(ref)
+                await self._run.record(ev.ModelFinished(heard.call, (), heard.usage))
 
     async def _settle(self, message: BaseMessage, node: str) -> None:
         if isinstance(message, AIMessage):
@@ -77,11 +107,11 @@ class Watcher:
         for item in calls:
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], self._run.agent.name))
 
-    def _call(self, ref: str, node: str) -> int:
+    def _call(self, ref: str, node: str, task: str = "") -> int:
         if ref not in self._open:
-            self._open[ref] = self._run.next_call()
-            self._run.say(ev.ModelStarted(self._open[ref], self._run.agent.name, node, ref=ref))
-        return self._open[ref]
+            self._open[ref] = _Heard(self._run.next_call(), node, task)
+            self._run.say(ev.ModelStarted(self._open[ref].call, self._run.agent.name, node, ref=ref))
+        return self._open[ref].call
 
 
 def void(run: Run, kept: set[str]) -> list[int]:

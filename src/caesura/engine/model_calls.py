@@ -87,6 +87,7 @@ class _Speaker:
         if not answer.pieces:
             raise ValueError("the model said nothing at all")
         message = translate.with_own_ids(answer.message(), run.call_ids())
+        run.reserve(call["id"] or "" for call in message.tool_calls)
         await run.record(
             ev.ModelFinished(
                 self._begin(),

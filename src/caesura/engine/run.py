@@ -65,6 +65,7 @@ class Run:
     questions: dict[str, Interrupt] = field(default_factory=dict)
     pause: Pause = field(default_factory=Pause)
     began: float = field(default_factory=time.monotonic)
+    _reserved: set[str] = field(default_factory=set)
 
     def say(self, event: ev.Event) -> None:
         """Append without waiting; readers see it as soon as it is on disk."""
@@ -92,8 +93,14 @@ class Run:
         """What the agent (or the sub-agent under a tool call) has said so far in this turn."""
         return [m for m in self.transcript.finished if m.role == "assistant" and m.parent == parent]
 
-    def call_ids(self) -> Iterable[str]:
-        return (call["id"] for message in self.transcript.finished for call in message.tool_calls)
+    def reserve(self, ids: Iterable[str]) -> None:
+        """These tool call ids are given out: another agent that speaks at the same time gets others."""
+        self._reserved.update(ids)
+
+    def call_ids(self) -> list[str]:
+        """The ids of the turn's tool calls, in their order."""
+        said = [call["id"] for message in self.transcript.finished for call in message.tool_calls]
+        return [*said, *self._reserved]
 
     def context(self, agent: str, parent: str | None = None) -> RunContext:
         return RunContext(

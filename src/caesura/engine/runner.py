@@ -63,12 +63,7 @@ class Runner:
         if turn.ended or (turn.status == "waiting" and await self._ending.is_open(turn)):
             await self._ending.close(turn)
             return
-        try:
-            agent = self._builder.get(turn.agent)
-        except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
-            await self._ending.refuse(turn, error)
-            return
-        run = await self._open(turn, agent, control)
+        run = await self._open(turn, self._agent(turn.agent), control)
         title = await self._begin(run)
         try:
             outcome = await self._outcome(run)
@@ -78,6 +73,12 @@ class Runner:
                 title.cancel()
 
     # --- opening
+
+    def _agent(self, name: str) -> Compiled:
+        try:
+            return self._builder.get(name)
+        except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
+            return self._builder.unusable(name, error)
 
     async def _open(self, turn: Turn, agent: Compiled, control: Control) -> Run:
         new = turn.epoch == 1
@@ -137,6 +138,8 @@ class Runner:
         try:
             if run.control.stop is not None or run.turn.status == "waiting":
                 return await self._closed(run)
+            if run.agent.fault is not None:
+                return failed(run.turn, run.agent.fault)
             if run.transcript.adoptions > _ADOPTIONS:
                 return failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
             async with clock:

@@ -164,13 +164,13 @@ def _live(connection: Connection, user_id: str, conversation_id: str) -> list[in
 
 def _tree(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
     conversation = rows.get(connection, conversation_id, user_id)
-    return conversation, [_seen(connection, turn) for turn in turns.of(connection, conversation_id)]
+    return conversation, _all_seen(connection, turns.of(connection, conversation_id))
 
 
 def _branch(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
     conversation = rows.get(connection, conversation_id, user_id)
     above = tree.branch(turns.of(connection, conversation_id), conversation.active_turn)
-    return conversation, [_seen(connection, turn) for turn in above]
+    return conversation, _all_seen(connection, above)
 
 
 def _status(connection: Connection, user_id: str, conversation_id: str) -> Status:
@@ -211,10 +211,15 @@ def _count(connection: Connection, turn: Turn) -> int:
     return above + len(msg.shown(transcript.messages()))
 
 
-def _seen(connection: Connection, turn: Turn) -> Seen:
+def _all_seen(connection: Connection, found: list[Turn]) -> list[Seen]:
+    ends = events.ends(connection, [turn.num for turn in found])
+    return [_seen(connection, turn, ends.get(turn.num, 0)) for turn in found]
+
+
+def _seen(connection: Connection, turn: Turn, end: int) -> Seen:
     """From the row when the turn has ended; from the log, which is ahead of the row, while it is live."""
     if turn.ended:
-        return Seen(turn, turn.messages or [], events.last(connection, turn.num))
+        return Seen(turn, turn.messages or [], end)
     past = events.read(connection, turn.num, 0, _EVERYTHING)
     transcript = fold.fold(item.event for item in past)
     waiting = turn.status == "waiting"

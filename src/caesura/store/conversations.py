@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, and_, delete, insert, or_, select, true, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    true,
+    tuple_,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core import plain
@@ -54,8 +70,7 @@ def create(
 
 def get(connection: Connection, conversation_id: str, user_id: str) -> Conversation:
     """The one gate: another's conversation and one that does not exist look the same."""
-    mine = and_(conversations.c.id == conversation_id, conversations.c.user_id == user_id)
-    row = connection.execute(_listed(conversations).where(mine)).first()
+    row = connection.execute(_GET, {"id": conversation_id, "user_id": user_id}).first()
     if row is None:
         raise NoConversation
     return _conversation(row)
@@ -90,23 +105,9 @@ def page(
 ) -> Page:
     """A page, newest first, and the number of all, in one query. `after` is the time and id of the last
     row seen: with it a page costs the same however deep it lies."""
-    at = conversations.c.created_at if order == "created" else conversations.c.updated_at
-    keys = select(conversations).where(conversations.c.user_id == user_id)
-    if after is not None:
-        keys = keys.where(tuple_(at, conversations.c.id) < after)
-    found = keys.order_by(at.desc(), conversations.c.id.desc()).limit(limit).offset(offset).subquery("c")
-    newest = found.c.created_at if order == "created" else found.c.updated_at
-    # From the person's row, so that the total is there also when the page is empty.
-    statement = (
-        _columns(found)
-        .add_columns(users.c.conversation_count)
-        .select_from(users)
-        .join(found, true(), isouter=True)
-        .join(turns, turns.c.id == found.c.active_turn, isouter=True)
-        .where(users.c.id == user_id)
-        .order_by(newest.desc(), found.c.id.desc())
-    )
-    rows = connection.execute(statement).all()
+    seen, seen_id = after or (None, None)
+    values = {"user_id": user_id, "limit": limit, "offset": offset, "seen": seen, "seen_id": seen_id}
+    rows = connection.execute(_page(order, after is not None), values).all()
     return Page([_conversation(row[:-1]) for row in rows if row[0] is not None], rows[0][-1] if rows else 0)
 
 
@@ -129,17 +130,13 @@ def activate(connection: Connection, conversation_id: str, turn_id: str) -> None
 
 def extend(connection: Connection, conversation_id: str, turn_id: str) -> None:
     """A new turn was made: the active branch ends in it."""
-    columns = conversations.c
-    values = {"active_turn": turn_id, "turn_count": columns.turn_count + 1, "updated_at": now_ms()}
-    connection.execute(update(conversations).where(columns.id == conversation_id).values(**values))
+    connection.execute(_EXTEND, {"at_id": conversation_id, "active_turn": turn_id})
 
 
 def lock(connection: Connection, conversation_id: str, user_id: str | None = None) -> Row[Any]:
     """The row, held until the end of the transaction; with `user_id`, if it is this person's."""
-    statement = select(conversations).where(conversations.c.id == conversation_id)
-    if user_id is not None:
-        statement = statement.where(conversations.c.user_id == user_id)
-    row = connection.execute(statement.with_for_update()).first()
+    statement = _LOCK if user_id is None else _LOCK_OWNED
+    row = connection.execute(statement, {"id": conversation_id, "user_id": user_id}).first()
     if row is None:
         raise NoConversation
     return row
@@ -149,7 +146,7 @@ def remove(connection: Connection, conversation_id: str, user_id: str) -> list[i
     """Delete all of it from every table; the numbers of its turns, whose streams must end."""
     get(connection, conversation_id, user_id)
     # The turns before the conversation, as a run does that gives it a title. Whoever appends to one of them
-    # has finished then, or will find it gone. Once more behind the conversation's lock, for one made meanwhile.
+    # has finished then, or will find it gone. And again behind the conversation's lock: one may be new.
     held = select(turns.c.num).where(turns.c.conversation_id == conversation_id).order_by(turns.c.num)
     connection.execute(held.with_for_update())
     lock(connection, conversation_id)
@@ -181,3 +178,37 @@ def _listed(source: Any) -> Select[Any]:
 def _conversation(row: Any) -> Conversation:
     *columns, message_count, interrupted, running = row
     return Conversation._make((*columns, message_count or 0, bool(interrupted), bool(running)))
+
+
+@cache
+def _page(order: Order, behind: bool) -> Select[Any]:
+    at = conversations.c.created_at if order == "created" else conversations.c.updated_at
+    keys = select(conversations).where(conversations.c.user_id == bindparam("user_id"))
+    if behind:
+        place = tuple_(bindparam("seen", type_=BigInteger), bindparam("seen_id", type_=String))
+        keys = keys.where(tuple_(at, conversations.c.id) < place)
+    newest = keys.order_by(at.desc(), conversations.c.id.desc())
+    found = newest.limit(bindparam("limit")).offset(bindparam("offset")).subquery("c")
+    shown = found.c.created_at if order == "created" else found.c.updated_at
+    # From the person's row, so that the total is there also when the page is empty.
+    return (
+        _columns(found)
+        .add_columns(users.c.conversation_count)
+        .select_from(users)
+        .join(found, true(), isouter=True)
+        .join(turns, turns.c.id == found.c.active_turn, isouter=True)
+        .where(users.c.id == bindparam("user_id"))
+        .order_by(shown.desc(), found.c.id.desc())
+    )
+
+
+# Built once: building a statement costs more than running it.
+_MINE = and_(conversations.c.id == bindparam("id"), conversations.c.user_id == bindparam("user_id"))
+_GET = _listed(conversations).where(_MINE)
+_LOCK = select(conversations).where(conversations.c.id == bindparam("id")).with_for_update()
+_LOCK_OWNED = select(conversations).where(_MINE).with_for_update()
+_EXTEND = (
+    update(conversations)
+    .where(conversations.c.id == bindparam("at_id"))
+    .values(turn_count=conversations.c.turn_count + 1, updated_at=now_ms())
+)

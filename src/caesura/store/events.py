@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from caesura.core import codec
 from caesura.core.events import Envelope
@@ -44,6 +44,30 @@ class Rows(NamedTuple):
     body: bytes
 
 
+# Built once: building a statement costs more than running it.
+_OF = events.c.turn == bindparam("turn")
+_LAST = select(events.c.last).where(_OF).order_by(events.c.first.desc()).limit(1)
+_LAST_OWNED = _LAST.where(events.c.turn == turns.c.num, turns.c.epoch == bindparam("epoch"))
+#: The row that holds the next event begins at or before it.
+_BEGIN = select(func.max(events.c.first)).where(_OF, events.c.first <= bindparam("next"))
+_READ = (
+    select(events.c.first, events.c.at, events.c.version, events.c.body)
+    .where(_OF, events.c.first >= func.coalesce(_BEGIN.scalar_subquery(), 0))
+    .order_by(events.c.first)
+    .limit(bindparam("limit"))
+)
+_LOOSE = (
+    select(events.c.first, events.c.last, events.c.at, events.c.body)
+    .where(_OF, events.c.version == codec.VERSION)
+    .order_by(events.c.first)
+)
+_DELETE_LOOSE = delete(events).where(
+    _OF,
+    events.c.version == codec.VERSION,
+    events.c.first.between(bindparam("begin"), bindparam("end")),
+)
+
+
 def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
     """Insert what its epoch still owns; the numbers of the turns that were refused. One row a turn."""
     lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
@@ -63,24 +87,20 @@ def _insert_sqlite(connection: Connection, lines: Sequence[tuple[Any, ...]]) -> 
 
 def last(connection: Connection, turn: int, epoch: int | None = None) -> int:
     """The number of the newest event; 0 when there is none, or when this epoch does not own the turn."""
-    statement = select(func.max(events.c.last)).where(events.c.turn == turn)
-    if epoch is not None:
-        statement = statement.where(events.c.turn == turns.c.num, turns.c.epoch == epoch)
-    return connection.execute(statement).scalar() or 0
+    statement = _LAST if epoch is None else _LAST_OWNED
+    return connection.execute(statement, {"turn": turn, "epoch": epoch}).scalar() or 0
+
+
+def ends(connection: Connection, numbers: Collection[int]) -> dict[int, int]:
+    """The number of the newest event of each of these turns that has any."""
+    statement = select(events.c.turn, func.max(events.c.last)).where(events.c.turn.in_(numbers))
+    return {turn: end for turn, end in connection.execute(statement.group_by(events.c.turn))}
 
 
 def read(connection: Connection, turn: int, after: int, limit: int) -> list[Envelope]:
     """Up to about `limit` events strictly after a number, in order, without gaps."""
-    # The row that holds `after + 1` begins at or before it.
-    begin = select(func.max(events.c.first)).where(events.c.turn == turn, events.c.first <= after + 1)
-    statement = (
-        select(events.c.first, events.c.at, events.c.version, events.c.body)
-        .where(events.c.turn == turn, events.c.first >= func.coalesce(begin.scalar_subquery(), 0))
-        .order_by(events.c.first)
-        .limit(limit)
-    )
     found: list[Envelope] = []
-    for row in connection.execute(statement):
+    for row in connection.execute(_READ, {"turn": turn, "next": after + 1, "limit": limit}):
         found += codec.decode(row.version, bytes(row.body), row.first, row.at)
         if found[-1].seq - after >= limit:
             break
@@ -90,14 +110,11 @@ def read(connection: Connection, turn: int, after: int, limit: int) -> list[Enve
 def pack(connection: Connection, turn: int, epoch: int) -> None:
     """Put the rows of an ended turn together into few compressed ones. Readers cannot tell."""
     hold(connection, turn, epoch)
-    columns = (events.c.first, events.c.last, events.c.at, events.c.body)
-    loose = select(*columns).where(events.c.turn == turn, events.c.version == codec.VERSION)
-    rows = connection.execute(loose.order_by(events.c.first)).all()
+    rows = connection.execute(_LOOSE, {"turn": turn}).all()
     if len(rows) < 2:
         return
     packed = [_packed(turn, part) for part in _parts(rows)]
-    gone = events.c.first.between(rows[0].first, rows[-1].first)
-    connection.execute(delete(events).where(events.c.turn == turn, events.c.version == codec.VERSION, gone))
+    connection.execute(_DELETE_LOOSE, {"turn": turn, "begin": rows[0].first, "end": rows[-1].first})
     connection.execute(insert(events), packed)
 
 

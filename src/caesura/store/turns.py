@@ -6,7 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import (
+    ClauseElement,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from caesura.core import ids, plain
 from caesura.core import messages as msg
@@ -84,31 +96,45 @@ def create(connection: Connection, new: New) -> Turn:
     parent = _parent(connection, new.conversation_id, parent_id)
     turn_id = ids.turn()
     held = new.owner is not None
-    statement = insert(turns).values(
-        id=turn_id,
-        conversation_id=new.conversation_id,
-        user_id=conversation.user_id,
-        ordinal=conversation.turn_count + 1,
-        parent_id=parent_id,
-        agent=new.agent or conversation.agent,
-        status="running" if held else "queued",
-        owner=new.owner,
-        lease_until=now_ms() + new.lease_ms if held else None,
-        epoch=1 if held else 0,
-        segment=1 if held else 0,
-        on_disconnect=new.on_disconnect,
-        message_count=(parent.message_count if parent else 0) + 1,
-        content=plain.text(new.content).encode(),
-        grants=plain.dumps(parent.grants) if parent and parent.grants else None,
-        created_at=now_ms(),
-    )
-    made = connection.execute(statement.returning(turns)).one()
+    values = {
+        "id": turn_id,
+        "conversation_id": new.conversation_id,
+        "user_id": conversation.user_id,
+        "ordinal": conversation.turn_count + 1,
+        "parent_id": parent_id,
+        "agent": new.agent or conversation.agent,
+        "status": "running" if held else "queued",
+        "epoch": 1 if held else 0,
+        "segment": 1 if held else 0,
+        "on_disconnect": new.on_disconnect,
+        "message_count": (parent.message_count if parent else 0) + 1,
+        "content": plain.text(new.content).encode(),
+        "grants": plain.dumps(parent.grants) if parent and parent.grants else None,
+    }
+    if held:
+        values |= {"owner": new.owner, "lease_ms": new.lease_ms}
+    made = connection.execute(_INSERT_HELD if held else _INSERT, values).one()
     conversations.extend(connection, new.conversation_id, turn_id)
     return _turn(made)
 
 
+# Statements that are needed for every turn are built once: building one costs more than running it.
+_INSERT = insert(turns).values(created_at=now_ms()).returning(turns)
+_INSERT_HELD = _INSERT.values(lease_until=now_ms() + bindparam("lease_ms"))
+_BY_ID = select(turns).where(turns.c.id == bindparam("id"))
+_OWNED = _BY_ID.where(turns.c.user_id == bindparam("user_id"))
+_BY_NUM = select(turns).where(turns.c.num == bindparam("num"))
+_HOLD = (
+    select(turns.c.num)
+    .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
+    .with_for_update(key_share=True)
+)
+_CHANGE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
+_CHANGE_ENDED = _CHANGE.values(ended_at=now_ms())
+
+
 def get(connection: Connection, turn_id: str) -> Turn:
-    row = connection.execute(select(turns).where(turns.c.id == turn_id)).first()
+    row = connection.execute(_BY_ID, {"id": turn_id}).first()
     if row is None:
         raise NotFound("turn not found")
     return _turn(row)
@@ -116,8 +142,7 @@ def get(connection: Connection, turn_id: str) -> Turn:
 
 def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
     """A person's own turn: another's and one that does not exist look the same."""
-    mine = and_(turns.c.id == turn_id, turns.c.user_id == user_id)
-    row = connection.execute(select(turns).where(mine)).first()
+    row = connection.execute(_OWNED, {"id": turn_id, "user_id": user_id}).first()
     if row is None:
         raise NotFound("turn not found")
     return _turn(row)
@@ -131,7 +156,7 @@ def at(connection: Connection, conversation_id: str, ordinal: int) -> Turn | Non
 
 
 def numbered(connection: Connection, num: int) -> Turn | None:
-    row = connection.execute(select(turns).where(turns.c.num == num)).first()
+    row = connection.execute(_BY_NUM, {"num": num}).first()
     return _turn(row) if row else None
 
 
@@ -208,17 +233,12 @@ def hold(connection: Connection, num: int, epoch: int) -> None:
         raise Fenced
 
 
-_HOLD = (
-    select(turns.c.num)
-    .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
-    .with_for_update(key_share=True)
-)
-
-
 def change(connection: Connection, num: int, epoch: int, **values: Any) -> None:
     """Set columns of a turn that this epoch owns."""
-    statement = update(turns).where(turns.c.num == num, turns.c.epoch == epoch).values(**values)
-    if connection.execute(statement).rowcount == 0:
+    made = {name: value for name, value in values.items() if isinstance(value, ClauseElement)}
+    plainly = {name: value for name, value in values.items() if name not in made}
+    statement = _CHANGE_ENDED if made.keys() == {"ended_at"} else _CHANGE.values(**made) if made else _CHANGE
+    if connection.execute(statement, plainly | {"at_num": num, "at_epoch": epoch}).rowcount == 0:
         raise Fenced
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import NotFound, UsernameTaken
@@ -27,8 +27,11 @@ def create(connection: Connection, user_id: str, password_hash: str) -> None:
 
 
 def get(connection: Connection, user_id: str) -> User | None:
-    row = connection.execute(select(users).where(users.c.id == user_id)).first()
+    row = connection.execute(_GET, {"id": user_id}).first()
     return User(*row) if row else None
+
+
+_GET = select(users).where(users.c.id == bindparam("id"))
 
 
 def listing(connection: Connection) -> list[User]:
