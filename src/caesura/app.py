@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
@@ -77,11 +76,11 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-def serve(settings: Settings, ready: Callable[[str], None] | None = None) -> None:
+def serve(settings: Settings, ready: Callable[[str], None] = lambda address: None) -> None:
     """Serve until SIGTERM or Ctrl-C; `ready` is told the address once requests are answered."""
     logs.configure(settings.log_level, settings.log_format)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, ready or _greet))
+        runner.run(_serve(settings, ready))
 
 
 async def _serve(settings: Settings, ready: Callable[[str], None]) -> None:
@@ -178,14 +177,3 @@ def _check_agents(catalog: Catalog, settings: Settings) -> None:
         catalog.get(settings.default_agent)
     except NotFound as error:
         raise StartupError(f"CAESURA_DEFAULT_AGENT: {error}") from error
-
-
-def _greet(address: str) -> None:
-    print(
-        f"Caesura {caesura.__version__} is at {address}\n"
-        f"  {address}{DOCS}  every route, to try out\n"
-        "  caesura chat  to talk from another terminal; say `write hello.py` or `ask me 3 questions`\n"
-        "Ctrl-C ends it. What runs then goes on when it starts again.",
-        file=sys.stderr,
-        flush=True,
-    )

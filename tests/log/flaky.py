@@ -22,6 +22,10 @@ class Flaky:
         return self._database.shared
 
     @property
+    def light(self) -> bool:
+        return self._database.light
+
+    @property
     def engines(self) -> tuple[Engine, ...]:
         return self._database.engines
 
@@ -39,6 +43,9 @@ class Flaky:
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
+
+    async def harden(self) -> None:
+        await self._database.harden()
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._database.write_now(work, *args, **kwargs)

@@ -1,6 +1,7 @@
 """SQLite: one writer, one owner, and storage that fails."""
 
 import asyncio
+import errno
 import os
 import signal
 import sqlite3
@@ -10,7 +11,6 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -132,19 +132,37 @@ async def test_the_commit_is_announced_before_anyone_is_told(tmp_path: Path) -> 
     assert told == ["committed", "told"]
 
 
-async def test_a_message_survives_power_loss_and_an_event_need_not(database: Sqlite) -> None:
-    def level(connection: Connection) -> Any:
-        return connection.exec_driver_sql("PRAGMA synchronous").scalar()
+async def test_a_message_survives_power_loss_and_an_event_need_not(
+    database: Sqlite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    sync = os.fdatasync
 
-    normal, full = 1, 2
-    assert await database.write(level) == full
-    assert await database.write_lightly(level) == normal
-    assert await database.write(level) == full
-    assert await asyncio.to_thread(database.write_now, level) == normal
-    with _held(database):
-        both = [asyncio.create_task(work(level)) for work in (database.write_lightly, database.write)]
-        await asyncio.sleep(0.05)
-    assert await asyncio.gather(*both) == [full, full]
+    def counted(handle: int) -> None:
+        synced.append(os.path.basename(os.readlink(f"/proc/self/fd/{handle}")))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fdatasync", counted)
+    await database.write_lightly(users.create, "a", "hash")
+    assert synced == []
+    await database.write(users.create, "b", "hash")
+    assert synced == ["caesura.db-wal"]
+    await database.write_lightly(users.create, "c", "hash")
+    await database.harden()
+    assert synced == ["caesura.db-wal"] * 2
+
+
+async def test_a_disk_that_refuses_to_sync_is_told(database: Sqlite, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(handle: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", broken)
+        with pytest.raises(Unavailable):
+            await database.write(users.create, "a", "hash")
+        with pytest.raises(Unavailable):
+            await database.harden()
+    await database.write(users.create, "b", "hash")
 
 
 async def test_a_second_process_is_refused_in_one_line_and_the_first_goes_on(

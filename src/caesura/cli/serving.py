@@ -2,14 +2,47 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import caesura
 from caesura.settings import Settings
+
+_USUAL = "http://127.0.0.1:8000"
 
 
 def serve(flags: Mapping[str, Any]) -> None:
     settings = Settings.load(**flags)
     from caesura import app
 
-    app.serve(settings)
+    app.serve(settings, partial(_greet, settings))
+
+
+def _greet(settings: Settings, address: str) -> None:
+    """Where to go, and what to try."""
+    from caesura.agents.models import DEMO, default_model
+
+    url = f" --url {address}" if address != _USUAL else ""
+    found = default_model(os.environ, settings.model)
+    model = "demo (no AI)" if found == DEMO else found
+    print(
+        f"Caesura {caesura.__version__} is at {address}, model: {model}\n"
+        f"  {address}/docs\n"
+        "      every route, to try out\n"
+        f"  {_program()} chat{url}\n"
+        "      in another terminal: say `count to 20`, `write hello.py` or `ask me 3 questions`\n"
+        "Ctrl-C ends it. What runs then goes on when it starts again.",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _program() -> str:
+    """How this program is called from here."""
+    if shutil.which("caesura") is not None or not sys.argv[0].endswith("caesura"):
+        return "caesura"
+    return os.path.relpath(sys.argv[0])

@@ -100,7 +100,7 @@ class Run:
     def call_ids(self) -> list[str]:
         """The ids of the turn's tool calls, in their order."""
         said = [call["id"] for message in self.transcript.finished for call in message.tool_calls]
-        return [*said, *self._reserved]
+        return list(dict.fromkeys([*said, *self._reserved]))
 
     def context(self, agent: str, parent: str | None = None) -> RunContext:
         return RunContext(

@@ -159,7 +159,8 @@ class _Call:
         def ended(connection: Connection) -> None:
             journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
 
-        await self._run.record(self._finished(text, status), also=ended, durable=True)
+        # Lost with the power it would be an unknown outcome, which a person decides on: no need to wait.
+        await self._run.record(self._finished(text, status), also=ended)
         return self._message(text, status)
 
     async def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:

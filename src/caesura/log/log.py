@@ -59,6 +59,7 @@ class Log:
         self._dirty: dict[Stream, None] = {}
         self._flusher: asyncio.Task[None] | None = None
         self._pause: asyncio.Future[None] | None = None
+        self._hardening: set[asyncio.Task[None]] = set()
 
     async def open(self, turn: int, epoch: int) -> Stream:
         """The writing end of a turn's log, for the owner of this epoch; `Fenced` for anyone else."""
@@ -116,6 +117,8 @@ class Log:
         """Write what is pending, then let every reader end."""
         while self._flusher is not None and not self._flusher.done():
             await asyncio.wait([self._flusher])
+        if self._hardening:
+            await asyncio.wait(self._hardening)
         for tail in list(self._tails.values()):
             tail.close()
 
@@ -173,8 +176,7 @@ class Log:
             self._committed(time.perf_counter() - began, written)
 
     async def _write(self, batches: list[Batch]) -> list[Any]:
-        write = self._database.write if any(b.durable for b in batches) else self._database.write_lightly
-        return await self._patiently(lambda again: write(_append, batches, again))
+        return await self._patiently(lambda again: self._database.write_lightly(_append, batches, again))
 
     async def _patiently(self, attempt: Callable[[bool], Awaitable[T]]) -> T:
         """Try again, and say so, for as long as the storage may be away."""
@@ -197,14 +199,35 @@ class Log:
         stream = batch.stream
         if isinstance(outcome, Fenced):
             stream.fail(outcome)
-        if isinstance(outcome, Exception) or not batch.envelopes:
+        if isinstance(outcome, Exception):
             batch.tell(outcome)
+            return False
+        if not batch.envelopes:
+            self._settle(batch, outcome)
             return False
         stream.last = batch.envelopes[-1].seq
         if tail := self._tails.get(stream.turn):
             tail.push(batch.envelopes)
-        batch.tell(outcome)
+        self._settle(batch, outcome)
         return True
+
+    def _settle(self, batch: Batch, outcome: Any) -> None:
+        """Tell who waits for the batch: at once, or when it would survive power loss, if it must. The next
+        commit does not wait for that."""
+        if not (batch.durable and self._database.light):
+            batch.tell(outcome)
+            return
+        task = asyncio.create_task(self._harden(batch, outcome))
+        self._hardening.add(task)
+        task.add_done_callback(self._hardening.discard)
+
+    async def _harden(self, batch: Batch, outcome: Any) -> None:
+        try:
+            await self._database.harden()
+        except CaesuraError as error:
+            batch.tell(error)
+        else:
+            batch.tell(outcome)
 
     def _join(self, turn: int) -> Tail:
         tail = self._tails.setdefault(turn, Tail())

@@ -36,12 +36,12 @@ async def once(
 ) -> tuple[Turn, bool]:
     """Do the work that makes or moves a turn, unless this key has done it; the turn, and whether it did."""
     if key is None:
-        return await database.write(work), True
+        return await database.write_lightly(work), True
     try:
-        return await database.write(_once, user_id, key, work)
+        return await database.write_lightly(_once, user_id, key, work)
     except IntegrityError:
         # Two at once under one key: the other one was first, and is to be found now.
-        return await database.write(_once, user_id, key, work)
+        return await database.write_lightly(_once, user_id, key, work)
 
 
 def _once(

@@ -138,6 +138,8 @@ class Turns:
         turn, new = await idempotency.once(self._database, user_id, key, work)
         if new and turn.owner == supervisor.owner and not supervisor.works_on(turn):
             supervisor.run(turn)
+        # Work begins while the disk still writes; the person is told when it is safe there.
+        await self._database.harden()
         return turn
 
     async def _make_way(

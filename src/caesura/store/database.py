@@ -30,6 +30,11 @@ class Database(Protocol):
         ...
 
     @property
+    def light(self) -> bool:
+        """Whether `write_lightly` leaves anything for `harden` to do."""
+        ...
+
+    @property
     def engines(self) -> tuple[Engine, ...]:
         """The engines that statements run on: the first one writes."""
         ...
@@ -44,6 +49,10 @@ class Database(Protocol):
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As `write`, but may be lost to power loss (never to a crash of the process)."""
+        ...
+
+    async def harden(self) -> None:
+        """Make all that is written so far survive power loss."""
         ...
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -25,6 +25,7 @@ class Postgres:
     """A database that many processes share."""
 
     shared = True
+    light = False
 
     def __init__(
         self,
@@ -81,6 +82,9 @@ class Postgres:
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         # Not lighter here: a commit that PostgreSQL could forget would be an event shown and then lost.
         return await self.write(work, *args, **kwargs)
+
+    async def harden(self) -> None:
+        pass
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors(), self._blocking.begin() as connection:

@@ -14,6 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import migrate
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
+from caesura.store.disk import Disk
 
 _READERS = 4
 _GROUP = 512
@@ -38,6 +40,7 @@ class Sqlite:
     """A database in one file, owned by this process alone."""
 
     shared = False
+    light = True
 
     def __init__(
         self,
@@ -58,7 +61,6 @@ class Sqlite:
         self._writing = _engine(path, "BEGIN IMMEDIATE", busy_timeout, readers=0)
         self._reading = _engine(path, "BEGIN", busy_timeout, readers=_READERS)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="caesura-read")
-        self._durable = True
         try:
             with storage_errors(), self._writing.begin() as connection:
                 if self._lock is not None:
@@ -71,6 +73,7 @@ class Sqlite:
         except BaseException:
             self._release()
             raise
+        self._disk = Disk(Path(f"{path}-wal"))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
 
@@ -89,6 +92,14 @@ class Sqlite:
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.wrap_future(self._submit(False, lambda c: work(c, *args, **kwargs)))
 
+    async def harden(self) -> None:
+        done: Future[None] = Future()
+        done.set_running_or_notify_cancel()
+        with self._closing:
+            self._refuse_closed()
+            self._disk.settle(lambda error: _tell(done, None, error))
+        await asyncio.wrap_future(done)
+
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._submit(False, lambda c: work(c, *args, **kwargs)).result()
 
@@ -99,6 +110,7 @@ class Sqlite:
             self._closed = True
             self._units.put(None)
         await asyncio.to_thread(self._writer.join)
+        await asyncio.to_thread(self._disk.close)
         self._readers.shutdown()
         self._release()
 
@@ -134,23 +146,17 @@ class Sqlite:
                 return
 
     def _commit(self, group: list[_Unit]) -> None:
-        outcomes: list[Callable[[], None]] = []
         try:
-            with storage_errors(), self._writing.connect() as connection:
-                self._set_durable(connection, any(unit.durable for unit in group))
-                with connection.begin():
-                    outcomes = [_run(connection, unit, alone=len(group) == 1) for unit in group]
+            with storage_errors(), self._writing.connect() as connection, connection.begin():
+                outcomes = [_run(connection, unit, alone=len(group) == 1) for unit in group]
             self._after_commit()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's answer
-            outcomes = [_failure(unit, error) for unit in group]
-        for tell in outcomes:
-            tell()
-
-    def _set_durable(self, connection: Connection, durable: bool) -> None:
-        if durable != self._durable:
-            level = "FULL" if durable else "NORMAL"
-            _driver(connection).execute(f"PRAGMA synchronous={level}")
-            self._durable = durable
+            outcomes = [(None, error) for _ in group]
+        for unit, (result, failure) in zip(group, outcomes, strict=True):
+            if unit.durable and failure is None:
+                self._disk.settle(partial(_tell, unit.done, result))
+            else:
+                _tell(unit.done, result, failure)
 
     def _release(self) -> None:
         self._writing.dispose()
@@ -159,11 +165,10 @@ class Sqlite:
             os.close(self._lock)
 
 
-def _run(connection: Connection, unit: _Unit, alone: bool) -> Callable[[], None]:
-    """What to tell the unit's caller once the transaction is on disk."""
+def _run(connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Exception | None]:
+    """What the unit gave, or why it failed: its caller is told when the transaction is on disk."""
     if alone:
-        result = unit.work(connection)
-        return lambda: unit.done.set_result(result)
+        return unit.work(connection), None
     savepoint = connection.begin_nested()
     try:
         result = unit.work(connection)
@@ -172,12 +177,15 @@ def _run(connection: Connection, unit: _Unit, alone: bool) -> Callable[[], None]
         if not _driver(connection).in_transaction:
             raise  # a full disk made SQLite roll back the whole transaction
         savepoint.rollback()
-        return _failure(unit, mapped(error))
-    return lambda: unit.done.set_result(result)
+        return None, mapped(error)
+    return result, None
 
 
-def _failure(unit: _Unit, error: Exception) -> Callable[[], None]:
-    return lambda: unit.done.set_exception(error)
+def _tell(done: Future[Any], result: Any, error: Exception | None) -> None:
+    if error is None:
+        done.set_result(result)
+    else:
+        done.set_exception(error)
 
 
 def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine:
@@ -191,7 +199,7 @@ def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine
     @event.listens_for(engine, "connect")
     def _connected(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "temp_store=MEMORY"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -1,0 +1,62 @@
+"""The disk: makes what was committed safe from power loss, beside the writer instead of in its way.
+
+A light commit has written its frames; they survive a crash of the process. One sync of the write-ahead log
+then makes all of them survive power loss. While it is under way the writer goes on, and whoever asks
+meanwhile shares the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from caesura.core.errors import Unavailable
+
+Told = Callable[[Exception | None], None]
+
+
+class Disk:
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._handle: int | None = None
+        self._waiting: queue.SimpleQueue[Told | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="caesura-sync", daemon=True)
+        self._thread.start()
+
+    def settle(self, told: Told) -> None:
+        """Call `told`, with the error if there was one, when all that is committed now is safe."""
+        self._waiting.put(told)
+
+    def close(self) -> None:
+        self._waiting.put(None)
+        self._thread.join()
+        if self._handle is not None:
+            os.close(self._handle)
+
+    def _run(self) -> None:
+        open_ = True
+        while open_:
+            told = [self._waiting.get()]
+            while not self._waiting.empty():
+                told.append(self._waiting.get())
+            open_ = None not in told
+            error = self._sync()
+            for tell in told:
+                if tell is not None:
+                    tell(error)
+
+    def _sync(self) -> Exception | None:
+        try:
+            if self._handle is None:
+                self._handle = os.open(self._log, os.O_RDONLY | os.O_CLOEXEC)
+            os.fdatasync(self._handle)
+        except FileNotFoundError:
+            return None  # nothing was written yet
+        except OSError as cause:
+            error = Unavailable()
+            error.__cause__ = cause
+            return error
+        return None
