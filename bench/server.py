@@ -336,7 +336,7 @@ def _free_port() -> int:
 
 
 async def _answers(port: int, what: bytes) -> None:
-    for _ in range(300):
+    for _ in range(1500):
         try:
             if await load.fetch(port, what):
                 return

@@ -20,6 +20,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_is_documented(name: str) -> None:
+    page = (Path(__file__).parents[1] / "docs/settings.md").read_text()
+    assert f"| `{PREFIX}{name.upper()}` |" in page
+
+
 def load(monkeypatch: pytest.MonkeyPatch, **values: str) -> Settings:
     for name, value in values.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)

@@ -23,11 +23,9 @@ from tests.api.server import Served
 PROGRAM = """
 import sys
 from caesura.core.errors import StartupError
-from caesura.settings import Settings
 try:
-    settings = Settings.load()
-    from caesura.app import serve
-    serve(settings)
+    from caesura.cli.serving import serve
+    serve({})
 except StartupError as error:
     sys.exit(str(error))
 """

@@ -78,7 +78,9 @@ _AGENTS = {
     "talk": "tools: []\n  model: {class: 'model:Fixed', options: {role: talk}}",
     "slow": "tools: []\n  model: {class: 'model:Fixed', options: {role: slow}}",
     "waits": "tools: [wait]\n  model: {class: 'model:Fixed', options: {role: waits}}",
-    "words": "tools: []\n  interrupt: {enabled: true}\n  model: {class: 'model:Fixed', options: {role: words}}",
+    "words": (
+        "tools: []\n  interrupt: {enabled: true}\n  model: {class: 'model:Fixed', options: {role: words}}"
+    ),
     "helper": "tools: [note, seal]\n  model: {class: 'model:Fixed', options: {role: helper}}",
     "lead": (
         "tools: []\n  sub_agents: [{ref: helper, description: Helps}]\n"

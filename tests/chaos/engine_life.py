@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -144,10 +145,8 @@ async def _see_through(database: Database, engine: Engine, turn: turns.Turn, unk
     while not ((row := await _row(database, turn)).ended and row.owner is None):
         if row.status == "waiting" and (asked := await database.read(interrupts.pending, turn.num)):
             answers = {item.interrupt.id: answer_to(item.interrupt, unknown) for item in asked}
-            try:
+            with suppress(AlreadyAnswered, NothingPending):
                 await database.write(interrupts.answer, USER, answers)
-            except (AlreadyAnswered, NothingPending):
-                pass
             engine.supervisor.hurry(turn.num)
             engine.supervisor.nudge()
         await asyncio.sleep(0.003)

@@ -50,7 +50,10 @@ def rows(orders: Orders) -> dict[str, list[Any]]:
 
     def everything(connection: Connection) -> dict[str, list[Any]]:
         tables = schema.metadata.sorted_tables
-        return {t.name: [tuple(row) for row in connection.execute(select(t).order_by(*t.primary_key))] for t in tables}
+        return {
+            t.name: [tuple(row) for row in connection.execute(select(t).order_by(*t.primary_key))]
+            for t in tables
+        }
 
     with engine.connect() as connection:
         found = everything(connection)
@@ -65,7 +68,9 @@ def until(orders: Orders, ready: Callable[[dict[str, list[Any]]], bool]) -> None
         time.sleep(0.02)
 
 
-def test_an_owner_stopped_while_it_speaks_changes_nothing_when_it_comes_back(lives: Lives, shared: Place) -> None:
+def test_an_owner_stopped_while_it_speaks_changes_nothing_when_it_comes_back(
+    lives: Lives, shared: Place
+) -> None:
     orders = hasty(shared, "slow")
     owner = lives.start(orders)
     until(orders, lambda found: len(found["events"]) > 5)
@@ -80,7 +85,9 @@ def test_an_owner_stopped_while_it_speaks_changes_nothing_when_it_comes_back(liv
     assert found.row.epoch > 1
 
 
-def test_an_owner_stopped_inside_a_tool_changes_nothing_when_it_comes_back(lives: Lives, shared: Place) -> None:
+def test_an_owner_stopped_inside_a_tool_changes_nothing_when_it_comes_back(
+    lives: Lives, shared: Place
+) -> None:
     orders = hasty(shared, "waits")
     owner = lives.start(orders)
     until(orders, lambda found: len(found["tool_calls"]) == 1)
@@ -110,7 +117,9 @@ def test_a_file_has_one_owner_even_if_it_is_stopped_and_that_one_goes_on(lives: 
     assert found.texts == [SAID]
 
 
-def test_a_file_whose_owner_was_stopped_inside_a_tool_does_not_run_it_twice(lives: Lives, file: Place) -> None:
+def test_a_file_whose_owner_was_stopped_inside_a_tool_does_not_run_it_twice(
+    lives: Lives, file: Place
+) -> None:
     orders = replace(hasty(file, "tools"), tool="", unknown="reject")
     owner = lives.start(orders)
     for _ in range(8):

@@ -1,6 +1,7 @@
 """A server for the tests of a module, and the command line in a folder of its own."""
 
 import io
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
+    # What `serve` does to the logs must not outlive it.
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
 
     def run(*arguments: object, stdin: str = "") -> Ran:
         monkeypatch.setattr(sys, "argv", ["caesura", *map(str, arguments)])
@@ -42,8 +45,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         capsys.readouterr()
         with pytest.raises(SystemExit) as caught:
             main()
-            sys.exit(0)
-        code = caught.value.code
-        return Ran(code if isinstance(code, int) else 0 if code is None else 1, *capsys.readouterr())
+        assert isinstance(caught.value.code, int)
+        return Ran(caught.value.code, *capsys.readouterr())
 
     return run

@@ -1,6 +1,7 @@
 """The events of a turn, printed."""
 
 import json
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -18,8 +19,9 @@ def events(run: Run, server: Served, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def alice(server: Served) -> httpx.Client:
-    return server.client()
+def alice(server: Served) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        yield client
 
 
 def numbers(ran: Ran) -> list[int]:

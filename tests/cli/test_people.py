@@ -1,11 +1,14 @@
 """People, on the database itself."""
 
+import asyncio
 import os
+import sqlite3
 from pathlib import Path
 
 import httpx
 import pytest
 
+from caesura.store.sqlite import Sqlite
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
 
@@ -61,6 +64,18 @@ def test_people_are_changed_beside_a_running_server(
         assert not logs_in(client, PASSWORD)
         assert me(client, run("token", "alice").out.strip()) == 200
         assert run("user", "list").out.split()[0] == "alice"
+
+
+def test_a_server_of_another_version_is_not_meddled_with(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "data/caesura.db"
+    owner = Sqlite(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0000'")
+    connection.close()
+    ran = run("user", "list")
+    asyncio.run(owner.close())
+    assert ran.code == 2
+    assert "another schema than this Caesura: stop its server first" in ran.err
 
 
 def me(client: httpx.Client, token: str) -> int:

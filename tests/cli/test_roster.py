@@ -22,13 +22,11 @@ def test_good_files_are_named(run: Run, tmp_path: Path) -> None:
 
 
 def test_every_fault_is_told_with_its_place(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "gardener.yaml").write_text(
-        GOOD.replace("spec:", "spec:\n  tools: [web_serch]\n  colour: red")
-    )
+    (tmp_path / "gardener.yaml").write_text(GOOD.replace("spec:", "spec:\n  flavour: sweet\n  colour: red"))
     ran = run("agents", "check", tmp_path)
     assert ran.code == 1
     assert "gardener.yaml:7: spec.colour: unknown field" in ran.out
-    assert "spec.tools[0]" in ran.out
+    assert "gardener.yaml:6: spec.flavour: unknown field" in ran.out
 
 
 def test_a_folder_without_agents_and_one_that_is_not_there(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a person may ask, through the client."""
 
 import asyncio
+import re
 import subprocess
 import sys
 from contextlib import aclosing
@@ -50,6 +51,17 @@ def test_the_client_needs_nothing_of_the_server() -> None:
     heavy = "langchain langchain_core langgraph sqlalchemy fastapi starlette pydantic uvicorn"
     code = f"import sys, caesura.client; print([m for m in {heavy.split()} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+async def test_the_example_of_the_page_works_as_printed(server: Served) -> None:
+    page = (Path(__file__).parents[2] / "docs/client.md").read_text()
+    (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    server.token("alice")
+    code = example.replace("http://127.0.0.1:8000", server.url)
+    ran = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=subprocess.PIPE)
+    printed, _ = await ran.communicate()
+    assert ran.returncode == 0
+    assert b"wrote 8 bytes to hello.py" in printed
 
 
 # --- people and agents

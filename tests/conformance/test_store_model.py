@@ -399,7 +399,7 @@ class Store(RuleBasedStateMachine):
 
 def test_the_store_does_what_its_model_does(database_url: str) -> None:
     bounds = settings(
-        max_examples=30,
+        max_examples=20,
         stateful_step_count=40,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -15,14 +15,17 @@ SEAL = Call("seal", {"text": "b"}, "seal-1")
 SEALED = [("seal", "sealed b", "ok")]
 
 
-
-
 async def test_an_approval_says_what_is_to_be_done_and_nothing_is_done_before(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("so be it"))
     said = await world.say("go")
     (item,) = said.interrupts
-    assert (item.kind, item.name, item.args, item.tool_call_id) == ("approval", "seal", {"text": "b"}, "seal-1")
+    assert (item.kind, item.name, item.args, item.tool_call_id) == (
+        "approval",
+        "seal",
+        {"text": "b"},
+        "seal-1",
+    )
     assert item.description
     assert not item.unknown
     assert world.traces() == []
@@ -184,7 +187,12 @@ async def test_an_answer_that_does_not_fit_changes_nothing(world: World) -> None
     world.desk.script(Say("May I?", [SEAL]), Say("done"))
     said = await world.say("go")
     (item,) = said.interrupts
-    for wrong in (Answer("edit"), Answer("respond"), Answer("answers", answers=("a",)), Answer("value", value=1)):
+    for wrong in (
+        Answer("edit"),
+        Answer("respond"),
+        Answer("answers", answers=("a",)),
+        Answer("value", value=1),
+    ):
         with pytest.raises(BadAnswer):
             await world.answer(said.turn, {item.id: wrong})
     assert len(await world.database.read(interrupts.pending, said.turn.num)) == 1
@@ -206,7 +214,10 @@ async def test_a_second_answer_learns_the_first_decision_and_the_tool_ran_once(w
 
 QUESTIONS = {
     "questions": [
-        {"question": "Which?", "options": [{"label": "The first", "value": "1"}, {"label": "Other", "value": "2"}]},
+        {
+            "question": "Which?",
+            "options": [{"label": "The first", "value": "1"}, {"label": "Other", "value": "2"}],
+        },
         {"question": "Why?"},
     ]
 }

@@ -25,7 +25,9 @@ async def test_words_that_ask_are_streamed_and_then_the_turn_waits(world: World)
     assert said.text == "I will delete it. Please confirm that."
     (item,) = said.interrupts
     assert (item.kind, item.reason) == ("confirmation", "Please confirm that.")
-    assert [(field.name, field.type, field.required) for field in item.fields] == [("confirm", "confirm", True)]
+    assert [(field.name, field.type, field.required) for field in item.fields] == [
+        ("confirm", "confirm", True)
+    ]
     said = await world.resume(said, CONFIRMED)
     assert said.finished
     assert said.text == "deleted"

@@ -177,7 +177,7 @@ async def test_a_turn_fails_twice_and_succeeds_the_third_time(world: World) -> N
     world.desk.script(Broken(["a"]), Broken(["b"]), Say("c"))
     said = await world.say("go")
     for _ in range(2):
-        assert said.failure
+        assert said.failure.retryable
         await retried(world, said.turn)
         said = await world.segment(said.turn)
     assert said.finished
@@ -185,10 +185,9 @@ async def test_a_turn_fails_twice_and_succeeds_the_third_time(world: World) -> N
     assert [m.content for m in row.messages or ()] == ["c"]
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_a_history_that_was_tried_again_elsewhere_is_read_anew(world: World) -> None:
     """Two engines over one database: one answers, the other tries again, the first goes on."""
-    if not world.database.shared:
-        pytest.skip("one process owns a file")
     world.agent("tools: []")
     world.desk.script(Broken(["half"]), Say("whole"), Say("next"))
     said = await world.say("tell")

@@ -8,7 +8,7 @@ import pytest
 
 from caesura.core import events as ev
 from caesura.core.errors import NothingPending
-from caesura.store import interrupts, turns
+from caesura.store import turns
 from tests.engine.world import YES, World, roles
 from tests.openai_server import Call, Hang, Say
 

@@ -41,7 +41,10 @@ async def test_a_title_does_not_wait_for_the_answer(world: World) -> None:
     [
         (Say('"A quoted\ttitle"\nand more'), "A quoted title"),
         (Say("x" * 500), "x" * 20),
-        (Say("标题：《关于天气的一次很长很长的对话的标题是这样的》"), "关于天气的一次很长很长的对话的标题是这样"),
+        (
+            Say("标题：《关于天气的一次很长很长的对话的标题是这样的》"),
+            "关于天气的一次很长很长的对话的标题是这样",
+        ),
         (Say("   "), None),
         (Say("\u0000\u0007"), None),
         (Refusal(500), None),

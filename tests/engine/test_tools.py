@@ -86,7 +86,9 @@ async def test_arguments_that_are_no_json_are_told_to_the_model(world: World, ar
     assert world.traces() == []
 
 
-@pytest.mark.parametrize("arguments", ['{"text": 5}', '{"other": "x"}', '{"text": ["x"]}', "{}", "null", "[]", '"x"'])
+@pytest.mark.parametrize(
+    "arguments", ['{"text": 5}', '{"other": "x"}', '{"text": ["x"]}', "{}", "null", "[]", '"x"']
+)
 async def test_arguments_that_do_not_fit_are_told_to_the_model(world: World, arguments: str) -> None:
     ((_, _, status),) = await used(world, Call("note", arguments))
     assert status == "error"

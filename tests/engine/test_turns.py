@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import Connection, func, select
 
 from caesura.core import events as ev
 from caesura.core.errors import RunInProgress
-from tests.engine.world import World, roles
+from caesura.store import schema
+from tests.engine.world import YES, World, roles
 from tests.openai_server import Call, Hang, Say
 
 
@@ -57,7 +59,13 @@ async def test_the_provider_gets_what_was_said_before(world: World) -> None:
     world.desk.script(Say("one"), Say("two"), Say("three"))
     for text in ("first", "second", "third"):
         await world.say(text)
-    said = [("user", "first"), ("assistant", "one"), ("user", "second"), ("assistant", "two"), ("user", "third")]
+    said = [
+        ("user", "first"),
+        ("assistant", "one"),
+        ("user", "second"),
+        ("assistant", "two"),
+        ("user", "third"),
+    ]
     assert world.desk.sent() == said
 
 
@@ -94,7 +102,7 @@ async def test_history_is_the_same_for_an_engine_that_never_saw_it(world: World)
 
 async def test_parallel_tool_calls_arrive_whole_and_run_each_once(world: World) -> None:
     world.agent("tools: [note, look]")
-    text = "a long text, with \"quotes\" and 中文, that comes in many pieces"
+    text = 'a long text, with "quotes" and 中文, that comes in many pieces'
     calls = [
         Call("note", {"text": text}, "one"),
         Call("look", {"text": "b"}, "two"),
@@ -142,15 +150,15 @@ async def test_an_answer_that_is_many_hundred_pieces_long_is_whole(world: World)
 
 
 async def test_an_ended_turn_leaves_no_checkpoints_behind(world: World) -> None:
-    from sqlalchemy import func, select
-
-    from caesura.store.schema import checkpoint_writes, checkpoints
-
     world.agent("tools: [note, seal]")
-    world.desk.script(Say("", [Call("note", {"text": "a"}, "1"), Call("seal", {"text": "b"}, "2")]), Say("ok"))
+    calls = [Call("note", {"text": "a"}, "1"), Call("seal", {"text": "b"}, "2")]
+    world.desk.script(Say("", calls), Say("ok"))
     said = await world.say("go")
-    from tests.engine.world import YES
-
+    assert await world.database.read(_checkpoints) > 0
     await world.resume(said, YES)
-    for table in (checkpoints, checkpoint_writes):
-        assert await world.database.read(lambda c: c.execute(select(func.count()).select_from(table)).scalar()) == 0
+    assert await world.database.read(_checkpoints) == 0
+
+
+def _checkpoints(connection: Connection) -> int:
+    tables = (schema.checkpoints, schema.checkpoint_writes)
+    return sum(connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)

@@ -117,9 +117,7 @@ class World:
 
     async def resume(self, said: Said, *answers: Answer) -> Said:
         """Answer all that waits, in its order (the last answer for all others), and read on."""
-        given = {
-            item.id: answers[min(place, len(answers) - 1)] for place, item in enumerate(said.interrupts)
-        }
+        given = {item.id: answers[min(place, len(answers) - 1)] for place, item in enumerate(said.interrupts)}
         assert await self.answer(said.turn, given)
         return await self.segment(said.turn)
 
@@ -152,7 +150,7 @@ class World:
     async def settled(self, turn: Turn) -> None:
         """Wait until nobody holds the turn any more, or somebody goes on with it."""
         async with asyncio.timeout(PATIENCE):
-            while (row := await self.row(turn)).owner is not None and row.epoch == turn.epoch:
+            while (row := await self.row(turn)).owner is not None and row.epoch == turn.epoch:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
 
     async def row(self, turn: Turn) -> Turn:
@@ -198,7 +196,9 @@ class Said:
 
     @property
     def outcome(self) -> ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped:
-        found = [e for e in self.events if isinstance(e, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped)]
+        found = [
+            e for e in self.events if isinstance(e, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped)
+        ]
         assert len(found) == 1
         return found[0]
 

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server on the loopback: it says what a test wrote down, and is as strict as real ones."""
+"""An OpenAI-compatible server on the loopback: it says what a test wrote down, as strict as real ones."""
 
 from tests.openai_server.replies import Broken, Call, Hang, Refusal, Reply, Say
 from tests.openai_server.server import Desk, Server

@@ -115,9 +115,7 @@ class Server:
 
 
 async def _stream(reply: Say | Broken | Hang, asked: dict[str, Any]) -> AsyncIterator[bytes]:
-    chunks: Iterable[dict[str, Any]] = (
-        reply.chunks(asked) if isinstance(reply, Say) else said(reply.pieces)
-    )
+    chunks: Iterable[dict[str, Any]] = reply.chunks(asked) if isinstance(reply, Say) else said(reply.pieces)
     for chunk in chunks:
         yield f"data: {json.dumps(chunk)}\n\n".encode()
         await asyncio.sleep(reply.pause if isinstance(reply, Say) else 0.01)
@@ -131,5 +129,3 @@ async def _stream(reply: Say | Broken | Hang, asked: dict[str, Any]) -> AsyncIte
 def _asks_for_title(asked: dict[str, Any]) -> bool:
     content = asked["messages"][-1].get("content")
     return isinstance(content, str) and titles.message_in(content) is not None
-
-

@@ -37,4 +37,6 @@ def test_a_history_that_no_provider_takes_is_refused(messages: list[dict[str, An
 
 def test_a_good_history_is_taken() -> None:
     system = {"role": "system", "content": "be brief"}
-    assert fault_in([system, USER, CALLS, tool("2"), tool("1"), {"role": "assistant", "content": "ok"}]) is None
+    assert (
+        fault_in([system, USER, CALLS, tool("2"), tool("1"), {"role": "assistant", "content": "ok"}]) is None
+    )

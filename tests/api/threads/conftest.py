@@ -30,6 +30,7 @@ def put_agents(folder: Path) -> None:
     quick = {"delay": 0.0005, "think": False}
     put(agents, "recorder", "Recorder", {**quick, "trace": str(folder / "trace")})
     put(agents, "hasty", "Titler", {**quick, "title": "hasty"}, timeout=1)
+    put(agents, "thinks", "Titler", {**quick, "title": "Counting", "takes": 0.3})
     put(agents, "fails", "Titler", {**quick, "way": "fail"})
     put(agents, "hangs", "Titler", {**quick, "way": "hang"})
     put(agents, "quotes", "Titler", {**quick, "title": "\"《A》 'title'\""})

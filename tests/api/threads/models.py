@@ -18,6 +18,7 @@ class Titler(DemoModel):
 
     way: Literal["fail", "hang", "say"] = "say"
     title: str = ""
+    takes: float = 0.0
 
     async def _astream(
         self,
@@ -34,6 +35,7 @@ class Titler(DemoModel):
             raise RuntimeError("no title today")
         if self.way == "hang":
             await asyncio.sleep(3600)
+        await asyncio.sleep(self.takes)
         yield ChatGenerationChunk(message=AIMessageChunk(content=self.title, chunk_position="last"))
 
 

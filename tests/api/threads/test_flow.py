@@ -28,19 +28,19 @@ def test_a_person_lists_creates_and_chats_and_sees_the_title_come(server: Served
 
 
 def test_the_title_comes_in_the_middle_of_the_answer_and_only_once(alice: httpx.Client) -> None:
-    thread = Thread.new(alice)
-    found = thread.chat("count to 200")
+    thread = Thread.new(alice, "thinks")
+    found = thread.chat("count to 200 delay=0.005")
     place = names(found).index("title_updated")
     assert "messages/partial" in names(found)[:place]
     assert "messages/partial" in names(found)[place:]
+    assert said(found) == COUNTED
     assert "title_updated" not in names(thread.chat("count to 20"))
-    assert thread.listed()["title"] == "count to 200"
+    assert thread.listed()["title"] == "Counting"
 
 
 def test_a_short_answer_waits_for_the_title(alice: httpx.Client) -> None:
-    thread = Thread.new(alice)
-    found = thread.chat("say nothing")
-    assert sorted(names(found)) == ["end", "title_updated"]
+    thread = Thread.new(alice, "thinks")
+    assert names(thread.chat("say nothing")) == ["title_updated", "end"]
     assert thread.history() == [("user", "say nothing")]
 
 

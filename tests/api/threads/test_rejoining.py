@@ -81,7 +81,7 @@ def test_an_id_beyond_the_end_begins_at_the_newest_segment(alice: httpx.Client) 
 def test_an_id_that_nobody_gave_is_refused(alice: httpx.Client, id: str) -> None:
     thread = Thread.new(alice)
     thread.chat("echo one")
-    headers = {"Last-Event-ID": id.encode()}
+    headers = {b"Last-Event-ID": id.encode()}
     response = alice.get(f"/api/chat/{thread.id}/stream", headers=headers)
     assert response.status_code == 400
     assert response.json() == {"detail": "Last-Event-ID must be an id that this thread's stream has sent"}
@@ -113,6 +113,7 @@ def test_a_refused_decision_is_no_part_of_the_stream(alice: httpx.Client) -> Non
 
 def test_the_head_of_a_stream_is_that_of_server_sent_events(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
+    thread.chat("echo first, with the title")
     with alice.stream("POST", f"/api/chat/{thread.id}", json={"message": "echo x"}) as response:
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert response.headers["cache-control"] == "no-cache, no-transform"

@@ -112,13 +112,15 @@ def kinds(found: list[Event]) -> list[str]:
 
 def said(found: list[Event]) -> str:
     """The text a front end shows in the end."""
-    shown = ""
+    shown, answer = "", ""
     for event in found:
         if event.name == "messages/partial":
-            shown += event.data["content"]
+            answer += event.data["content"]
         elif event.name == "messages/reset":
-            shown = ""
-    return shown
+            answer = ""
+        elif event.name.startswith("tool/"):
+            shown, answer = shown + answer, ""
+    return shown + answer
 
 
 def one(found: list[Event], name: str) -> Any:

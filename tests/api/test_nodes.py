@@ -1,0 +1,65 @@
+"""Two servers on one database: whichever is asked, the answer is the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.reading import conversation, events, finished, send, text, to_segment_end
+from tests.api.server import Served
+
+Pair = tuple[Served, Served]
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, postgres_url: str) -> Iterator[Pair]:
+    with (
+        Served(tmp_path / "a", database_url=postgres_url) as first,
+        Served(tmp_path / "b", database_url=postgres_url) as second,
+    ):
+        yield first, second
+
+
+def test_a_run_of_one_node_is_read_and_answered_at_the_other(nodes: Pair) -> None:
+    with nodes[0].client() as here, nodes[1].client() as there:
+        turn = send(here, conversation(here), "write hello.py: print(1)")
+        asked = to_segment_end(there, turn["id"])[-2]
+        (waiting,) = there.get("/api/v2/interrupts").json()["interrupts"]
+        assert asked.data["interrupts"][0]["id"] == waiting["id"]
+        answered = there.post(f"/api/v2/interrupts/{waiting['id']}/answer", json={"decision": "approve"})
+        assert answered.status_code == 200
+        lost = here.post(f"/api/v2/interrupts/{waiting['id']}/answer", json={"decision": "reject"})
+        assert lost.json()["error"]["decision"] == {"decision": "approve"}
+        whole = events(here, turn["id"])
+        assert whole == events(there, turn["id"])
+        assert whole[-2].name == "finished"
+
+
+def test_a_run_of_one_node_is_stopped_at_the_other(nodes: Pair) -> None:
+    with nodes[0].client() as here, nodes[1].client() as there:
+        turn = send(here, conversation(here), "count to 100000 delay=0.01")
+        assert there.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": True}
+        assert events(there, turn["id"])[-2].name == "stopped"
+
+
+def test_a_ticket_is_good_once_over_all_nodes(nodes: Pair) -> None:
+    with nodes[0].client() as here, nodes[0].client(None) as first, nodes[1].client(None) as second:
+        path = f"/api/v2/turns/{finished(here, 'echo x')['id']}/events"
+        given = here.post("/api/v2/stream-ticket", json={"stream": path}).json()["ticket"]
+        assert second.get(path, params={"ticket": given}).status_code == 200
+        assert first.get(path, params={"ticket": given}).status_code == 401
+
+
+def test_a_key_is_good_once_over_all_nodes(nodes: Pair) -> None:
+    with nodes[0].client() as here, nodes[1].client() as there:
+        url, key = f"/api/v2/conversations/{conversation(here)}/turns", {"Idempotency-Key": "k"}
+        first = here.post(url, json={"content": "echo x"}, headers=key).json()
+        assert there.post(url, json={"content": "echo x"}, headers=key).json()["id"] == first["id"]
+        assert there.post(url, json={"content": "echo y"}, headers=key).status_code == 422
+
+
+def test_a_node_that_ends_hands_its_run_over(nodes: Pair) -> None:
+    with nodes[0].client() as here, nodes[1].client() as there:
+        turn = send(here, conversation(here), "count to 300 delay=0.01")
+        nodes[0].stop()
+        assert text(events(there, turn["id"])) == " ".join(map(str, range(1, 301))) + " done."

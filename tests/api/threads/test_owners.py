@@ -1,0 +1,84 @@
+"""Whose thread it is is not read from its id: a person whose name begins like another's gets nowhere."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from caesura.app import create_app
+from caesura.core import ids
+from caesura.settings import Settings
+from tests.api.server import Served
+from tests.api.threads.thread import Thread
+
+_DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
+ROUTES = [
+    (method, path)
+    for path, operations in _DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+    if operation["tags"] == ["threads"] and "{thread_id}" in path
+]
+BODIES: dict[str, dict[str, Any]] = {
+    "/api/chat/{thread_id}": {"message": "echo x", "supersede": True},
+    "/api/resume/{thread_id}": {"action": "continue"},
+}
+
+
+@pytest.fixture(scope="module")
+def threads(server: Served) -> Iterator[dict[str, Thread]]:
+    """A thread of each of the twins, in which something waits."""
+    with server.client("twin") as short, server.client("twin-b") as long:
+        made = {"twin": Thread.new(short), "twin-b": Thread.new(long)}
+        for thread in made.values():
+            thread.chat("write hello.py")
+        yield made
+
+
+def ask(client: httpx.Client, route: tuple[str, str], thread_id: str) -> httpx.Response:
+    method, path = route
+    return client.request(method, path.format(thread_id=thread_id), json=BODIES.get(path))
+
+
+def test_all_of_them_are_looked_at() -> None:
+    assert len(ROUTES) == 7
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=" ".join)
+@pytest.mark.parametrize(
+    ("who", "whose", "status", "detail"),
+    [
+        ("twin", "twin-b", 404, "thread not found"),
+        ("twin-b", "twin", 403, "this thread is not yours"),
+        ("stranger", "twin", 403, "this thread is not yours"),
+    ],
+)
+def test_anothers_thread_looks_like_one_that_does_not_exist(
+    server: Served,
+    threads: dict[str, Thread],
+    route: tuple[str, str],
+    who: str,
+    whose: str,
+    status: int,
+    detail: str,
+) -> None:
+    with server.client(who) as client:
+        theirs = ask(client, route, threads[whose].id)
+        missing = ask(client, route, ids.thread(whose))
+    for response in (theirs, missing):
+        assert response.status_code == status
+        assert response.json() == {"detail": detail}
+
+
+def test_nothing_of_anothers_is_listed(server: Served, threads: dict[str, Thread]) -> None:
+    for name, thread in threads.items():
+        with server.client(name) as client:
+            page = client.get("/api/sessions").json()
+        assert [item["thread_id"] for item in page["threads"]] == [thread.id]
+        assert page["total"] == 1
+
+
+def test_after_all_that_both_still_wait(threads: dict[str, Thread]) -> None:
+    for thread in threads.values():
+        assert thread.status()["status"] == "interrupted"
+        assert len(thread.history()) == 2

@@ -1,0 +1,52 @@
+"""The chat without a terminal: what it is to say comes from a pipe."""
+
+import pytest
+
+from tests.api.server import Served
+from tests.cli.conftest import Ran, Run
+
+
+@pytest.fixture
+def chat(run: Run, server: Served, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("CAESURA_URL", server.url)
+    monkeypatch.setenv("CAESURA_TOKEN", server.token())
+    return lambda *arguments, lines=(): run("chat", *arguments, stdin="".join(f"{line}\n" for line in lines))
+
+
+def told(ran: Ran) -> list[str]:
+    assert ran.code == 0, ran.err
+    return ran.out.splitlines()
+
+
+def test_each_line_is_a_message_or_an_answer(chat: Run) -> None:
+    lines = told(chat(lines=["echo good \\", "day", "write a.py: print(1)", "y", "", "/quit", "echo never"]))
+    assert [line.strip() for line in lines[:2]] == ["good", "day"]
+    assert "✓ write_file: wrote 8 bytes to a.py" in lines
+    assert "never" not in lines
+
+
+def test_what_nobody_answers_waits(chat: Run) -> None:
+    lines = told(chat(lines=["write a.py: print(1)"]))
+    assert lines[-2:] == ["(it waits for an answer)", "`caesura chat --continue` goes on from here"]
+    assert "✓ write_file: wrote 8 bytes to a.py" in told(chat("--continue", lines=["y"]))
+
+
+def test_a_refusal_of_the_server_ends_one_message_and_not_the_chat(chat: Run) -> None:
+    lines = told(chat("--agent", "nobody", lines=["echo x", "/help"]))
+    assert lines[0] == "agent not found: nobody"
+    assert any(line.startswith("/retry") for line in lines)
+
+
+def test_a_wrong_token_is_one_line(chat: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAESURA_TOKEN", "wrong")
+    ran = chat()
+    assert (ran.code, ran.err) == (1, "caesura: CAESURA_TOKEN: the token is not valid\n")
+
+
+def test_without_a_token_and_a_terminal_a_password_must_be_set(
+    chat: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CAESURA_TOKEN")
+    assert "set CAESURA_TOKEN or CAESURA_PASSWORD" in chat("--user", "alice").err
+    monkeypatch.setenv("CAESURA_PASSWORD", "correct horse")
+    assert "good day" in told(chat("--user", "alice", "echo good day"))

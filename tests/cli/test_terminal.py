@@ -1,0 +1,244 @@
+"""The chat, at a terminal."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from tests.api.server import Served
+from tests.client.process import Process
+
+PROMPT, APPROVAL = "you> ", "[a]lways > "
+
+
+class Terminal:
+    """People at terminals, in folders of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._home = folder
+        self._open: list[Any] = []
+
+    def chat(self, url: str, *arguments: str, **environment: str) -> Any:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+        child = pexpect.spawn(
+            sys.executable,
+            ["-m", "caesura", "chat", "--url", url, *arguments],
+            env=clean | {"HOME": str(self._home), "XDG_CONFIG_HOME": "", "TERM": "dumb", **environment},
+            encoding="utf-8",
+            timeout=30,
+            dimensions=(40, 400),
+        )
+        child.delaybeforesend = None
+        self._open.append(child)
+        return child
+
+    def close(self) -> None:
+        for child in self._open:
+            child.close(force=True)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(tmp_path)
+    yield terminal
+    terminal.close()
+
+
+def say(child: Any, text: str) -> None:
+    child.expect_exact(PROMPT)
+    child.sendline(text)
+
+
+def leaves(child: Any, code: int = 0) -> str:
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == code
+    return str(child.before)
+
+
+@pytest.fixture
+def alice(terminal: Terminal, server: Served) -> Any:
+    return terminal.chat(server.url, CAESURA_TOKEN=server.token())
+
+
+def test_an_answer_is_streamed_and_ctrl_d_leaves(alice: Any) -> None:
+    say(alice, "echo good day")
+    alice.expect_exact("\r\ngood day\r\n")
+    say(alice, "/help")
+    alice.expect_exact("/retry")
+    say(alice, "/nonsense")
+    alice.expect_exact("is not a command")
+    alice.expect_exact(PROMPT)
+    alice.sendeof()
+    leaves(alice)
+
+
+def test_an_approval_is_asked_for(alice: Any) -> None:
+    say(alice, "write hello.py: print(1)")
+    alice.expect_exact("content: print(1)")
+    alice.expect_exact(APPROVAL)
+    alice.sendline("y")
+    alice.expect_exact("wrote 8 bytes to hello.py")
+
+
+def test_a_call_is_refused_edited_or_answered_instead(alice: Any) -> None:
+    say(alice, "write hello.py: print(1)")
+    alice.expect_exact(APPROVAL)
+    alice.sendline("n not today")
+    alice.expect_exact("✗ write_file")
+    say(alice, "write hello.py: print(1)")
+    alice.expect_exact(APPROVAL)
+    alice.sendline("e")
+    alice.expect_exact('arguments > {"path": "hello.py", "content": "print(1)"}')
+    alice.sendline('\x15{"path": "other.py", "content": "print(22)"}')
+    alice.expect_exact("wrote 9 bytes to other.py")
+    say(alice, "write hello.py: print(1)")
+    alice.expect_exact(APPROVAL)
+    alice.sendline("r it is there already")
+    alice.expect_exact("✓ write_file: it is there already")
+
+
+def test_what_is_always_allowed_is_asked_for_once(alice: Any) -> None:
+    say(alice, "write hello.py: print(1)")
+    alice.expect_exact(APPROVAL)
+    alice.sendline("a")
+    alice.expect_exact("wrote 8 bytes")
+    say(alice, "write hello.py: print(22)")
+    assert alice.expect_exact(["wrote 9 bytes", APPROVAL]) == 0
+
+
+def test_questions_have_numbered_options_and_own_words(alice: Any) -> None:
+    say(alice, "ask me 2 questions")
+    alice.expect_exact("1. Red")
+    alice.expect_exact("\n> ")
+    alice.sendline("1")
+    alice.expect_exact("\n> ")
+    alice.sendline("a very small horse")
+    alice.expect_exact("→ red (Red)")
+    alice.expect_exact("→ a very small horse")
+
+
+def test_a_confirmation_is_a_form(terminal: Terminal, server: Served) -> None:
+    child = terminal.chat(server.url, "--agent", "approval-agent", CAESURA_TOKEN=server.token())
+    say(child, "delete the old rows")
+    child.expect_exact("[y/n] > ")
+    child.sendline("y")
+    child.expect_exact(PROMPT)
+
+
+def test_ctrl_c_stops_the_answer_and_keeps_what_was_said(alice: Any, server: Served) -> None:
+    say(alice, "count to 2000 delay=0.01")
+    alice.expect_exact("12")
+    alice.sendintr()
+    alice.expect_exact("(stopping")
+    alice.expect_exact("(stopped: user)")
+    say(alice, "echo still here")
+    alice.expect_exact("\r\nstill here\r\n")
+    say(alice, "what did I say first?")
+    alice.expect_exact("count to 2000")
+
+
+def test_ctrl_c_at_a_question_stops_the_turn(alice: Any) -> None:
+    say(alice, "write hello.py: print(1)")
+    alice.expect_exact(APPROVAL)
+    alice.sendintr()
+    alice.expect_exact("(stopped: user)")
+    say(alice, "echo still here")
+    alice.expect_exact("\r\nstill here\r\n")
+
+
+def test_the_second_ctrl_c_leaves(alice: Any) -> None:
+    say(alice, "count to 2000 delay=0.01")
+    alice.expect_exact("12")
+    alice.sendintr()
+    alice.expect_exact("(stopping; Ctrl-C once more leaves)")
+    alice.sendintr()
+    leaves(alice)
+
+
+def test_nobody_is_held_by_a_server_that_does_not_stop(terminal: Terminal, tmp_path: Path) -> None:
+    with Process(tmp_path / "data") as server:
+        child = terminal.chat(server.url)
+        say(child, "count to 2000 think=no delay=0.01")
+        child.expect_exact("12")
+        server.kill()
+        child.expect_exact("trying again)")
+        child.sendintr()
+        child.expect_exact("(stopping")
+        child.sendintr()
+        assert "caesura chat --continue" in leaves(child)
+
+
+def test_a_stopped_answer_is_tried_again_or_made_anew(alice: Any) -> None:
+    say(alice, "count to 60 delay=0.01")
+    alice.expect_exact("12")
+    alice.sendintr()
+    alice.expect_exact("(stopped: user)")
+    say(alice, "/retry")
+    alice.expect_exact("60")
+    say(alice, "/again")
+    alice.expect_exact("60")
+    alice.expect_exact(PROMPT)
+
+
+def test_what_waits_is_asked_first_when_continuing(terminal: Terminal, server: Served) -> None:
+    token = server.token("continuing")
+    child = terminal.chat(server.url, CAESURA_TOKEN=token)
+    say(child, "echo one")
+    say(child, "write hello.py: print(1)")
+    child.expect_exact(APPROVAL)
+    child.sendeof()
+    assert "caesura chat --continue" in leaves(child)
+    child = terminal.chat(server.url, "--continue", CAESURA_TOKEN=token)
+    child.expect_exact("(1 earlier messages)")
+    child.expect_exact("you> write hello.py")
+    child.expect_exact(APPROVAL)
+    child.sendline("y")
+    child.expect_exact("wrote 8 bytes")
+    say(child, "what did I say first?")
+    child.expect_exact("echo one")
+
+
+def test_there_may_be_nothing_to_continue(terminal: Terminal, server: Served) -> None:
+    child = terminal.chat(server.url, "-c", CAESURA_TOKEN=server.token("newcomer"))
+    child.expect_exact("nothing to go on with")
+    child.expect_exact(PROMPT)
+
+
+def test_a_message_on_the_command_line_is_said_and_left(terminal: Terminal, server: Served) -> None:
+    child = terminal.chat(server.url, "echo good day", CAESURA_TOKEN=server.token())
+    assert "good day\r\n" in leaves(child)
+    child = terminal.chat(server.url, "fail midway", CAESURA_TOKEN=server.token())
+    assert "failed:" in leaves(child, code=1)
+
+
+def test_a_new_person_registers_and_is_remembered(terminal: Terminal, server: Served, tmp_path: Path) -> None:
+    child = terminal.chat(server.url)
+    child.expect_exact("user: ")
+    child.sendline("mallory")
+    child.expect_exact("password of mallory: ")
+    child.sendline("correct horse")
+    child.expect_exact("[y/N] ")
+    child.sendline("y")
+    child.expect_exact("mallory: /help")
+    assert (tmp_path / ".config/caesura/tokens.json").stat().st_mode & 0o777 == 0o600
+    again = terminal.chat(server.url, "--user", "mallory")
+    again.expect_exact("mallory: /help")
+
+
+def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Terminal, tmp_path: Path) -> None:
+    with Process(tmp_path / "data") as server:
+        child = terminal.chat(server.url)
+        say(child, "count to 150 think=no delay=0.01")
+        child.expect_exact("40 41 42")
+        server.kill()
+        child.expect_exact("trying again)")
+        server.start()
+        child.expect_exact("is said anew)")
+        child.expect_exact("148 149 150")
+        say(child, "echo still here")
+        child.expect_exact("\r\nstill here\r\n")

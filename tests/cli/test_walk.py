@@ -1,0 +1,86 @@
+"""The server started as the pages say, and the walk with curl, as printed."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.client.process import free_port
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def walks() -> dict[str, str]:
+    """The block of each page that begins with a registration."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = ((page.name, block) for page in pages for block in BLOCK.findall(page.read_text()))
+    return {name: block for name, block in found if "/api/auth/register" in block}
+
+
+class Started:
+    """What `make run` starts, in a folder of its own; it prints to a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.log = folder / "printed"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+        command = [str(Path(sys.executable).with_name("caesura")), "serve", "--data-dir", "./data"]
+        with self.log.open("wb") as printed:
+            self.process = subprocess.Popen(
+                command, cwd=folder, env=clean | {"CAESURA_PORT": str(self.port)}, stderr=printed
+            )
+
+    def wait(self) -> str:
+        deadline = time.monotonic() + 60
+        while "Ctrl-C ends it" not in (printed := self.log.read_text()):
+            assert self.process.poll() is None, printed
+            assert time.monotonic() < deadline, "the server did not start"
+            time.sleep(0.1)
+        return printed
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    server = Started(tmp_path_factory.mktemp("walk"))
+    try:
+        yield server
+    finally:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(30) == 0
+
+
+def test_make_run_starts_this_very_command() -> None:
+    recipe = re.search(r"^run: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert recipe is not None
+    assert "$(BIN)/caesura serve --data-dir ./data" in recipe[1]
+
+
+def test_it_says_where_to_go_and_what_to_try(started: Started) -> None:
+    printed = started.wait()
+    assert f"is at http://127.0.0.1:{started.port}" in printed
+    assert f"caesura chat --url http://127.0.0.1:{started.port}\n" in printed
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize("page", walks())
+def test_the_walk_goes_as_it_is_printed(started: Started, page: str) -> None:
+    started.wait()
+    script = (
+        walks()[page]
+        .replace("127.0.0.1:8000", f"127.0.0.1:{started.port}")
+        .replace("alice", page.split(".")[0].lower())
+    )
+    walked = subprocess.run(["sh", "-eu"], input=script, capture_output=True, text=True, timeout=60)
+    assert (walked.returncode, walked.stderr) == (0, "")
+    assert '"message":"User registered successfully"' in walked.stdout
+    assert " 20" in walked.stdout
+    assert "wrote 8 bytes to hello.py" in walked.stdout
+    assert walked.stdout.count("event: finished") == 2

@@ -1,0 +1,322 @@
+"""An operator's own graph, as a file in the agents folder: messages in, messages out, its own questions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest_asyncio
+
+from caesura.core import events as ev
+from caesura.core.interrupts import Answer
+from caesura.store import turns
+from caesura.store.database import Database
+from tests.engine.world import World, roles, world_over
+from tests.openai_server import Broken, Call, Desk, Hang, Say
+
+HEAD = """
+import os
+from typing import Annotated, TypedDict
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import interrupt
+
+model = ChatOpenAI(model="test", base_url="{url}", api_key="x", max_retries=0, stream_usage=True)
+TRACE = "{trace}"
+
+
+def leave(line):
+    with open(TRACE, "a") as file:
+        file.write(line + "\\n")
+"""
+
+SPEAK = """
+async def speak(state):
+    return {"messages": [await model.ainvoke(state["messages"])]}
+
+graph = StateGraph(MessagesState)
+graph.add_node("speak", speak)
+graph.add_edge(START, "speak")
+graph = graph.compile()
+"""
+
+ASK = """
+async def speak(state):
+    leave("speak")
+    return {"messages": [await model.ainvoke(state["messages"])]}
+
+def ask(state):
+    given = interrupt({"question": "which?", "choices": [1, 2]})
+    leave("asked")
+    return {"messages": [AIMessage(f"you said {given}")]}
+
+graph = StateGraph(MessagesState)
+graph.add_node("speak", speak)
+graph.add_node("ask", ask)
+graph.add_edge(START, "speak")
+graph.add_edge("speak", "ask")
+graph = graph.compile()
+"""
+
+TOOLS = """
+@tool
+def jot(text: str) -> str:
+    "Jot it down."
+    leave("jot " + text)
+    return "jotted " + text
+
+bound = model.bind_tools([jot])
+
+async def speak(state):
+    return {"messages": [await bound.ainvoke(state["messages"])]}
+
+graph = StateGraph(MessagesState)
+graph.add_node("speak", speak)
+graph.add_node("tools", ToolNode([jot]))
+graph.add_edge(START, "speak")
+graph.add_conditional_edges("speak", tools_condition)
+graph.add_edge("tools", "speak")
+graph = graph.compile()
+"""
+
+
+def graph(world: World, body: str, spec: str = "") -> None:
+    head = HEAD.replace("{url}", world.desk.base_url).replace("{trace}", str(world.trace))
+    (world.agents / "own_graph.py").write_text(dedent(head) + dedent(body))
+    text = f"type: langgraph\ngraph: 'own_graph:graph'\n{spec}\n"
+    head = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: tester}\nspec:\n"
+    lines = "".join(f"  {line}\n" for line in text.splitlines())
+    (world.agents / "tester.yaml").write_text(head + lines)
+    assert not world.engine.catalog.faults
+
+
+async def test_a_graph_streams_its_models_words_and_gets_the_history(world: World) -> None:
+    graph(world, SPEAK)
+    world.desk.script(Say(["one ", "two"]), Say("three"))
+    said = await world.say("first")
+    assert said.finished
+    assert [event.text for event in said.of(ev.TextDelta)] == ["one ", "two"]
+    assert len(said.of(ev.ModelFinished)) == 1
+    assert said.of(ev.ModelFinished)[0].usage
+    row = await world.checked(said.turn)
+    assert [(m.role, m.content, m.cut) for m in row.messages or ()] == [("assistant", "one two", False)]
+    await world.say("second")
+    assert world.desk.sent() == [("user", "first"), ("assistant", "one two"), ("user", "second")]
+
+
+async def test_a_graphs_own_question_is_shown_and_answered_with_a_value(world: World) -> None:
+    graph(world, ASK)
+    world.desk.script(Say(["let ", "me see"]), Say("next"))
+    said = await world.say("go")
+    (item,) = said.interrupts
+    assert (item.kind, item.value) == ("graph", {"question": "which?", "choices": [1, 2]})
+    assert said.text == "let me see"
+    said = await world.resume(said, Answer("value", value=[2, "b"]))
+    assert said.finished
+    assert said.text == "you said [2, 'b']"
+    assert world.traces() == ["speak", "asked"]
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["let me see", "you said [2, 'b']"]
+
+
+async def test_a_graphs_question_may_be_refused(world: World) -> None:
+    graph(world, ASK)
+    world.desk.script(Say("let me see"))
+    said = await world.resume(await world.say("go"), Answer("reject", message="no"))
+    assert said.finished
+    assert "reject" in said.text
+
+
+async def test_a_graphs_tools_are_shown_and_the_next_turn_is_accepted(world: World) -> None:
+    graph(world, TOOLS)
+    calls = [Call("jot", {"text": "a"}, "jot-1"), Call("jot", {"text": "b"}, "jot-2")]
+    world.desk.script(Say("jotting", calls), Say("done"), Say("next"))
+    said = await world.say("go")
+    assert said.finished
+    assert sorted(world.traces()) == ["jot a", "jot b"]
+    assert {(event.name, event.args["text"]) for event in said.of(ev.ToolStarted)} == {
+        ("jot", "a"),
+        ("jot", "b"),
+    }
+    assert sorted(said.results()) == [("jot", "jotted a", "ok"), ("jot", "jotted b", "ok")]
+    row = await world.checked(said.turn)
+    assert roles(row.messages) == ["assistant", "tool", "tool", "assistant"]
+    assert (await world.say("and now?")).finished
+
+
+async def test_a_graph_that_is_stopped_keeps_its_words(world: World) -> None:
+    graph(world, SPEAK)
+    world.desk.script(Hang(["once ", "upon"]), Say("next"))
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta, 2)
+    world.engine.supervisor.stop(turn.num, "user")
+    await world.segment(turn)
+    row = await world.checked(turn)
+    assert [(m.content, m.cut) for m in row.messages or ()] == [("once upon", True)]
+    assert (await world.say("and now?")).finished
+    assert world.desk.sent()[1] == ("assistant", "once upon")
+
+
+async def test_a_graph_that_raises_fails_the_turn_without_internals(world: World) -> None:
+    graph(
+        world,
+        SPEAK.replace(
+            "return {", "raise RuntimeError('secret') if len(state['messages']) == 1 else None\n    return {"
+        ),
+    )
+    world.desk.script(Say("fine"))
+    said = await world.say("go")
+    assert "secret" not in said.failure.message
+    assert said.failure.error_id
+    await world.checked(said.turn)
+
+
+async def test_a_graph_whose_model_breaks_off_can_be_tried_again(world: World) -> None:
+    graph(world, SPEAK)
+    world.desk.script(Broken(["half "]), Say("whole"))
+    said = await world.say("go")
+    assert said.failure.code == "internal"
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["half "]
+    await world.database.write(turns.reopen, said.turn.id)
+    world.engine.supervisor.nudge()
+    again = await world.segment(said.turn)
+    assert again.finished
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["whole"]
+
+
+async def test_a_graph_that_goes_round_and_round_is_stopped_at_its_step_limit(world: World) -> None:
+    graph(world, TOOLS, "limits: {max_steps: 5}")
+    world.desk.script(*(Say("", [Call("jot", {"text": str(n)}, f"jot-{n}")]) for n in range(9)))
+    said = await world.say("go")
+    assert said.failure.code == "steps"
+    await world.checked(said.turn)
+
+
+async def test_words_that_a_graph_does_not_keep_are_still_a_whole_answer(world: World) -> None:
+    """A model's answer that never becomes a message of the state, and a question after it."""
+    graph(
+        world,
+        """
+        class State(MessagesState):
+            plan: str
+
+        async def think(state):
+            leave("think")
+            return {"plan": (await model.ainvoke(state["messages"])).text}
+
+        def ask(state):
+            given = interrupt("go on?")
+            return {"messages": [AIMessage(f"{state['plan']}, {given}")]}
+
+        graph = StateGraph(State)
+        graph.add_node("think", think)
+        graph.add_node("ask", ask)
+        graph.add_edge(START, "think")
+        graph.add_edge("think", "ask")
+        graph = graph.compile()
+        """,
+    )
+    world.desk.script(Say(["a ", "plan"]))
+    said = await world.say("go")
+    assert said.text == "a plan"
+    said = await world.resume(said, Answer("value", value="yes"))
+    assert said.finished
+    assert not said.of(ev.TextVoided)
+    assert world.traces() == ["think"]
+    row = await world.checked(said.turn)
+    assert [(m.content, m.cut) for m in row.messages or ()] == [("a plan", False), ("a plan, yes", False)]
+
+
+async def test_a_node_that_speaks_before_it_asks_is_not_heard_twice(world: World) -> None:
+    graph(
+        world,
+        """
+        async def both(state):
+            said = await model.ainvoke(state["messages"])
+            given = interrupt("go on?")
+            return {"messages": [said, AIMessage(f"you said {given}")]}
+
+        graph = StateGraph(MessagesState)
+        graph.add_node("both", both)
+        graph.add_edge(START, "both")
+        graph = graph.compile()
+        """,
+    )
+    world.desk.script(Say("first words"), Say("second words"))
+    said = await world.say("go")
+    said = await world.resume(said, Answer("value", value="yes"))
+    assert said.finished
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["second words", "you said yes"]
+
+
+async def test_a_graph_in_a_graph_is_heard_once(world: World) -> None:
+    graph(
+        world,
+        """
+        async def speak(state):
+            return {"messages": [await model.ainvoke(state["messages"])]}
+
+        inner = StateGraph(MessagesState)
+        inner.add_node("speak", speak)
+        inner.add_edge(START, "speak")
+
+        graph = StateGraph(MessagesState)
+        graph.add_node("inner", inner.compile())
+        graph.add_edge(START, "inner")
+        graph = graph.compile()
+        """,
+    )
+    world.desk.script(Say(["in ", "side"]))
+    said = await world.say("go")
+    assert said.text == "in side"
+    row = await world.checked(said.turn)
+    assert [m.content for m in row.messages or ()] == ["in side"]
+
+
+@pytest_asyncio.fixture
+async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    async with world_over(database, tmp_path, desk, lease=0.4) as world:
+        yield world
+
+
+async def lose(world: World) -> None:
+    """As if the process had died: nobody renews, nobody writes."""
+    supervisor = world.engine.supervisor
+    supervisor._stopping.set()
+    assert supervisor._adopting is not None
+    supervisor._adopting.cancel()
+    for job in list(supervisor._jobs.values()):
+        job.turn = job.turn
+        supervisor._stopping.clear()
+        job.task.cancel()
+        await asyncio.wait([job.task])
+        supervisor._stopping.set()
+    world.engine = world.new_engine()
+    world.engine.start()
+
+
+async def test_a_graph_whose_process_died_goes_on_and_is_heard_once(hasty: World) -> None:
+    graph(hasty, ASK)
+    hasty.desk.script(Hang(["half "]), Say(["all ", "of it"]))
+    turn = await hasty.send("go")
+    await hasty.until(turn, ev.TextDelta)
+    await lose(hasty)
+    said = await hasty.segment(turn)
+    assert [event.cause for event in said.of(ev.RunStarted)] == ["start", "adopt"]
+    assert said.of(ev.TextVoided) == [ev.TextVoided(1)]
+    assert said.interrupts
+    await lose(hasty)
+    said = await hasty.resume(said, Answer("value", value="yes"))
+    assert said.finished
+    row = await hasty.checked(turn)
+    assert [m.content for m in row.messages or ()] == ["all of it", "you said yes"]
+    assert hasty.traces() == ["speak", "speak", "asked"]

@@ -1,0 +1,235 @@
+"""Turns that change hands: drained, left behind by a dead owner, taken from a stalled one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import Connection, select, update
+
+from caesura.core import events as ev
+from caesura.engine.engine import Engine
+from caesura.store import schema, turns
+from caesura.store.database import Database
+from tests.engine.world import NO, YES, World, world_over
+from tests.openai_server import Call, Desk, Hang, Say
+
+SEAL = Call("seal", {"text": "b"}, "seal-1")
+
+
+@pytest_asyncio.fixture
+async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    async with world_over(database, tmp_path, desk, lease=0.4) as world:
+        yield world
+
+
+def next_engine(world: World) -> Engine:
+    world.engine = world.new_engine()
+    world.engine.start()
+    return world.engine
+
+
+async def test_a_drained_engine_lets_go_at_the_end_of_a_step_and_the_next_goes_on(world: World) -> None:
+    world.agent("tools: [look]")
+    world.desk.script(Say(["one ", "two ", "three"], [Call("look", {"text": "a"})], pause=0.05), Say("done"))
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta)
+    await world.engine.drain(5)
+    row = await world.row(turn)
+    assert (row.status, row.owner) == ("queued", None)
+    before = await world.transcript(turn)
+    assert [m.content for m in before.finished[:1]] == ["one two three"]
+    next_engine(world)
+    said = await world.segment(turn)
+    assert said.finished
+    assert not said.of(ev.TextVoided)
+    assert [event.cause for event in said.of(ev.RunStarted)] == ["start", "adopt"]
+    assert world.traces() == ["look a"]
+    assert len(world.desk.requests) == 2
+    await world.checked(turn)
+
+
+async def test_an_engine_that_may_not_wait_breaks_off_and_the_words_are_void(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Hang(["half "]), Say("whole"))
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta)
+    await world.engine.drain(0)
+    assert (await world.row(turn)).status == "queued"
+    next_engine(world)
+    said = await world.segment(turn)
+    assert said.of(ev.TextVoided) == [ev.TextVoided(1)]
+    assert said.finished
+    row = await world.checked(turn)
+    assert [m.content for m in row.messages or ()] == ["whole"]
+
+
+async def test_a_tool_that_was_broken_off_by_a_drain_is_asked_about(world: World) -> None:
+    world.agent("tools: [wait]")
+    world.desk.script(Say("waiting", [Call("wait", {"text": "a"}, "wait-1")]), Say("well"))
+    turn = await world.send("go")
+    await world.until(turn, ev.ToolStarted)
+    await world.engine.drain(0)
+    next_engine(world)
+    said = await world.segment(turn)
+    (item,) = said.interrupts
+    assert item.unknown
+    assert item.tool_call_id == "wait-1"
+    said = await world.resume(said, NO)
+    assert said.finished
+    assert said.results()[0][2] == "unknown"
+    assert world.traces() == ["wait a"]
+    await world.checked(turn)
+
+
+async def test_an_ended_turn_is_not_begun_again_by_a_drain(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.title = Hang()
+    world.desk.script(Say("hello"))
+    turn = await world.send("go")
+    await world.until(turn, ev.Finished)
+    await world.engine.drain(0)
+    assert (await world.row(turn)).status == "done"
+    next_engine(world)
+    await world.segment(turn)
+    await world.checked(turn)
+    assert len(world.desk.requests) == 1
+
+
+async def test_a_waiting_turn_survives_a_drain_and_is_answered_elsewhere(world: World) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [SEAL]), Say("done"))
+    said = await world.say("go")
+    await world.engine.drain()
+    next_engine(world)
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert world.traces() == ["seal b"]
+
+
+def dead(connection: Connection) -> None:
+    """All leases have run out."""
+    connection.execute(update(schema.turns).values(lease_until=0))
+
+
+async def leave(world: World) -> None:
+    """The engine goes away without a word: its runs are cut off and nobody lets go of them."""
+    supervisor = world.engine.supervisor
+    jobs = list(supervisor._jobs.values())
+    for job in jobs:
+        job.task.cancel()
+    if jobs:
+        await asyncio.wait([job.task for job in jobs])
+    await world.engine.drain(0)
+
+
+async def test_what_a_dead_owner_left_is_taken_up_at_the_start(world: World) -> None:
+    world.agent("tools: [note]")
+    world.desk.script(Say("I note", [Call("note", {"text": "a"})]), Hang(["and "]), Say("done"))
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta, 2)
+    await leave(world)
+    assert (await world.row(turn)).owner is not None
+    await world.database.write(dead)
+    next_engine(world)
+    said = await world.segment(turn)
+    assert said.finished
+    assert world.traces() == ["note a"]
+    row = await world.checked(turn)
+    assert [m.content for m in row.messages or ()] == ["I note", "noted a", "done"]
+    assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "tool"]
+
+
+async def test_what_a_dead_owner_left_is_taken_up_while_running(hasty: World) -> None:
+    hasty.agent("tools: []")
+    hasty.desk.script(Hang(["half "]), Say("whole"))
+    turn = await hasty.send("go")
+    await hasty.until(turn, ev.TextDelta)
+    other = hasty.new_engine()
+    other.start()
+    await leave(hasty)
+    hasty.engine = other
+    said = await hasty.segment(turn)
+    assert said.finished
+    row = await hasty.checked(turn)
+    assert [m.content for m in row.messages or ()] == ["whole"]
+
+
+async def test_a_crashed_turn_that_was_to_be_stopped_keeps_its_words(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Hang(["Once ", "upon"]), Say("next"))
+    turn = await world.send("tell")
+    await world.until(turn, ev.TextDelta, 2)
+    await leave(world)
+    await world.database.write(turns.request_stop, turn.num, "user")
+    await world.database.write(dead)
+    next_engine(world)
+    said = await world.segment(turn)
+    assert said.outcome == ev.Stopped("user")
+    assert not said.of(ev.TextVoided)
+    row = await world.checked(turn)
+    assert [(m.content, m.cut) for m in row.messages or ()] == [("Once upon", True)]
+    assert (await world.say("go on")).finished
+    assert world.desk.sent() == [("user", "tell"), ("assistant", "Once upon"), ("user", "go on")]
+
+
+async def rows(world: World) -> dict[str, list[Any]]:
+    def everything(connection: Connection) -> dict[str, list[Any]]:
+        found = {}
+        for table in schema.metadata.sorted_tables:
+            found[table.name] = [
+                tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))
+            ]
+        return found
+
+    return await world.database.read(everything)
+
+
+@pytest.mark.parametrize("where", ["text", "tool"])
+async def test_a_stalled_owner_writes_not_one_row_when_it_wakes(hasty: World, where: str) -> None:
+    """Two engines in one process: the first one's heart stands still until the other is done."""
+    hasty.agent("tools: [wait]")
+    first = Hang(["half "]) if where == "text" else Say("I wait", [Call("wait", {"text": "a"}, "wait-1")])
+    hasty.desk.script(first, Say("whole"))
+    stalled, beating = hasty.engine, threading.Event()
+    database = _Stalling(hasty.database, beating)
+    stalled.supervisor._database = database
+    assert stalled.supervisor._adopting is not None
+    stalled.supervisor._adopting.cancel()
+    other = hasty.new_engine()
+    turn = await hasty.send("go")
+    await hasty.until(turn, ev.TextDelta if where == "text" else ev.ToolStarted)
+    other.start()
+    hasty.engine = other
+    said = await hasty.segment(turn)
+    if where == "tool":
+        said = await hasty.resume(said, NO)
+    assert said.finished
+    await other.supervisor.join(turn.num)
+    before = await rows(hasty)
+    beating.set()
+    async with asyncio.timeout(5):
+        while stalled.supervisor.count:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert await rows(hasty) == before
+    await hasty.checked(turn)
+    await stalled.drain(0)
+
+
+class _Stalling:
+    """The same database, whose blocking writes wait until somebody lets them."""
+
+    def __init__(self, database: Database, beating: threading.Event) -> None:
+        self._database, self._beating = database, beating
+
+    def write_now(self, *args: Any, **kwargs: Any) -> Any:
+        self._beating.wait()
+        return self._database.write_now(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
