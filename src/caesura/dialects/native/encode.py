@@ -13,7 +13,6 @@ from caesura.core import interrupts, plain
 NAMES: dict[type[ev.Event], str] = {
     kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ev.Event)
 }
-_dumps = plain.dumps
 
 
 def frames(envelopes: Iterable[ev.Envelope]) -> bytes:
@@ -34,6 +33,10 @@ def _frame(seq: int, at: int, event: ev.Event) -> bytes:
         case _:
             name = NAMES[type(event)].encode()
             return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, name, _dumps(data(at, event)))
+
+
+def _dumps(value: Any) -> bytes:
+    return plain.line(plain.dumps(value))
 
 
 def data(at: int, event: ev.Event) -> dict[str, Any]:
