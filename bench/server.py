@@ -119,7 +119,8 @@ async def ours() -> AsyncIterator[Ours]:
             await server.chat(await server.thread("short"))
             yield server
         finally:
-            server.process.kill()
+            if server.process.is_running():
+                server.process.kill()
             server.process.wait()
 
 

@@ -284,7 +284,7 @@ async def test_a_graph_in_a_graph_is_heard_once(world: World) -> None:
 
 @pytest_asyncio.fixture
 async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    async with world_over(database, tmp_path, desk, lease=0.4) as world:
+    async with world_over(database, tmp_path, desk, lease=1.2) as world:
         yield world
 
 

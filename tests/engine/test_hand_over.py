@@ -13,8 +13,9 @@ import pytest_asyncio
 from sqlalchemy import Connection, select, update
 
 from caesura.core import events as ev
+from caesura.core.interrupts import Answer
 from caesura.engine.engine import Engine
-from caesura.store import schema, turns
+from caesura.store import schema, tool_calls, turns
 from caesura.store.database import Database
 from tests.engine.world import NO, YES, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
@@ -24,7 +25,7 @@ SEAL = Call("seal", {"text": "b"}, "seal-1")
 
 @pytest_asyncio.fixture
 async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    async with world_over(database, tmp_path, desk, lease=0.4) as world:
+    async with world_over(database, tmp_path, desk, lease=1.2) as world:
         yield world
 
 
@@ -74,6 +75,9 @@ async def test_a_tool_that_was_broken_off_by_a_drain_is_asked_about(world: World
     world.desk.script(Say("waiting", [Call("wait", {"text": "a"}, "wait-1")]), Say("well"))
     turn = await world.send("go")
     await world.until(turn, ev.ToolStarted)
+    async with asyncio.timeout(5):
+        while not world.traces():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     await world.engine.drain(0)
     next_engine(world)
     said = await world.segment(turn)
@@ -233,3 +237,28 @@ class _Stalling:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
+
+
+async def test_a_call_that_is_made_again_has_the_arguments_a_person_gave_it(world: World) -> None:
+    """As if the process had died between the intent of an edited call and its result."""
+    world.agent("tools: [look]\npermissions: {look: confirm}")
+    world.desk.script(Say("May I?", [Call("look", {"text": "theirs"}, "look-1")]), Say("done"))
+    said = await world.say("go")
+    await world.database.write(tool_calls.begin, said.turn.num, "look-1", "look", {"text": "mine"})
+    said = await world.resume(said, Answer("edit", args={"text": "mine"}))
+    assert said.finished
+    assert world.traces() == ["look mine"]
+
+
+async def test_an_unknown_call_is_shown_with_the_arguments_a_person_gave_it(world: World) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [SEAL]), Say("done"))
+    said = await world.say("go")
+    await world.database.write(tool_calls.begin, said.turn.num, "seal-1", "seal", {"text": "mine"})
+    said = await world.resume(said, Answer("edit", args={"text": "mine"}))
+    (item,) = said.interrupts
+    assert item.unknown
+    assert item.args == {"text": "mine"}
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert world.traces() == ["seal mine"]

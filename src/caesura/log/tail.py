@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from caesura.core.events import Envelope
 
-_KEEP = 1024
+_KEEP = 2048
 
 
 class Tail:
