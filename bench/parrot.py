@@ -14,7 +14,7 @@ WORDS = tuple(f"w{number:03} " for number in range(100))
 
 
 class Parrot(BaseChatModel):
-    """Asked to `write`, it calls write_file first, which needs approval."""
+    """Asked to `look`, it calls list_files first, which the agent needs approval for."""
 
     tokens: int = 200
     delay: float = 0.0
@@ -32,13 +32,8 @@ class Parrot(BaseChatModel):
     async def _astream(
         self, messages: list[BaseMessage], *args: Any, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        if messages[-1].text == "write" and not isinstance(messages[-1], ToolMessage):
-            call: Any = {
-                "name": "write_file",
-                "args": '{"path": "a", "content": "b"}',
-                "id": "c1",
-                "index": 0,
-            }
+        if messages[-1].text == "look" and not isinstance(messages[-1], ToolMessage):
+            call: Any = {"name": "list_files", "args": '{"path": "."}', "id": "c1", "index": 0}
             yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[call]))
             return
         for number in range(self.tokens):

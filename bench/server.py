@@ -42,7 +42,8 @@ kind: Agent
 metadata: {{name: {name}}}
 spec:
   model: {{class: "bench.parrot:Parrot", options: {{tokens: {tokens}, delay: {delay}}}}}
-  tools: [write_file]
+  tools: [list_files]
+  permissions: {{list_files: confirm}}
 """
 _AGENTS = {
     "short": (20, 0),
@@ -162,7 +163,7 @@ async def _one(quick: bool) -> Table:
 
 async def _approved(server: Ours) -> float:
     thread = await server.thread("short")
-    await server.chat(thread, "write")
+    await server.chat(thread, "look")
     return (await server.resume(thread)).first
 
 
@@ -175,7 +176,7 @@ async def _bare(times: int) -> dict[str, float]:
             firsts = [(await _bare_turn(short, f"f{i}", "hi")).first for i in range(times)]
             resumed = []
             for number in range(times):
-                await _bare_turn(short, f"r{number}", "write")
+                await _bare_turn(short, f"r{number}", "look")
                 resumed.append((await _bare_turn(short, f"r{number}", None)).first)
             cpu, began = time.process_time(), time.perf_counter()
             tokens = sum([(await _bare_turn(long, f"l{i}", "hi")).tokens for i in range(3)])
@@ -190,12 +191,12 @@ async def _bare(times: int) -> dict[str, float]:
 
 def _bare_agent(model: Parrot, saver: Any) -> Any:
     @tool
-    def write_file(path: str, content: str) -> str:
-        """Write."""
-        return "done"
+    def list_files(path: str) -> str:
+        """Look."""
+        return "(empty)"
 
-    asks = HumanInTheLoopMiddleware(interrupt_on={"write_file": True})
-    return create_agent(model, [write_file], middleware=[asks], checkpointer=saver)
+    asks = HumanInTheLoopMiddleware(interrupt_on={"list_files": True})
+    return create_agent(model, [list_files], middleware=[asks], checkpointer=saver)
 
 
 async def _bare_turn(graph: Any, thread: str, message: str | None) -> Read:

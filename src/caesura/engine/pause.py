@@ -18,8 +18,16 @@ class Pause:
     def __init__(self, fresh: bool = True) -> None:
         #: Nothing of this turn is in the rows yet.
         self.fresh = fresh
+        self._known: dict[str, tuple[Checkpoint, list[Write]]] = {}
         self._checkpoints: dict[str, dict[str, Callable[[], Checkpoint]]] = {}
         self._writes: dict[tuple[str, str], dict[tuple[str, int], Write]] = {}
+
+    def remember(self, ns: str, row: Checkpoint, writes: Sequence[Write]) -> None:
+        """What was found in the rows need not be looked for again."""
+        self._known[ns] = (row, list(writes))
+
+    def known(self, ns: str) -> tuple[Checkpoint, list[Write]] | None:
+        return self._known.get(ns)
 
     def put(self, ns: str, checkpoint_id: str, row: Callable[[], Checkpoint]) -> None:
         """`row` makes the row if it is ever needed: mostly it is not."""

@@ -26,8 +26,8 @@ from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.run import Control, Run, stop_reason
 from caesura.log import Log
+from caesura.store import events, tool_calls, turns
 from caesura.store import interrupts as asked
-from caesura.store import tool_calls, turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
 
@@ -81,11 +81,9 @@ class Runner:
             return self._builder.unusable(name, error)
 
     async def _open(self, turn: Turn, agent: Compiled, control: Control) -> Run:
-        new = turn.epoch == 1
-        stream = self._log.begin(turn.num, 1) if new else await self._log.open(turn.num, turn.epoch)
-        past = await self._log.read(turn.num, 0, EVERYTHING) if stream.last else []
-        journal = await self._database.read(tool_calls.of, turn.num) if stream.last else {}
-        questions = await self._database.read(asked.of, turn.num) if stream.last else []
+        new: _Past = ([], {}, [])
+        past, journal, questions = new if turn.epoch == 1 else await self._database.read(_past, turn)
+        stream = self._log.begin(turn.num, turn.epoch, past[-1].seq if past else 0)
         history = await self.history.before(turn)
         first = history[0].text if history else ""
         limits = agent.spec.limits
@@ -266,3 +264,12 @@ def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[as
     turns.hold(connection, turn.num, turn.epoch)
     asked.close(connection, turn.num, how)
     return asked.of(connection, turn.num)
+
+
+_Past = tuple[list[ev.Envelope], dict[str, tool_calls.ToolCall], list[asked.Asked]]
+
+
+def _past(connection: Connection, turn: Turn) -> _Past:
+    """What earlier owners have left: now that the turn is claimed they can change nothing any more."""
+    past = events.read(connection, turn.num, 0, EVERYTHING)
+    return past, tool_calls.of(connection, turn.num), asked.of(connection, turn.num)

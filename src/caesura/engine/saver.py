@@ -49,7 +49,10 @@ class Saver(BaseCheckpointSaver[str]):
         held = pause.get(ns, wanted) if pause else None
         if held is not None or (pause is not None and pause.fresh):
             return None if held is None else self._tuple(config, ns, *held)
-        found = await self._database.read(checkpoints.get, turn, ns, wanted)
+        found = pause.known(ns) if pause is not None and wanted is None else None
+        found = found or await self._database.read(checkpoints.get, turn, ns, wanted)
+        if found is not None and pause is not None and wanted is None:
+            pause.remember(ns, *found)
         return None if found is None else self._tuple(config, ns, *found)
 
     async def alist(

@@ -63,12 +63,11 @@ class Log:
 
     async def open(self, turn: int, epoch: int) -> Stream:
         """The writing end of a turn's log, for the owner of this epoch; `Fenced` for anyone else."""
-        last = await self._database.read(_last, turn, epoch)
-        return Stream(turn, epoch, last, self._touch)
+        return self.begin(turn, epoch, await self._database.read(_last, turn, epoch))
 
-    def begin(self, turn: int, epoch: int) -> Stream:
-        """As `open`, for a turn whose log is known to be empty: its first owner, before the first event."""
-        return Stream(turn, epoch, 0, self._touch)
+    def begin(self, turn: int, epoch: int, last: int = 0) -> Stream:
+        """As `open`, for an owner that knows where the log ends."""
+        return Stream(turn, epoch, last, self._touch)
 
     async def append(self, turn: int, epoch: int, events: Sequence[Event]) -> int:
         """Append these, and give the number of the last one when it is on disk."""
@@ -89,12 +88,11 @@ class Log:
         try:
             while True:
                 version = tail.version
-                found = None if look else tail.after(after)
+                found = None if look else tail.after(after, WINDOW)
                 if found is None:
                     found = await self._look(turn, after)
                     look = False
                 if found:
-                    found = found[:WINDOW]
                     after = found[-1].seq
                     yield found
                 elif tail.closed:
@@ -192,7 +190,8 @@ class Log:
             pause, again = min(pause * 2, 1.0), True
 
     async def _look(self, turn: int, after: int) -> list[Envelope]:
-        return await self._patiently(lambda _: self.read(turn, after))
+        # All that the rows gave: what is decoded once should not be decoded again.
+        return await self._patiently(lambda _: self._database.read(rows.read, turn, after, WINDOW))
 
     def _publish(self, batch: Batch, outcome: Any) -> bool:
         """Show a batch to the readers, now that it is on disk, and tell who waits for it."""

@@ -19,6 +19,8 @@ from caesura.store.events import Rows
 Also = Callable[[Connection], Any]
 _Stamped = tuple[int, Event]
 _HIGH = 4096
+#: How many events one row holds at the most: a reader decodes whole rows.
+_ROW = 512
 _SAID = (TextDelta, ReasoningDelta)
 
 
@@ -104,10 +106,10 @@ class Stream:
             raise self.error
         now = time.time_ns() // 1_000_000
         taken, self._pending = self._pending, []
-        if also is not None and taken:
+        while len(taken) > _ROW or (also is not None and taken):
             # What was put before is not at the mercy of `also`.
-            self._commits.append(Batch(self, taken))
-            taken = []
+            self._commits.append(Batch(self, taken[:_ROW]))
+            taken = taken[_ROW:]
         taken = [*taken, *((now, event) for event in events)]
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._commits.append(Batch(self, taken, also, durable, done))
@@ -119,8 +121,8 @@ class Stream:
         if self._commits:
             batch = self._commits.popleft()
         elif self._pending:
-            batch = Batch(self, self._pending)
-            self._pending, self._urgent = [], False
+            batch = Batch(self, self._pending[:_ROW])
+            self._pending, self._urgent = self._pending[_ROW:], False
         else:
             return None
         batch.number()

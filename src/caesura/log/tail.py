@@ -33,12 +33,13 @@ class Tail:
             del held[:-_KEEP]
         self.wake()
 
-    def after(self, seq: int) -> list[Envelope] | None:
-        """The events after `seq`; None when only the rows can tell."""
+    def after(self, seq: int, limit: int) -> list[Envelope] | None:
+        """The next events after `seq`; None when only the rows can tell."""
         held = self._events
         if not held or held[0].seq > seq + 1:
             return None
-        return held[seq + 1 - held[0].seq :]
+        start = seq + 1 - held[0].seq
+        return held[start : start + limit]
 
     def close(self) -> None:
         self.closed = True

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
 
 from caesura.core import interrupts as core
 from caesura.core import plain
@@ -38,18 +38,16 @@ def ask(
 ) -> None:
     """Open these, by graph id."""
     for graph_id, item in items.items():
-        connection.execute(
-            insert(interrupts).values(
-                id=item.id,
-                turn=turn,
-                user_id=user_id,
-                graph_id=graph_id,
-                status="pending",
-                body=plain.dumps(core.to_dict(item)),
-                created_at=now_ms(),
-                expires_at=item.expires_at,
-            )
-        )
+        values = {
+            "id": item.id,
+            "turn": turn,
+            "user_id": user_id,
+            "graph_id": graph_id,
+            "status": "pending",
+            "body": plain.dumps(core.to_dict(item)),
+            "expires_at": item.expires_at,
+        }
+        connection.execute(_ASK, values)
 
 
 def clock(connection: Connection) -> int:
@@ -59,17 +57,17 @@ def clock(connection: Connection) -> int:
 
 def pending(connection: Connection, turn: int) -> list[Asked]:
     """What of this turn waits for a person now."""
-    return _select(connection, interrupts.c.turn == turn, _open())
+    return _found(connection, _PENDING, turn=turn)
 
 
 def of(connection: Connection, turn: int) -> list[Asked]:
     """All that was ever asked in this turn, whatever became of it."""
-    return _select(connection, interrupts.c.turn == turn)
+    return _found(connection, _OF, turn=turn)
 
 
 def inbox(connection: Connection, user_id: str, limit: int = 100) -> list[Asked]:
     """What waits for this person, over all conversations, oldest first."""
-    return _select(connection, interrupts.c.user_id == user_id, _open(), limit=limit)
+    return _found(connection, _INBOX, user_id=user_id, limit=limit)
 
 
 def count_pending(connection: Connection) -> int:
@@ -78,7 +76,7 @@ def count_pending(connection: Connection) -> int:
 
 
 def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
-    found = _select(connection, interrupts.c.id == interrupt_id, interrupts.c.user_id == user_id)
+    found = _found(connection, _GET, id=interrupt_id, user_id=user_id)
     if not found:
         raise NotFound("interrupt not found")
     return found[0]
@@ -91,8 +89,7 @@ def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answ
     if not asked:
         raise NothingPending
     # The turn first, as a run does: whoever comes second waits instead of dying in a deadlock.
-    held = select(turns.c.num).where(turns.c.num.in_({item.turn for item in asked})).order_by(turns.c.num)
-    connection.execute(held.with_for_update())
+    connection.execute(_HELD, {"numbers": [item.turn for item in asked]})
     checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
     for item in asked:
         if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
@@ -103,7 +100,7 @@ def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answ
 def close(connection: Connection, turn: int, status: Status, *, expired_only: bool = False) -> list[Asked]:
     """Close what is still pending of a turn, and say which. The caller owns the turn."""
     due = interrupts.c.expires_at <= now_ms() if expired_only else interrupts.c.id.is_not(None)
-    found = _select(connection, interrupts.c.turn == turn, interrupts.c.status == "pending", due)
+    found = _found(connection, _OF.where(interrupts.c.status == "pending", due), turn=turn)
     return [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
 
 
@@ -115,14 +112,9 @@ def _open() -> Any:
 def _close(
     connection: Connection, interrupt_id: str, status: Status, given: core.Answer | None, late: bool = False
 ) -> bool:
-    still = interrupts.c.status == "pending" if late else _open()
     body = plain.dumps(core.answer_dict(given)) if given else None
-    statement = (
-        update(interrupts)
-        .where(interrupts.c.id == interrupt_id, still)
-        .values(status=status, answer=body, closed_at=now_ms())
-    )
-    return connection.execute(statement).rowcount == 1
+    values = {"at_id": interrupt_id, "status": status, "answer": body}
+    return connection.execute(_CLOSE_LATE if late else _CLOSE, values).rowcount == 1
 
 
 def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
@@ -134,20 +126,12 @@ def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
 def _wake(connection: Connection, turn: int) -> bool:
     if pending(connection, turn):
         return False
-    ready = and_(turns.c.num == turn, turns.c.status == "waiting")
-    connection.execute(update(turns).where(ready).values(status="queued", waits_until=None))
+    connection.execute(_WAKE, {"at_num": turn})
     return True
 
 
-def _select(connection: Connection, *where: Any, limit: int | None = None) -> list[Asked]:
-    statement = (
-        select(interrupts, turns.c.id.label("turn_id"), turns.c.conversation_id)
-        .join(turns, turns.c.num == interrupts.c.turn)
-        .where(*where)
-        .order_by(interrupts.c.created_at, interrupts.c.id)
-        .limit(limit)
-    )
-    return [_asked(row) for row in connection.execute(statement)]
+def _found(connection: Connection, statement: Select[Any], **values: Any) -> list[Asked]:
+    return [_asked(row) for row in connection.execute(statement, values)]
 
 
 def _asked(row: Row[Any]) -> Asked:
@@ -156,3 +140,34 @@ def _asked(row: Row[Any]) -> Asked:
     return Asked(
         item, row.turn, row.graph_id, row.status, given, row.created_at, row.turn_id, row.conversation_id
     )
+
+
+# Built once: building a statement costs more than running it.
+_ASK = insert(interrupts).values(created_at=now_ms())
+_ALL = (
+    select(interrupts, turns.c.id.label("turn_id"), turns.c.conversation_id)
+    .join(turns, turns.c.num == interrupts.c.turn)
+    .order_by(interrupts.c.created_at, interrupts.c.id)
+)
+_OF = _ALL.where(interrupts.c.turn == bindparam("turn"))
+_PENDING = _OF.where(_open())
+_MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
+_GET = _MINE.where(interrupts.c.id == bindparam("id"))
+_INBOX = _MINE.where(_open()).limit(bindparam("limit"))
+_HELD = (
+    select(turns.c.num)
+    .where(turns.c.num.in_(bindparam("numbers", expanding=True)))
+    .order_by(turns.c.num)
+    .with_for_update()
+)
+_CLOSE = update(interrupts).where(interrupts.c.id == bindparam("at_id"), _open()).values(closed_at=now_ms())
+_CLOSE_LATE = (
+    update(interrupts)
+    .where(interrupts.c.id == bindparam("at_id"), interrupts.c.status == "pending")
+    .values(closed_at=now_ms())
+)
+_WAKE = (
+    update(turns)
+    .where(turns.c.num == bindparam("at_num"), turns.c.status == "waiting")
+    .values(status="queued", waits_until=None)
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from caesura.core import plain
 from caesura.store.schema import now_ms, tool_calls
@@ -20,22 +20,17 @@ class ToolCall(NamedTuple):
 
 def begin(connection: Connection, turn: int, call_id: str, name: str, args: dict[str, Any]) -> None:
     """Note that the call is about to be made (again: a person may have said so)."""
-    where = (tool_calls.c.turn == turn, tool_calls.c.id == call_id)
-    values = {"name": name, "args": plain.dumps(args), "status": "begun", "begun_at": now_ms()}
-    if connection.execute(update(tool_calls).where(*where).values(**values)).rowcount == 0:
-        connection.execute(insert(tool_calls).values(turn=turn, id=call_id, **values))
+    values = {"name": name, "args": plain.dumps(args), "status": "begun"}
+    if connection.execute(_BEGIN_AGAIN, {"at_turn": turn, "at_id": call_id, **values}).rowcount == 0:
+        connection.execute(_BEGIN, {"turn": turn, "id": call_id, **values})
 
 
 def finish(connection: Connection, turn: int, call_id: str, output: dict[str, Any]) -> None:
-    connection.execute(
-        update(tool_calls)
-        .where(tool_calls.c.turn == turn, tool_calls.c.id == call_id)
-        .values(status="ended", output=plain.dumps(output), ended_at=now_ms())
-    )
+    connection.execute(_FINISH, {"at_turn": turn, "at_id": call_id, "output": plain.dumps(output)})
 
 
 def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
-    rows = connection.execute(select(tool_calls).where(tool_calls.c.turn == turn))
+    rows = connection.execute(_OF, {"turn": turn})
     return {
         row.id: ToolCall(
             row.id,
@@ -46,3 +41,11 @@ def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
         )
         for row in rows
     }
+
+
+# Built once: building a statement costs more than running it.
+_ONE = (tool_calls.c.turn == bindparam("at_turn"), tool_calls.c.id == bindparam("at_id"))
+_BEGIN = insert(tool_calls).values(begun_at=now_ms())
+_BEGIN_AGAIN = update(tool_calls).where(*_ONE).values(begun_at=now_ms())
+_FINISH = update(tool_calls).where(*_ONE).values(status="ended", ended_at=now_ms())
+_OF = select(tool_calls).where(tool_calls.c.turn == bindparam("turn"))

@@ -320,13 +320,16 @@ def _claimable() -> Any:
 
 
 def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms: int) -> list[Turn]:
-    statement = (
-        update(turns)
-        .where(turns.c.num.in_(numbers), _claimable())
-        .values(owner=owner, lease_until=now_ms() + lease_ms, epoch=turns.c.epoch + 1)
-        .returning(turns)
-    )
-    return sorted((_turn(row) for row in connection.execute(statement)), key=lambda turn: turn.num)
+    values = {"numbers": list(numbers), "owner": owner, "lease_ms": lease_ms}
+    return sorted((_turn(row) for row in connection.execute(_CLAIM, values)), key=lambda turn: turn.num)
+
+
+_CLAIM = (
+    update(turns)
+    .where(turns.c.num.in_(bindparam("numbers", expanding=True)), _claimable())
+    .values(lease_until=now_ms() + bindparam("lease_ms"), epoch=turns.c.epoch + 1)
+    .returning(turns)
+)
 
 
 def _turn(row: Row[Any]) -> Turn:
