@@ -21,12 +21,12 @@ from caesura.dialects.native import routes as native
 from caesura.dialects.threads import routes as threads
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
-from caesura.http import auth, health, logs, metrics, tracing
+from caesura.http import auth, docs, health, logs, metrics, tracing
 from caesura.http.auth import LOCAL, Gate
 from caesura.http.body import BodyLimit
 from caesura.http.context import Context
 from caesura.http.errors import Errors, Faults, Form
-from caesura.http.headers import DOCS, Headers
+from caesura.http.headers import Headers
 from caesura.http.limits import Limits
 from caesura.http.metrics import Metrics
 from caesura.http.pagination import Pages
@@ -52,7 +52,7 @@ def create_app(settings: Settings) -> FastAPI:
         title="Caesura",
         version=caesura.__version__,
         description="A server for agent conversations that can be left, resumed, branched and replayed.",
-        docs_url=DOCS,
+        docs_url=None,
         redoc_url=None,
         lifespan=_lifespan(settings),
         middleware=[
@@ -72,6 +72,7 @@ def create_app(settings: Settings) -> FastAPI:
     errors.install(app)
     for router in (auth.router, health.router, metrics.router, *(router for _, router in DIALECTS)):
         app.include_router(router)
+    docs.install(app)
     tracing.instrument(app)
     return app
 

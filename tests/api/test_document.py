@@ -1,6 +1,7 @@
 """The OpenAPI document is true: whatever is sent, what comes back is what it says, and never a 5xx."""
 
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,3 +89,13 @@ def test_the_authorize_button_asks_the_login_route(nobody: httpx.Client) -> None
     (scheme,) = schemes.values()
     assert scheme["flows"]["password"]["tokenUrl"] == "/api/auth/login"
     assert nobody.get("/docs").status_code == 200
+
+
+def test_the_page_needs_nothing_from_elsewhere(nobody: httpx.Client) -> None:
+    page = nobody.get("/docs")
+    wanted = re.findall(r'(?:src|href)="([^"]*)"', page.text)
+    assert len(wanted) == 3
+    for path in wanted:
+        assert path.startswith("/docs/files/")
+        assert nobody.get(path).status_code == 200
+    assert "http" not in page.headers["content-security-policy"]

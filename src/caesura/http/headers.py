@@ -25,9 +25,9 @@ _PAGE = (
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _DOCS = (
-    b"default-src 'none'; connect-src 'self'; img-src 'self' data: https://fastapi.tiangolo.com; "
-    b"style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net; "
-    b"script-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net; frame-ancestors 'none'"
+    b"default-src 'none'; connect-src 'self'; img-src 'self' data:; "
+    b"style-src 'self' 'unsafe-inline'; "
+    b"script-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 )
 DOCS = "/docs"
 

@@ -1,0 +1,28 @@
+"""The OpenAPI page. Its files come with the server: it works without a network."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
+
+from caesura.http.headers import DOCS
+
+_FILES = f"{DOCS}/files"
+
+
+def install(app: FastAPI) -> None:
+    page = get_swagger_ui_html(
+        openapi_url=app.openapi_url or "/openapi.json",
+        title=app.title,
+        swagger_js_url=f"{_FILES}/swagger-ui-bundle.js",
+        swagger_css_url=f"{_FILES}/swagger-ui.css",
+        swagger_favicon_url=f"{_FILES}/favicon.png",
+    )
+
+    async def docs() -> HTMLResponse:
+        return page
+
+    app.add_api_route(DOCS, docs, include_in_schema=False, response_class=HTMLResponse)
+    app.mount(_FILES, StaticFiles(packages=[("fastapi_offline", "static")]), name="docs")
