@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
 from sqlalchemy import Connection
@@ -15,14 +14,10 @@ from caesura.store import conversations
 
 logger = logging.getLogger(__name__)
 
-#: The first word of the answer goes first.
-_AFTER = 0.02
-
 
 async def make(run: Run) -> None:
     """Title the conversation, if it has none. Whatever goes wrong is written down and harms nothing."""
     try:
-        await asyncio.sleep(_AFTER)
         answer = await run.agent.models[0].plain.ainvoke(titles.prompt(run.turn.content, run.language))
         title = titles.clean(text_of(answer))
         if title is not None:

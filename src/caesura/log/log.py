@@ -93,8 +93,9 @@ class Log:
                     found = await self._look(turn, after)
                     look = False
                 if found:
-                    after = found[-1].seq
-                    yield found
+                    for start in range(0, len(found), WINDOW):
+                        after = found[min(start + WINDOW, len(found)) - 1].seq
+                        yield found[start : start + WINDOW]
                 elif tail.closed:
                     return
                 elif tail.version == version:
@@ -250,7 +251,7 @@ def _append(connection: Connection, batches: Sequence[Batch], again: bool) -> li
     outcomes: dict[Batch, Any] = {batch: batch.result for batch in batches}
     simple = [batch for batch in todo if batch.also is None and batch.envelopes]
     if simple:
-        refused = rows.insert_fenced(connection, [batch.row() for batch in simple])
+        refused = rows.insert_fenced(connection, [row for batch in simple for row in batch.rows()])
         outcomes |= {batch: Fenced() for batch in simple if batch.stream.turn in refused}
     for batch in todo:
         if batch.also is not None:
@@ -263,7 +264,7 @@ def _append_with(connection: Connection, batch: Batch, also: Any) -> Any:
     try:
         turns.hold(connection, batch.stream.turn, batch.stream.epoch)
         if batch.envelopes:
-            rows.insert_fenced(connection, [batch.row()])
+            rows.insert_fenced(connection, batch.rows())
         result = also(connection)
         savepoint.commit()
     except Exception as error:

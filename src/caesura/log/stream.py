@@ -42,14 +42,18 @@ class Batch:
         first = self.stream.last + 1
         self.envelopes = [Envelope(seq, at, event) for seq, (at, event) in enumerate(self.events, first)]
 
-    def row(self) -> Rows:
-        at = self.events[0][0]
-        body = codec.encode([event for _, event in self.events], [stamp - at for stamp, _ in self.events])
-        first, last = self.envelopes[0].seq, self.envelopes[-1].seq
-        if not all(_kept(event) for _, event in self.events):
+    def rows(self) -> list[Rows]:
+        return [self._row(start) for start in range(0, len(self.events), _ROW)]
+
+    def _row(self, start: int) -> Rows:
+        part = self.events[start : start + _ROW]
+        at = part[0][0]
+        body = codec.encode([event for _, event in part], [stamp - at for stamp, _ in part])
+        first = self.envelopes[start].seq
+        if not all(_kept(event) for _, event in part):
             # What is shown is what was stored, not what it was made of.
-            self.envelopes = codec.decode(codec.VERSION, body, first, at)
-        return Rows(self.stream.turn, self.stream.epoch, first, last, at, body)
+            self.envelopes[start : start + _ROW] = codec.decode(codec.VERSION, body, first, at)
+        return Rows(self.stream.turn, self.stream.epoch, first, first + len(part) - 1, at, body)
 
     def tell(self, outcome: Any) -> None:
         if self.done is None or self.done.done():
@@ -106,10 +110,10 @@ class Stream:
             raise self.error
         now = time.time_ns() // 1_000_000
         taken, self._pending = self._pending, []
-        while len(taken) > _ROW or (also is not None and taken):
+        if also is not None and taken:
             # What was put before is not at the mercy of `also`.
-            self._commits.append(Batch(self, taken[:_ROW]))
-            taken = taken[_ROW:]
+            self._commits.append(Batch(self, taken))
+            taken = []
         taken = [*taken, *((now, event) for event in events)]
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._commits.append(Batch(self, taken, also, durable, done))
@@ -121,8 +125,8 @@ class Stream:
         if self._commits:
             batch = self._commits.popleft()
         elif self._pending:
-            batch = Batch(self, self._pending[:_ROW])
-            self._pending, self._urgent = self._pending[_ROW:], False
+            batch = Batch(self, self._pending)
+            self._pending, self._urgent = [], False
         else:
             return None
         batch.number()

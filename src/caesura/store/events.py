@@ -69,7 +69,7 @@ _DELETE_LOOSE = delete(events).where(
 
 
 def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
-    """Insert what its epoch still owns; the numbers of the turns that were refused. One row a turn."""
+    """Insert what its epoch still owns; the numbers of the turns that were refused."""
     lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
     if connection.dialect.name == "sqlite":
         count = sum(_insert_sqlite(connection, lines[i : i + _MOST]) for i in range(0, len(lines), _MOST))
