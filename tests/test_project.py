@@ -19,7 +19,7 @@ REGISTRIES = [
     ".".join(parts)
     for parts in (
         ("pypi", "org"),
-        ("pythonhosted", "org"),
+        ("python" + "hosted", "org"),
         ("npmjs", "org"),
         ("npmjs", "com"),
         ("yarnpkg", "com"),
