@@ -16,6 +16,9 @@ class Watcher(AsyncCallbackHandler):
     def __init__(self) -> None:
         self.seen: list[str] = []
 
+    async def on_chain_start(self, *_: Any, **__: Any) -> None:
+        self.seen.append("turn")
+
     async def on_chat_model_start(self, *_: Any, **__: Any) -> None:
         self.seen.append("model")
 
@@ -28,6 +31,7 @@ def test_callbacks_see_every_model_and_tool_call(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(tracing, "callbacks", lambda *_: (watcher,))
     with Served(tmp_path) as server, server.client() as client:
         finished(client, "list files")
+    assert watcher.seen.count("turn") == 1
     assert watcher.seen.count("tool") == 1
     assert watcher.seen.count("model") >= 2
 

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from caesura.core import events as ev
+from caesura.core.interrupts import Answer
 from caesura.store.database import Database
 from tests.engine.world import World, limits, world_over
 from tests.openai_server import Call, Desk, Say
@@ -45,6 +46,21 @@ async def test_a_tool_with_a_time_out_of_its_own_is_not_said_to_have_used_up_our
     ((_, output, status),) = await used(world, Call("late", {"text": "x"}))
     assert status == "error"
     assert "did not end within" not in output
+
+
+async def test_a_tool_that_asks_again_and_again_gets_each_answer_in_its_place(world: World) -> None:
+    world.agent("tools: [quiz, note]")
+    calls = (Call("quiz", {"text": "one? two?"}), Call("note", {"text": "beside"}))
+    world.desk.script(Say("working", calls), Say("I see"))
+    first = await world.say("go")
+    assert [item.questions[0].question for item in first.interrupts] == ["one?"]
+    second = await world.resume(first, Answer("answers", answers=("1",)))
+    assert [item.questions[0].question for item in second.interrupts] == ["two?"]
+    third = await world.resume(second, Answer("answers", answers=("2",)))
+    assert third.results() == [("quiz", "1 2", "ok")]
+    assert third.text == "I see"
+    assert sorted(world.traces()) == ["note beside", "quiz one? two?"]
+    await world.checked(third.turn)
 
 
 async def test_ten_megabytes_are_cut_with_a_note(world: World) -> None:

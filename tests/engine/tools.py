@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from caesura.agents import context
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.core.errors import BadInput
+from caesura.core.interrupts import Interrupt, Question
 
 FLOOD = 10 * 1024 * 1024
 
@@ -46,6 +48,12 @@ def tools(trace: Path) -> list[Tool]:
     async def late(text: str) -> str:
         raise TimeoutError(text)
 
+    async def quiz(text: str) -> str:
+        run = context.current()
+        given = [run.ask(Interrupt("", "questions", questions=(Question(part),))) for part in text.split()]
+        left(f"quiz {text}")
+        return " ".join(answer.answers[0] for answer in given)
+
     made = [
         (note, "auto", False),
         (seal, "confirm", False),
@@ -56,7 +64,8 @@ def tools(trace: Path) -> list[Tool]:
         (flood, "auto", True),
         (late, "auto", False),
     ]
-    return [
+    asks = Tool("quiz", structured(quiz, "To quiz."), describe_any("quiz"), repeatable=True, asks=True)
+    return [asks] + [
         Tool(
             function.__name__,
             structured(function, f"To {function.__name__}."),

@@ -8,10 +8,9 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.pregel import Pregel
 from pydantic import ValidationError
 
 from caesura.agents import document, imports, models
@@ -19,6 +18,9 @@ from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
 from caesura.agents.spec import AgentFile, Metadata, Spec
+
+if TYPE_CHECKING:
+    from langgraph.pregel import Pregel
 
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int, int], ...]

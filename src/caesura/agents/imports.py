@@ -11,10 +11,12 @@ from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.pregel import Pregel
+
+if TYPE_CHECKING:
+    from langgraph.pregel import Pregel
 
 
 class ImportFault(Exception):
@@ -42,6 +44,8 @@ def chat_model_class(target: str, folder: Path | None) -> type[BaseChatModel]:
 
 def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
     """A compiled graph, or what a factory without arguments makes of itself."""
+    from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+
     found = load(target, folder)
     if callable(found) and not isinstance(found, Pregel):
         found = _run(found, f"{target}()")

@@ -7,16 +7,18 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.pregel import Pregel
 
 from caesura.agents import definition
 from caesura.agents.definition import Definition, Reading
 from caesura.agents.faults import Fault, did_you_mean
 from caesura.agents.spec import AgentFile, Metadata, Spec
 from caesura.core.errors import NotFound
+
+if TYPE_CHECKING:
+    from langgraph.pregel import Pregel
 
 BUILTIN = Path(__file__).parent / "builtin"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
-from langchain.chat_models import base, init_chat_model
 from langchain_core.language_models import BaseChatModel
 
 from caesura.agents import imports
@@ -79,9 +79,9 @@ def wrong_name(name: str) -> tuple[str, str] | None:
     if name in (DEMO, DEFAULT):
         return None
     provider, colon, _ = name.partition(":")
-    if colon and provider not in base._BUILTIN_PROVIDERS:
+    if colon and provider not in _langchain()._BUILTIN_PROVIDERS:
         local = any(character.isdigit() for character in provider)  # llama3:8b, qwen2.5:7b
-        close = "" if local else did_you_mean(provider, base._BUILTIN_PROVIDERS)
+        close = "" if local else did_you_mean(provider, _langchain()._BUILTIN_PROVIDERS)
         return f"unknown model provider: {provider}", close or f"for a local model write ollama:{name}"
     if not colon and _inferred(name) is None:
         return f"unknown model: {name}", f"write provider:name, such as openai:{name}, or demo"
@@ -106,7 +106,7 @@ def _named(name: str, model: Model, default: str, environ: Mapping[str, str]) ->
     provider, bare = (prefix, rest) if colon else (_inferred(full) or "", full)
     arguments = _arguments(provider, full, model, environ)
     try:
-        made: BaseChatModel = init_chat_model(bare, model_provider=provider, **arguments)
+        made: BaseChatModel = _langchain().init_chat_model(bare, model_provider=provider, **arguments)
     except ImportError as error:
         raise ModelUnavailable(f"model {full} needs another package: {_install(provider)}") from error
     except (ValueError, TypeError) as error:
@@ -157,13 +157,20 @@ def _key(known: Provider | None, full: str, model: Model, environ: Mapping[str, 
 def _install(provider: str) -> str:
     if provider in PROVIDERS:
         return f"pip install 'caesura[{provider}]'"
-    return f"pip install {base._BUILTIN_PROVIDERS[provider][0].split('.')[0].replace('_', '-')}"
+    return f"pip install {_langchain()._BUILTIN_PROVIDERS[provider][0].split('.')[0].replace('_', '-')}"
 
 
 def _inferred(name: str) -> str | None:
     if name.lower().startswith("gemini"):
         return "google_vertexai"  # the library's own choice, which it makes with a warning
-    return base._attempt_infer_model_provider(name)
+    provider: str | None = _langchain()._attempt_infer_model_provider(name)
+    return provider
+
+
+def _langchain() -> ModuleType:
+    from langchain.chat_models import base  # takes a moment to load: not for the demo model
+
+    return base
 
 
 def _first_line(error: Exception) -> str:

@@ -1,26 +1,22 @@
-"""Making agents ready to run: one compiled graph for each version of an agent, kept until it changes."""
+"""Making agents ready to run: once for each version of an agent, kept until it changes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage
-from langchain_core.tools import BaseTool, StructuredTool
-from langgraph.prebuilt import ToolRuntime
+from langchain_core.tools import BaseTool
 
+from caesura.agents import context
 from caesura.agents.chunks import text_of
-from caesura.agents.context import RunContext
 from caesura.agents.loader import Agent, Catalog, Link
 from caesura.agents.models import chat_models, label
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
-from caesura.agents.tools.tool import Tool, describe_any
+from caesura.agents.tools.tool import Tool, describe_any, structured
+from caesura.engine import loop
 from caesura.engine.compiled import BoundModel, Compiled
-from caesura.engine.middleware import Handover
-from caesura.engine.saver import Saver
+from caesura.store.database import Database
 
 
 class Builder:
@@ -28,11 +24,11 @@ class Builder:
         self,
         catalog: Catalog,
         registry: Registry,
-        saver: Saver,
+        database: Database,
         default_model: str,
         environ: Mapping[str, str],
     ) -> None:
-        self._catalog, self._registry, self._saver = catalog, registry, saver
+        self._catalog, self._registry, self._database = catalog, registry, database
         self._default_model, self._environ = default_model, environ
         self._compiled: dict[str, Compiled] = {}
 
@@ -41,7 +37,7 @@ class Builder:
 
     def unusable(self, name: str, fault: Exception) -> Compiled:
         """An agent that can only fail, so that its turns end as others do."""
-        return Compiled(name, "", Spec(), None, (), {}, {}, self._saver, fault=fault)
+        return Compiled(name, "", Spec(), (), fault=fault)
 
     def _of(self, agent: Agent) -> Compiled:
         known = self._compiled.get(agent.name)
@@ -51,32 +47,20 @@ class Builder:
         return known
 
     def _foreign(self, agent: Agent) -> Compiled:
+        from caesura.engine.saver import Saver  # with LangGraph, which few need
+
         assert agent.graph is not None  # noqa: S101 - for the type checker
-        graph = agent.graph.copy({"checkpointer": self._saver, "name": agent.name})
+        graph = agent.graph.copy({"checkpointer": Saver(self._database), "name": agent.name})
         models = self._models(agent, []) if "model" in agent.spec.model_fields_set else ()
-        return Compiled(
-            agent.name, agent.version, agent.spec, graph, models, {}, {}, self._saver, foreign=True
-        )
+        return Compiled(agent.name, agent.version, agent.spec, models, graph=graph)
 
     def _own(self, agent: Agent) -> Compiled:
         tools = [*self._registry.tools_of(agent.spec), *(self._delegate(link) for link in agent.sub_agents)]
         tools = [tool for tool in tools if self._permission(agent, tool) != "deny"]
         models = self._models(agent, [tool.tool for tool in tools])
-        handover = Handover()
-        graph = create_agent(
-            models[0].plain,
-            [tool.tool for tool in tools],
-            middleware=[handover],
-            context_schema=RunContext,
-            checkpointer=self._saver,
-            name=agent.name,
-        )
         permissions = {tool.name: self._permission(agent, tool) for tool in tools}
         by_name = {tool.name: tool for tool in tools}
-        handover.agent = Compiled(
-            agent.name, agent.version, agent.spec, graph, models, by_name, permissions, self._saver
-        )
-        return handover.agent
+        return Compiled(agent.name, agent.version, agent.spec, models, by_name, permissions)
 
     def _permission(self, agent: Agent, tool: Tool) -> Permission:
         return agent.spec.permission(tool.name, tool.permission)
@@ -86,19 +70,15 @@ class Builder:
         return tuple(_bound(model, tools) for model in made)
 
     def _delegate(self, link: Link) -> Tool:
-        """A sub-agent as a tool: it works in a graph of its own, under the tool call's name."""
+        """A sub-agent as a tool: it works in a loop of its own, under the tool call's name."""
         inner = self._of(link.agent)
 
-        async def delegate(task: str, runtime: ToolRuntime[RunContext, Any]) -> str:
-            run = runtime.context.extra.run
-            context = run.context(inner.name, parent=runtime.tool_call_id)
-            result = await inner.graph.ainvoke({"messages": [HumanMessage(task)]}, context=context)
-            return text_of(result["messages"][-1])
+        async def delegate(task: str) -> str:
+            here = context.current()
+            return text_of(await loop.delegate(here.extra, inner, task, here.tool_call_id))
 
-        tool = StructuredTool.from_function(
-            coroutine=delegate, name=inner.name, description=link.description or f"Ask {inner.name}."
-        )
-        # Its own tools are journalled and its own graph is checkpointed: to begin again is to go on.
+        tool = structured(delegate, link.description or f"Ask {inner.name}.", name=inner.name)
+        # Its answers stand in the log and its tools are journalled: to begin again is to go on.
         return Tool(inner.name, tool, describe_any(inner.name), repeatable=True, asks=True)
 
 

@@ -1,16 +1,15 @@
-"""An agent made ready to run: its graph, its models with their tools bound, its tools by name."""
+"""An agent made ready to run: its models with their tools bound and its tools by name, or a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.tool import Tool
-from caesura.engine.saver import Saver
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +26,17 @@ class Compiled:
     name: str
     version: str
     spec: Spec
-    graph: Any
     models: tuple[BoundModel, ...]
-    tools: Mapping[str, Tool]
-    permissions: Mapping[str, Permission]
-    saver: Saver
-    #: The graph is the operator's own: we watch it from outside.
-    foreign: bool = False
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    permissions: Mapping[str, Permission] = field(default_factory=dict)
+    #: The operator's own: we watch it from outside.
+    graph: Any = None
     #: Why it cannot run at all: its file is gone, or wrong.
     fault: Exception | None = None
+
+    @property
+    def foreign(self) -> bool:
+        return self.graph is not None
 
     @property
     def system_prompt(self) -> str:

@@ -114,11 +114,10 @@ def _settled(outcome: Outcome) -> dict[str, Any]:
 
 
 def _write_down(connection: Connection, run: Run, outcome: Outcome) -> None:
-    """The questions and where the graph waits with them; nothing of that once the turn has ended."""
+    """The questions; of an operator's graph nothing more is needed once the turn has ended."""
     if isinstance(outcome, ev.Interrupted):
         interrupts.ask(connection, run.turn.num, run.user_id, run.questions)
-        run.pause.keep(connection, run.turn.num)
-    elif run.cause != "start" or run.agent.foreign:
+    elif run.agent.foreign:
         checkpoints.remove(connection, run.turn.num)
 
 

@@ -11,7 +11,6 @@ from caesura.agents.tools.registry import Registry
 from caesura.engine.build import Builder
 from caesura.engine.limits import Limits
 from caesura.engine.runner import Runner
-from caesura.engine.saver import Saver
 from caesura.engine.supervisor import Supervisor
 from caesura.log import Log
 from caesura.store.database import Database
@@ -35,7 +34,7 @@ class Engine:
     ) -> None:
         """`callbacks` are LangChain's: they watch every model and tool call."""
         self.catalog = catalog
-        self.builder = Builder(catalog, registry, Saver(database), default_model, environ)
+        self.builder = Builder(catalog, registry, database, default_model, environ)
         self.supervisor = Supervisor(database, lease=lease, poll=poll)
         self.workspaces = workspaces
         self.runner = Runner(

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
-from langgraph.types import StreamMode
 
 from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
 from caesura.core import plain
 from caesura.engine import texts, translate
 from caesura.engine.run import Run
-
-MODES: list[StreamMode] = ["messages", "updates"]
-UPDATES: list[StreamMode] = ["updates"]
 
 
 @dataclass(slots=True)

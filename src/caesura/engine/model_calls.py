@@ -21,7 +21,7 @@ from caesura.engine import translate
 from caesura.engine.compiled import BoundModel, Compiled
 from caesura.engine.failures import ModelFailed, StepLimit
 from caesura.engine.pieces import pieces
-from caesura.engine.run import Run
+from caesura.engine.run import Scope
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +30,9 @@ _LONGEST_PAUSE = 20.0
 _BREATH = 32
 
 
-async def call(run: Run, agent: Compiled, state: Sequence[BaseMessage], parent: str | None) -> AIMessage:
-    """The agent's next message. One that was said before a crash is taken from the log, not made again."""
+async def call(scope: Scope, state: Sequence[BaseMessage]) -> AIMessage:
+    """The agent's next message. One that was said before is taken from the log, not made again."""
+    run, agent, parent = scope.run, scope.agent, scope.parent
     said = run.answers_of(parent)
     place = sum(isinstance(message, AIMessage) for message in state)
     if place < len(said):
@@ -39,14 +40,15 @@ async def call(run: Run, agent: Compiled, state: Sequence[BaseMessage], parent: 
     if run.transcript.steps >= run.limits.steps:
         raise StepLimit(f"the agent did not come to an end in {run.limits.steps} steps")
     prompt = _prompt(agent, run.history if parent is None else [], state)
-    return await _answer(run, agent, prompt, parent)
+    return await _answer(scope, prompt)
 
 
-async def _answer(run: Run, agent: Compiled, prompt: list[BaseMessage], parent: str | None) -> AIMessage:
+async def _answer(scope: Scope, prompt: list[BaseMessage]) -> AIMessage:
+    run = scope.run
     failure: Exception | None = None
-    for model in agent.models:
+    for model in scope.agent.models:
         for attempt in range(run.limits.attempts):
-            speaker = _Speaker(run, agent.name, model.label, parent)
+            speaker = _Speaker(scope, model.label)
             try:
                 return await speaker.speak(model, prompt)
             except CaesuraError:
@@ -66,8 +68,8 @@ async def _answer(run: Run, agent: Compiled, prompt: list[BaseMessage], parent: 
 class _Speaker:
     """One attempt at one answer."""
 
-    def __init__(self, run: Run, agent: str, label: str, parent: str | None) -> None:
-        self._run, self._agent, self._label, self._parent = run, agent, label, parent
+    def __init__(self, scope: Scope, label: str) -> None:
+        self._run, self._scope, self._label = scope.run, scope, label
         self._call = 0
 
     @property
@@ -76,7 +78,7 @@ class _Speaker:
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
         run, answer = self._run, translate.Answer()
-        async for chunk in pieces(model.runnable, prompt):
+        async for chunk in pieces(model.runnable, prompt, run.config):
             answer.add(chunk)
             if reasoning := reasoning_of(chunk):
                 run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
@@ -100,8 +102,8 @@ class _Speaker:
 
     def _begin(self) -> int:
         if not self._call:
-            self._call = self._run.next_call()
-            self._run.say(ev.ModelStarted(self._call, self._agent, self._label, self._parent))
+            scope, self._call = self._scope, self._run.next_call()
+            self._run.say(ev.ModelStarted(self._call, scope.agent.name, self._label, scope.parent))
         return self._call
 
 

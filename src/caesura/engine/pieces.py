@@ -14,22 +14,24 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.prompt_values import ChatPromptValue
-from langchain_core.runnables import RunnableBinding, ensure_config
-from langchain_core.tracers.context import _tracing_v2_is_enabled
+from langchain_core.runnables import RunnableBinding, RunnableConfig
 
 from caesura.core import plain
 
 
-async def pieces(model: Any, prompt: Sequence[BaseMessage]) -> AsyncIterator[AIMessageChunk]:
-    """What the model says, as it says it. One that does not stream gives its answer as one piece."""
+async def pieces(
+    model: Any, prompt: Sequence[BaseMessage], config: RunnableConfig | None = None
+) -> AsyncIterator[AIMessageChunk]:
+    """What the model says, as it says it. One that does not stream gives its answer as one piece. `config`
+    holds who listens to callbacks, if anybody does."""
     inner, arguments = _unbound(model)
-    if _direct(inner, arguments):
+    if config is None and _direct(inner, arguments):
         async for made in inner._astream(list(prompt), **arguments):
             if made.generation_info:
                 made.message.response_metadata = {**made.message.response_metadata, **made.generation_info}
             yield made.message
         return
-    async for chunk in model.astream(ChatPromptValue.model_construct(messages=prompt)):
+    async for chunk in model.astream(ChatPromptValue.model_construct(messages=prompt), config):
         yield chunk if isinstance(chunk, AIMessageChunk) else _as_chunk(chunk)
 
 
@@ -45,14 +47,7 @@ def _direct(model: Any, arguments: dict[str, Any]) -> bool:
         and model.output_version != "v1"
         and model.rate_limiter is None
         and not model.callbacks
-        and not _somebody_listens()
     )
-
-
-def _somebody_listens() -> bool:
-    callbacks = ensure_config().get("callbacks")
-    handlers = getattr(callbacks, "handlers", callbacks)
-    return bool(handlers) or bool(_tracing_v2_is_enabled())
 
 
 def _as_chunk(message: AIMessage) -> AIMessageChunk:

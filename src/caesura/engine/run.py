@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langgraph.runtime import RunControl
+from langchain_core.runnables import RunnableConfig
 
-from caesura.agents.context import RunContext
 from caesura.core import events as ev
 from caesura.core.fold import Transcript
 from caesura.core.interrupts import Interrupt
@@ -20,7 +19,6 @@ from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.engine.compiled import Compiled
 from caesura.engine.limits import Limits
-from caesura.engine.pause import Pause
 from caesura.log.stream import Also, Stream
 from caesura.store.interrupts import Asked
 from caesura.store.tool_calls import ToolCall
@@ -29,14 +27,39 @@ from caesura.store.turns import Turn
 
 @dataclass(slots=True)
 class Control:
-    """How others reach a run: to stop it for a reason, to let it go at the next step, to hurry its end."""
+    """How others reach a run: to stop it for a reason, to make it leave at the next step, to hurry it."""
 
     stop: ev.StopReason | None = None
     #: Only while the graph works there is something to break off: before it begins a stop is seen in time,
     #: and once the outcome is known it comes too late.
     stoppable: bool = False
-    graph: RunControl = field(default_factory=RunControl)
+    leaving: bool = False
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
+    _told: Callable[[], None] | None = None
+
+    def leave(self) -> None:
+        """Let go of the turn at the next step: somebody else goes on with it."""
+        self.leaving = True
+        self.hurry.set()
+        if self._told is not None:
+            self._told()
+
+    def when_leaving(self, tell: Callable[[], None]) -> None:
+        self._told = tell
+        if self.leaving:
+            tell()
+
+
+class Released(Exception):
+    """The run let go of its turn at a step's end: somebody else goes on with it."""
+
+
+class Asks(Exception):
+    """The run cannot go on before these are answered."""
+
+    def __init__(self, items: list[Interrupt]) -> None:
+        super().__init__(f"{len(items)} questions wait")
+        self.items = items
 
 
 def stop_reason(text: str) -> ev.StopReason:
@@ -61,9 +84,10 @@ class Run:
     control: Control
     grants: set[str] = field(default_factory=set)
     callbacks: tuple[Any, ...] = ()
+    #: What LangChain must know to tell the callbacks; None where nobody listens.
+    config: RunnableConfig | None = None
     cause: ev.Cause = "start"
     questions: dict[str, Interrupt] = field(default_factory=dict)
-    pause: Pause = field(default_factory=Pause)
     began: float = field(default_factory=time.monotonic)
     _reserved: set[str] = field(default_factory=set)
 
@@ -102,17 +126,6 @@ class Run:
         said = [call["id"] for message in self.transcript.finished for call in message.tool_calls]
         return list(dict.fromkeys([*said, *self._reserved]))
 
-    def context(self, agent: str, parent: str | None = None) -> RunContext:
-        return RunContext(
-            conversation_id=self.turn.conversation_id,
-            turn_id=self.turn.id,
-            user_id=self.user_id,
-            agent=agent,
-            language=self.language,
-            workspace=self.workspace,
-            extra=Scope(self, parent),
-        )
-
     @property
     def running_ms(self) -> int:
         return self.turn.running_ms + int((time.monotonic() - self.began) * 1000)
@@ -120,7 +133,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The run as a graph's middleware sees it: `parent` is the tool call a sub-agent works under."""
+    """Who works in a run: its agent, or a sub-agent under the tool call `parent`."""
 
     run: Run
-    parent: str | None
+    agent: Compiled
+    parent: str | None = None

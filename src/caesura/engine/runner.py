@@ -9,22 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from langgraph.errors import GraphRecursionError
 from sqlalchemy import Connection
 
 from caesura.agents import phrases
 from caesura.core import events as ev
 from caesura.core import fold, ids, interrupts, language
 from caesura.core.errors import Fenced, Unavailable
-from caesura.engine import texts, titles
-from caesura.engine.advance import Released, advance
+from caesura.engine import loop, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
 from caesura.engine.ending import EVERYTHING, Ending, Outcome, Spawn, Title, failed
-from caesura.engine.failures import RunFailed, StepLimit, TimeLimit
+from caesura.engine.failures import RunFailed, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
-from caesura.engine.run import Control, Run, stop_reason
+from caesura.engine.run import Control, Released, Run, stop_reason
+from caesura.engine.watching import watched
 from caesura.log import Log
 from caesura.store import events, tool_calls, turns
 from caesura.store import interrupts as asked
@@ -151,9 +150,6 @@ class Runner:
         except TimeoutError as error:
             late = TimeLimit(f"the turn took longer than {run.limits.run:g} seconds")
             return failed(run.turn, late if clock.expired() else error)
-        except GraphRecursionError:
-            long = StepLimit(f"the graph did not come to an end in {run.limits.steps} steps")
-            return failed(run.turn, long)
         except (Fenced, Released, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - a run may fail in any way, and ends in an event
@@ -170,7 +166,7 @@ class Runner:
     async def _drive(self, run: Run) -> Outcome:
         run.control.stoppable = True
         try:
-            found = await advance(run)
+            found = await _advance(run)
         finally:
             run.control.stoppable = False
         if found:
@@ -205,6 +201,16 @@ class Runner:
             agent=run.agent.name,
         )
         return await self._ask(run, {IN_WORDS: item})
+
+
+async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:
+    """Let the agent work. What it asks then, by the id under which it wants the answer; if anything."""
+    if run.agent.foreign:
+        from caesura.engine import graphs  # LangGraph takes half a second to load, and few need it
+
+        return await graphs.advance(run)
+    async with watched(run):
+        return {item.id: item for item in await loop.converse(run)}
 
 
 def _in_order(run: Run, found: dict[str, interrupts.Interrupt]) -> list[tuple[str, interrupts.Interrupt]]:

@@ -18,7 +18,6 @@ from langgraph.checkpoint.base import (
 )
 from sqlalchemy import Connection
 
-from caesura.engine.pause import Pause
 from caesura.store import checkpoints, turns
 from caesura.store.database import Database
 
@@ -32,27 +31,11 @@ class Saver(BaseCheckpointSaver[str]):
     def __init__(self, database: Database) -> None:
         super().__init__()
         self._database = database
-        self._pauses: dict[str, Pause] = {}
-
-    def gather(self, thread: str, fresh: bool) -> Pause:
-        """From now on, what this thread's graph comes to is held until somebody decides to keep it."""
-        self._pauses[thread] = Pause(fresh)
-        return self._pauses[thread]
-
-    def leave(self, thread: str) -> None:
-        self._pauses.pop(thread, None)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         turn, _, ns = _place(config)
         wanted = config["configurable"].get("checkpoint_id")
-        pause = self._pauses.get(config["configurable"]["thread_id"])
-        held = pause.get(ns, wanted) if pause else None
-        if held is not None or (pause is not None and pause.fresh):
-            return None if held is None else self._tuple(config, ns, *held)
-        found = pause.known(ns) if pause is not None and wanted is None else None
-        found = found or await self._database.read(checkpoints.get, turn, ns, wanted)
-        if found is not None and pause is not None and wanted is None:
-            pause.remember(ns, *found)
+        found = await self._database.read(checkpoints.get, turn, ns, wanted)
         return None if found is None else self._tuple(config, ns, *found)
 
     async def alist(
@@ -87,17 +70,9 @@ class Saver(BaseCheckpointSaver[str]):
         turn, epoch, ns = _place(config)
         parent = config["configurable"].get("checkpoint_id")
         about = get_checkpoint_metadata(config, metadata)
-
-        def row() -> checkpoints.Checkpoint:
-            kind, body = self.serde.dumps_typed(checkpoint)
-            return checkpoints.Checkpoint(
-                checkpoint["id"], parent, kind, body, self.serde.dumps_typed(about)[1]
-            )
-
-        if pause := self._pauses.get(config["configurable"]["thread_id"]):
-            pause.put(ns, checkpoint["id"], row)
-        else:
-            await self._database.write_lightly(_put, turn, epoch, ns, row())
+        kind, body = self.serde.dumps_typed(checkpoint)
+        row = checkpoints.Checkpoint(checkpoint["id"], parent, kind, body, self.serde.dumps_typed(about)[1])
+        await self._database.write_lightly(_put, turn, epoch, ns, row)
         return _config(config, ns, checkpoint["id"])
 
     async def aput_writes(
@@ -115,10 +90,7 @@ class Saver(BaseCheckpointSaver[str]):
             for idx, (channel, value) in enumerate(writes)
         ]
         at = config["configurable"]["checkpoint_id"]
-        if pause := self._pauses.get(config["configurable"]["thread_id"]):
-            pause.put_writes(ns, at, rows)
-        else:
-            await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
+        await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)
 
     async def adelete_thread(self, thread_id: str) -> None:
         turn, epoch, _ = _place({"configurable": {"thread_id": thread_id}})

@@ -11,8 +11,7 @@ from typing import Any
 from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
-from caesura.engine.advance import Released
-from caesura.engine.run import Control, stop_reason
+from caesura.engine.run import Control, Released, stop_reason
 from caesura.engine.runner import Runner
 from caesura.store import turns
 from caesura.store.database import Database
@@ -127,8 +126,7 @@ class Supervisor:
             self._adopting.cancel()
         jobs = list(self._jobs.values())
         for job in jobs:
-            job.control.graph.request_drain()
-            job.control.hurry.set()
+            job.control.leave()
         if jobs:
             await asyncio.wait([job.task for job in jobs], timeout=grace)
         for job in list(self._jobs.values()):

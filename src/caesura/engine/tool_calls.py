@@ -9,44 +9,39 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
-from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolCall, ToolMessage
-from langgraph.errors import GraphBubbleUp
-from langgraph.types import Command, interrupt
 from sqlalchemy import Connection
 
+from caesura.agents.context import RunContext
 from caesura.agents.tools.tool import Tool
 from caesura.core import events as ev
 from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
-from caesura.core.interrupts import Answer
+from caesura.core.interrupts import Answer, Interrupt
 from caesura.engine import texts, translate
-from caesura.engine.compiled import Compiled
-from caesura.engine.run import Run, Scope
+from caesura.engine.run import Asks, Released, Scope
 from caesura.store import tool_calls as journal
 from caesura.store import turns
 
 logger = logging.getLogger(__name__)
 
-Handler = Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
 
-
-async def call(scope: Scope, agent: Compiled, request: ToolCallRequest, handler: Handler) -> ToolMessage:
-    return await _Call(scope, agent, request, handler).result()
+async def call(scope: Scope, asked: ToolCall) -> ToolMessage:
+    """What the call came to; `Asks` where a person must be asked first."""
+    return await _Call(scope, asked).result()
 
 
 class _Call:
-    def __init__(self, scope: Scope, agent: Compiled, request: ToolCallRequest, handler: Handler) -> None:
-        self._run: Run = scope.run
-        self._parent = scope.parent
-        self._agent, self._request, self._handler = agent, request, handler
-        self._id = str(request.tool_call["id"])
-        self._name = request.tool_call["name"]
-        self._args: dict[str, Any] = request.tool_call["args"]
-        self._tool: Tool | None = agent.tools.get(self._name) if request.tool is not None else None
+    def __init__(self, scope: Scope, asked: ToolCall) -> None:
+        self._scope, self._run, self._agent = scope, scope.run, scope.agent
+        self._id = str(asked["id"])
+        self._name = asked["name"]
+        self._args: dict[str, Any] = asked["args"]
+        self._tool: Tool | None = self._agent.tools.get(self._name)
+        self._questions = 0
 
     async def result(self) -> ToolMessage:
         known = self._run.journal.get(self._id)
@@ -72,31 +67,47 @@ class _Call:
     def _approval(self, unknown: bool = False) -> Answer:
         """The person's decision; stops the turn until there is one."""
         given = self._given(unknown)
-        if given is not None:
-            return given
-        while True:  # the graph first hands out the answers to this call's earlier questions
-            interrupt(self._question(unknown))
+        if given is None:
+            raise Asks([self._question(unknown)])
+        return given
 
     def _given(self, unknown: bool) -> Answer | None:
         """What the rows say was decided and not yet done. Each attempt at the call that nobody knows the
         outcome of needs a decision of its own."""
-        mine = [item for item in self._run.asked if item.interrupt.tool_call_id == self._id]
-        answers = [item.answer for item in mine if item.answer and item.interrupt.unknown == unknown]
+        answers = self._answers("approval", unknown)
         attempts = self._run.transcript.attempts.get(self._id, 0)
         return answers[-1] if answers and (not unknown or len(answers) >= attempts) else None
 
-    def _question(self, unknown: bool) -> dict[str, Any]:
+    def _answers(self, kind: str, unknown: bool = False) -> list[Answer]:
+        mine = [item for item in self._run.asked if item.interrupt.tool_call_id == self._id]
+        return [
+            item.answer
+            for item in mine
+            if item.answer and item.interrupt.kind == kind and item.interrupt.unknown == unknown
+        ]
+
+    def _question(self, unknown: bool) -> Interrupt:
         label, description = self._describe()
-        return {
-            "kind": "approval",
-            "tool_call_id": self._id,
-            "name": self._name,
-            "args": plain.clean(self._args),
-            "label": label,
-            "description": texts.unknown_outcome(description, self._run.language) if unknown else description,
-            "unknown": unknown,
-            "agent": self._agent.name,
-        }
+        return Interrupt(
+            ids.interrupt(),
+            "approval",
+            tool_call_id=self._id,
+            name=self._name,
+            args=plain.clean(self._args),
+            label=label,
+            description=texts.unknown_outcome(description, self._run.language) if unknown else description,
+            unknown=unknown,
+            agent=self._agent.name,
+        )
+
+    def _asked(self, question: Interrupt) -> Answer:
+        """The answer to a question of the tool itself: the first one to its first, and so on."""
+        self._questions += 1
+        answers = self._answers(question.kind)
+        if len(answers) < self._questions:
+            mine = replace(question, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
+            raise Asks([mine])
+        return answers[self._questions - 1]
 
     async def _decided(self, answer: Answer, unknown: bool = False) -> ToolMessage:
         match answer.decision:
@@ -129,12 +140,14 @@ class _Call:
         return await self._end(text, status)
 
     async def _outcome(self) -> tuple[str, ev.ToolStatus]:
+        assert self._tool is not None  # noqa: S101 - for the type checker
         call = ToolCall(name=self._name, args=self._args, id=self._id, type="tool_call")
-        clock = asyncio.timeout(None if self._waits() else self._run.limits.tool)
+        clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
         try:
             async with clock:
-                message = await self._handler(self._request.override(tool_call=call))
-        except GraphBubbleUp:
+                with self._context().active():
+                    message = await self._tool.tool.ainvoke(call, self._run.config)
+        except (Asks, Released):
             raise
         except CaesuraError as error:
             if error.status >= 500:
@@ -151,9 +164,19 @@ class _Call:
         status: ev.ToolStatus = "error" if message.status == "error" else "ok"
         return texts.bounded(_text(message.content), self._run.limits.tool_output), status
 
-    def _waits(self) -> bool:
-        """Whether the tool's time is its own affair: a person may be thinking, a sub-agent working."""
-        return self._tool is not None and self._tool.asks
+    def _context(self) -> RunContext:
+        turn = self._run.turn
+        return RunContext(
+            conversation_id=turn.conversation_id,
+            turn_id=turn.id,
+            user_id=turn.user_id,
+            agent=self._agent.name,
+            language=self._run.language,
+            workspace=self._run.workspace,
+            tool_call_id=self._id,
+            ask=self._asked,
+            extra=self._scope,
+        )
 
     async def _end(self, text: str, status: ev.ToolStatus) -> ToolMessage:
         def ended(connection: Connection) -> None:
@@ -174,10 +197,12 @@ class _Call:
         return self._message(text, status)
 
     def _started(self) -> ev.ToolStarted:
-        return ev.ToolStarted(self._id, self._name, plain.clean(self._args), self._agent.name, self._parent)
+        return ev.ToolStarted(
+            self._id, self._name, plain.clean(self._args), self._agent.name, self._scope.parent
+        )
 
     def _finished(self, text: str, status: ev.ToolStatus) -> ev.ToolFinished:
-        return ev.ToolFinished(self._id, self._name, text, status, self._agent.name, self._parent)
+        return ev.ToolFinished(self._id, self._name, text, status, self._agent.name, self._scope.parent)
 
     def _message(self, text: str, status: str) -> ToolMessage:
         good = status in ("ok", "answered")

@@ -7,9 +7,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.ai import add_ai_message_chunks
-from langgraph.types import Interrupt as Asked
 
-from caesura.core import ids, interrupts, plain
+from caesura.core import ids, plain
 from caesura.core.messages import Message
 
 #: What stands for arguments that were no JSON: the tool is not called, the model is told.
@@ -86,14 +85,6 @@ def tool_calls(message: AIMessage) -> tuple[dict[str, Any], ...]:
     return tuple(
         {"id": call["id"], "name": call["name"], "args": call["args"]} for call in message.tool_calls
     )
-
-
-def interrupt(asked: Asked[Any], agent: str, foreign: bool) -> interrupts.Interrupt:
-    """What a graph asks, as we store it. Our own tools ask in our words; an operator's graph in any."""
-    value = plain.clean(asked.value)
-    if foreign:
-        return interrupts.Interrupt(ids.interrupt(), "graph", value=value, agent=agent)
-    return interrupts.from_dict({"agent": agent, **value, "id": ids.interrupt()})
 
 
 def finish_reason(message: AIMessage) -> str | None:

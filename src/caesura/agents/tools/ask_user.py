@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 import orjson
 from langchain_core.tools import ToolException
-from langgraph.prebuilt import ToolRuntime
-from langgraph.types import interrupt
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from caesura.agents.context import RunContext
+from caesura.agents import context
 from caesura.agents.tools.tool import Description, Tool, structured
 from caesura.core import interrupts
-from caesura.core.interrupts import Answer, Option, Question
+from caesura.core.interrupts import Answer, Interrupt, Option, Question
 from caesura.core.language import Language
 
 MOST_QUESTIONS = 20
@@ -56,21 +54,15 @@ def tool() -> Tool:
     return Tool("ask_user", made, describe, repeatable=True, asks=True)
 
 
-async def ask_user(questions: Any, runtime: ToolRuntime[RunContext, Any]) -> str:
-    # Runs again from the top when the answer comes: nothing may happen before the interrupt.
+async def ask_user(questions: Any) -> str:
+    run = context.current()
     asked = parse(questions)
-    label, description = describe({"questions": questions}, runtime.context.language)
-    items = [interrupts.question_dict(question) for question in asked]
-    value = {
-        "kind": "questions",
-        "tool_call_id": runtime.tool_call_id,
-        "name": "ask_user",
-        "args": {"questions": items},
-        "questions": items,
-        "label": label,
-        "description": description,
-    }
-    return told(asked, interrupts.answer_from(interrupt(value)))
+    label, description = describe({"questions": questions}, run.language)
+    args = {"questions": [interrupts.question_dict(question) for question in asked]}
+    item = Interrupt(
+        "", "questions", name="ask_user", args=args, label=label, description=description, questions=asked
+    )
+    return told(asked, run.ask(item))
 
 
 def describe(args: Mapping[str, Any], language: Language) -> Description:

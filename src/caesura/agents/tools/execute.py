@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from langchain_core.tools import ToolException
-from langgraph.prebuilt import ToolRuntime
 
-from caesura.agents.context import RunContext
+from caesura.agents import context
 from caesura.agents.tools.sandbox import Outcome, Sandbox
 from caesura.agents.tools.tool import Tool, describer, structured
 from caesura.core.language import Language
@@ -16,16 +15,15 @@ from caesura.core.language import Language
 _LONGEST = 64 * 1024
 
 Command = Annotated[str, "A shell command; it runs in the workspace, without network"]
-Runtime = ToolRuntime[RunContext, Any]
 
 
 def tool(sandbox: Sandbox) -> Tool:
-    async def execute(command: Command, runtime: Runtime) -> str:
+    async def execute(command: Command) -> str:
         if "\0" in command or not command.strip() or len(command.encode("utf-8", "replace")) > _LONGEST:
             raise ToolException(f"the command must be a text of 1 to {_LONGEST} bytes without NUL")
         if reason := await sandbox.unavailable():
             raise ToolException(reason)
-        workspace = runtime.context.workspace
+        workspace = context.current().workspace
         await asyncio.to_thread(workspace.mkdir, 0o700, parents=True, exist_ok=True)
         return report(await sandbox.run(command, workspace), sandbox)
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
-from langgraph.prebuilt import ToolRuntime
-
-from caesura.agents.context import RunContext
+from caesura.agents import context
 from caesura.agents.tools.tool import Describe, Tool, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
 
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
-Runtime = ToolRuntime[RunContext, Any]
 
 
 def tools() -> list[Tool]:
@@ -32,12 +29,12 @@ def tools() -> list[Tool]:
     ]
 
 
-async def read_file(path: Path, runtime: Runtime) -> str:
-    return await asyncio.to_thread(_workspace(runtime).read, path)
+async def read_file(path: Path) -> str:
+    return await asyncio.to_thread(_workspace().read, path)
 
 
-async def list_files(runtime: Runtime, path: Path = ".") -> str:
-    entries, more = await asyncio.to_thread(_workspace(runtime).entries, path)
+async def list_files(path: Path = ".") -> str:
+    entries, more = await asyncio.to_thread(_workspace().entries, path)
     if not entries:
         return "(empty)"
     lines = [_line(entry) for entry in entries]
@@ -46,8 +43,8 @@ async def list_files(runtime: Runtime, path: Path = ".") -> str:
     return "\n".join(lines)
 
 
-async def write_file(path: Path, content: str, runtime: Runtime) -> str:
-    count = await asyncio.to_thread(_workspace(runtime).write, path, content)
+async def write_file(path: Path, content: str) -> str:
+    count = await asyncio.to_thread(_workspace().write, path, content)
     return f"wrote {count} bytes to {path}"
 
 
@@ -61,5 +58,5 @@ def _describe(label: str, doing: str, chinese: str) -> Describe:
     return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path")
 
 
-def _workspace(runtime: Runtime) -> Workspace:
-    return Workspace(runtime.context.workspace)
+def _workspace() -> Workspace:
+    return Workspace(context.current().workspace)

@@ -40,11 +40,15 @@ class Tool:
 
 
 def structured(
-    function: Callable[..., Awaitable[str]], description: str, arguments: type[BaseModel] | None = None
+    function: Callable[..., Awaitable[str]],
+    description: str,
+    arguments: type[BaseModel] | None = None,
+    name: str | None = None,
 ) -> StructuredTool:
     """A tool whose faults, and those of its arguments, become texts for the model."""
     return StructuredTool.from_function(
         coroutine=function,
+        name=name,
         description=description,
         args_schema=arguments,
         handle_tool_error=True,

@@ -1,0 +1,103 @@
+"""Driving an operator's own graph from wherever it is to its end, or to where it asks.
+
+It is checkpointed at every step, because nobody but the graph knows what its steps do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from langchain_core.messages import BaseMessage, HumanMessage
+from langgraph.errors import GraphDrained, GraphRecursionError
+from langgraph.runtime import RunControl
+from langgraph.types import Command, StateSnapshot, StreamMode
+from langgraph.types import Interrupt as Question
+
+from caesura.core import events as ev
+from caesura.core import fold, ids, plain
+from caesura.core.interrupts import Answer, Interrupt, answer_dict
+from caesura.engine import foreign, translate
+from caesura.engine.failures import StepLimit
+from caesura.engine.run import Released, Run
+from caesura.engine.saver import thread_id
+
+_MODES: list[StreamMode] = ["messages", "updates"]
+_NOTHING = object()
+
+
+async def advance(run: Run) -> dict[str, Interrupt]:
+    """Let the graph work. What it asks then, by the id under which it wants the answer; if anything."""
+    config: Any = {
+        "configurable": {"thread_id": thread_id(run.turn.num, run.turn.epoch)},
+        "recursion_limit": run.limits.steps,
+        "callbacks": list(run.callbacks),
+    }
+    state = None if run.cause == "start" else await run.agent.graph.aget_state(config)
+    if state is not None and state.created_at is None:
+        state = None
+    if run.cause != "start":
+        _void_unknown(run, state)
+    given = _input(run, state)
+    try:
+        return await _stream(run, given, config) if given is not _NOTHING else {}
+    except GraphDrained as error:
+        raise Released from error
+    except GraphRecursionError as error:
+        limit = run.limits.steps
+        raise StepLimit(f"the graph did not come to an end in {limit} steps") from error
+
+
+def _input(run: Run, state: StateSnapshot | None) -> Any:
+    """What the graph needs to go on: the beginning, an answer, a push, or nothing at all."""
+    if state is None:
+        return {"messages": _opening(run)}
+    answers = {item.graph_id: item.answer for item in run.asked if item.answer is not None}
+    waiting = {item.id for task in state.tasks for item in task.interrupts}
+    resume = {graph_id: _resumed(answers[graph_id]) for graph_id in waiting if graph_id in answers}
+    if resume:
+        return Command(resume=resume)
+    pending = bool(state.tasks) or (state.metadata or {}).get("source") == "input"
+    return None if pending else _NOTHING
+
+
+def _opening(run: Run) -> list[BaseMessage]:
+    """Another attempt begins with what the one before has finished."""
+    whole = [item for item in run.transcript.finished if not item.cut]
+    done = translate.to_langchain(fold.close(whole, run.transcript.running))
+    return [*run.history, HumanMessage(run.turn.content), *done]
+
+
+def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
+    """The graph will say anew what it had not kept when its process died, and what a node had said before it
+    asked: the node begins again from its top."""
+    known = foreign.refs(state.values) if state is not None else set()
+    again = foreign.void(run, known) if run.cause == "adopt" else list(run.transcript.drafts)
+    for call in again:
+        run.say(ev.TextVoided(call))
+
+
+async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
+    watcher, control = foreign.Watcher(run), RunControl()
+    asked: dict[str, Interrupt] = {}
+    run.control.when_leaving(control.request_drain)
+    stream: AsyncIterator[Any] = run.agent.graph.astream(
+        given, config, stream_mode=_MODES, subgraphs=True, durability="sync", control=control
+    )
+    async for _, mode, data in stream:
+        if mode == "updates" and "__interrupt__" in data:
+            asked |= {item.id: _asked(run, item) for item in data["__interrupt__"]}
+        else:
+            await watcher.see(mode, data)
+    if not asked:
+        await watcher.end()
+    return asked
+
+
+def _asked(run: Run, question: Question) -> Interrupt:
+    return Interrupt(ids.interrupt(), "graph", value=plain.clean(question.value), agent=run.agent.name)
+
+
+def _resumed(answer: Answer) -> Any:
+    """The answer in the words of who asked: a graph gets the bare value it asked for."""
+    return answer.value if answer.decision == "value" else answer_dict(answer)
