@@ -5,7 +5,17 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.reading import Event, conversation, events, finished, follow, send, text, to_segment_end
+from tests.api.reading import (
+    Event,
+    conversation,
+    events,
+    finished,
+    follow,
+    outcome,
+    send,
+    text,
+    to_segment_end,
+)
 from tests.api.server import Served
 
 
@@ -13,7 +23,7 @@ def pending(client: httpx.Client, content: str, **body: Any) -> tuple[dict[str, 
     """A turn that waits, and what it asks."""
     agent = body.pop("conversation_agent", None)
     turn = send(client, conversation(client, agent=agent), content, **body)
-    asked = to_segment_end(client, turn["id"])[-2]
+    asked = outcome(to_segment_end(client, turn["id"]))
     assert asked.name == "interrupted"
     return turn, asked.data["interrupts"]
 
@@ -241,7 +251,7 @@ def test_an_answer_is_made_again_beside_the_first(alice: httpx.Client) -> None:
 
 def test_a_failed_turn_says_so_with_an_id(alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "fail midway")
-    failed = events(alice, turn["id"])[-2]
+    failed = outcome(events(alice, turn["id"]))
     assert failed.name == "failed"
     assert failed.data["error_id"].startswith("err-")
     assert failed.data["retryable"] is True
@@ -324,7 +334,7 @@ def test_a_form_is_filled_in(alice: httpx.Client) -> None:
     assert asked["kind"] == "confirmation"
     fields = {asked["fields"][0]["name"]: True}
     assert answer(alice, asked["id"], "fields", fields=fields).status_code == 200
-    assert events(alice, turn["id"])[-2].name == "finished"
+    assert outcome(events(alice, turn["id"])).name == "finished"
 
 
 def test_a_second_answer_is_told_the_first_ones_decision(alice: httpx.Client) -> None:
@@ -372,7 +382,7 @@ def test_always_allow_holds_along_the_branch(alice: httpx.Client) -> None:
     answer(alice, asked["id"], "approve", always_allow=True)
     events(alice, turn["id"])
     second = send(alice, turn["conversation_id"], "write other.py: print(2)")
-    assert events(alice, second["id"])[-2].name == "finished"
+    assert outcome(events(alice, second["id"])).name == "finished"
 
 
 def test_a_message_while_something_waits_is_refused_with_what_waits(alice: httpx.Client) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.reading import conversation, events, finished, send, text, to_segment_end
+from tests.api.reading import conversation, events, finished, outcome, send, text, to_segment_end
 from tests.api.server import Served
 
 Pair = tuple[Served, Served]
@@ -23,7 +23,7 @@ def nodes(tmp_path: Path, postgres_url: str) -> Iterator[Pair]:
 def test_a_run_of_one_node_is_read_and_answered_at_the_other(nodes: Pair) -> None:
     with nodes[0].client() as here, nodes[1].client() as there:
         turn = send(here, conversation(here), "write hello.py: print(1)")
-        asked = to_segment_end(there, turn["id"])[-2]
+        asked = outcome(to_segment_end(there, turn["id"]))
         (waiting,) = there.get("/api/v2/interrupts").json()["interrupts"]
         assert asked.data["interrupts"][0]["id"] == waiting["id"]
         answered = there.post(f"/api/v2/interrupts/{waiting['id']}/answer", json={"decision": "approve"})
@@ -32,14 +32,14 @@ def test_a_run_of_one_node_is_read_and_answered_at_the_other(nodes: Pair) -> Non
         assert lost.json()["error"]["decision"] == {"decision": "approve"}
         whole = events(here, turn["id"])
         assert whole == events(there, turn["id"])
-        assert whole[-2].name == "finished"
+        assert outcome(whole).name == "finished"
 
 
 def test_a_run_of_one_node_is_stopped_at_the_other(nodes: Pair) -> None:
     with nodes[0].client() as here, nodes[1].client() as there:
         turn = send(here, conversation(here), "count to 100000 delay=0.01")
         assert there.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": True}
-        assert events(there, turn["id"])[-2].name == "stopped"
+        assert outcome(events(there, turn["id"])).name == "stopped"
 
 
 def test_a_ticket_is_good_once_over_all_nodes(nodes: Pair) -> None:

@@ -16,6 +16,7 @@ from tests.api.reading import (
     events,
     finished,
     follow,
+    outcome,
     parse,
     parse_async,
     send,
@@ -135,7 +136,7 @@ def test_a_stream_over_a_question_stays_open_and_goes_on_with_the_answer(
         alice.post(f"/api/v2/interrupts/{asked['id']}/answer", json={"decision": "approve"})
         seen += list(found)
     assert [event.data["cause"] for event in seen if event.name == "run_started"] == ["start", "resume"]
-    assert seen[-2].name == "finished"
+    assert outcome(seen).name == "finished"
 
 
 def test_a_reader_that_leaves_is_noticed_at_once(alice: httpx.Client, server: Served) -> None:
@@ -155,7 +156,7 @@ def test_a_run_that_was_not_to_go_on_without_readers_is_stopped(alice: httpx.Cli
             break
     until(lambda: alice.get(f"/api/v2/turns/{turn['id']}").json()["status"] == "stopped")
     found = events(alice, turn["id"])
-    assert found[-2].data["reason"] == "disconnect"
+    assert outcome(found).data["reason"] == "disconnect"
 
 
 def test_a_reader_that_takes_nothing_is_dropped_and_holds_nobody_up(
@@ -214,7 +215,7 @@ def test_a_shutdown_cuts_streams_so_that_readers_come_back(tmp_path: Path) -> No
     with Served(tmp_path) as server, server.client() as client:
         found = events(client, turn["id"])
         assert [event.data["cause"] for event in found if event.name == "run_started"] == ["start", "adopt"]
-        assert found[-2].name == "finished"
+        assert outcome(found).name == "finished"
 
 
 def test_no_work_is_taken_while_the_server_drains(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Conversations, on every backend."""
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -263,13 +264,17 @@ def _statements(database: Database) -> Iterator[list[str]]:
     seen: list[str] = []
 
     def note(_: Any, __: Any, statement: str, *rest: Any) -> None:
-        if not statement.startswith(("BEGIN", "PRAGMA")):
+        if statement.startswith(("SELECT", "INSERT", "UPDATE", "DELETE")):
             seen.append(statement)
 
+    def trace(driver: sqlite3.Connection, *_: Any) -> None:
+        driver.set_trace_callback(lambda statement: note(None, None, statement))
+
+    told: tuple[str, Any] = ("before_cursor_execute", note) if database.shared else ("checkout", trace)
     for engine in database.engines:
-        event.listen(engine, "before_cursor_execute", note)
+        event.listen(engine, *told)
     try:
         yield seen
     finally:
         for engine in database.engines:
-            event.remove(engine, "before_cursor_execute", note)
+            event.remove(engine, *told)

@@ -348,10 +348,8 @@ class Store(RuleBasedStateMachine):
     @rule(data=st.data(), status=st.sampled_from(("expired", "superseded", "cancelled")))
     def close_questions(self, data: st.DataObject, status: interrupts.Status) -> None:
         turn_id = self.pick(data, self.asked).turn
-        only_late = status == "expired"
         due = [asked for asked in self.asked.values() if asked.turn == turn_id and asked.status == "pending"]
-        due = [asked for asked in due if asked.late or not only_late]
-        outcome = self.write(interrupts.close, self.turns[turn_id].num, status, expired_only=only_late)
+        outcome = self.write(interrupts.close, self.turns[turn_id].num, status)
         assert sorted(item.interrupt.id for item in outcome) == sorted(asked.id for asked in due)
         for asked in due:
             asked.status = status

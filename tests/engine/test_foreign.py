@@ -13,7 +13,7 @@ from caesura.core import events as ev
 from caesura.core.interrupts import Answer
 from caesura.store import turns
 from caesura.store.database import Database
-from tests.engine.world import World, roles, world_over
+from tests.engine.world import World, checkpoint_count, roles, world_over
 from tests.openai_server import Broken, Call, Desk, Hang, Say
 
 HEAD = """
@@ -117,8 +117,10 @@ async def test_a_graphs_own_question_is_shown_and_answered_with_a_value(world: W
     (item,) = said.interrupts
     assert (item.kind, item.value) == ("graph", {"question": "which?", "choices": [1, 2]})
     assert said.text == "let me see"
+    assert await world.database.read(checkpoint_count) > 0
     said = await world.resume(said, Answer("value", value=[2, "b"]))
     assert said.finished
+    assert await world.database.read(checkpoint_count) == 0
     assert said.text == "you said [2, 'b']"
     assert world.traces() == ["speak", "asked"]
     row = await world.checked(said.turn)

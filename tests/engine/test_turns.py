@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Connection, func, select
 
 from caesura.core import events as ev
 from caesura.core.errors import RunInProgress
-from caesura.store import schema
-from tests.engine.world import YES, World, roles
+from tests.engine.world import YES, World, checkpoint_count, roles
 from tests.openai_server import Call, Hang, Say
 
 
@@ -149,16 +147,11 @@ async def test_an_answer_that_is_many_hundred_pieces_long_is_whole(world: World)
     await world.checked(said.turn)
 
 
-async def test_an_ended_turn_leaves_no_checkpoints_behind(world: World) -> None:
+async def test_a_turn_of_ours_needs_no_checkpoints(world: World) -> None:
     world.agent("tools: [note, seal]")
     calls = [Call("note", {"text": "a"}, "1"), Call("seal", {"text": "b"}, "2")]
     world.desk.script(Say("", calls), Say("ok"))
     said = await world.say("go")
-    assert await world.database.read(_checkpoints) > 0
-    await world.resume(said, YES)
-    assert await world.database.read(_checkpoints) == 0
-
-
-def _checkpoints(connection: Connection) -> int:
-    tables = (schema.checkpoints, schema.checkpoint_writes)
-    return sum(connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)
+    assert await world.database.read(checkpoint_count) == 0
+    assert (await world.resume(said, YES)).finished
+    assert await world.database.read(checkpoint_count) == 0

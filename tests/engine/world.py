@@ -10,6 +10,8 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any, TypeVar
 
+from sqlalchemy import Connection, func, select
+
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry, standard
 from caesura.core import events as ev
@@ -19,7 +21,7 @@ from caesura.core.interrupts import Answer, Interrupt
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
 from caesura.log import Log
-from caesura.store import conversations, interrupts, turns, users
+from caesura.store import conversations, interrupts, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.turns import Turn
 from tests.engine import tools
@@ -239,6 +241,11 @@ async def world_over(
 
 def limits(**bounds: Any) -> Limits:
     return replace(QUICK, **bounds)
+
+
+def checkpoint_count(connection: Connection) -> int:
+    tables = (schema.checkpoints, schema.checkpoint_writes)
+    return sum(connection.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)
 
 
 def roles(messages: Sequence[Any] | None) -> list[str]:

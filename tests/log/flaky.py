@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from caesura.core.errors import Unavailable
 from caesura.store.database import Database, P, T, Work
@@ -43,6 +43,11 @@ class Flaky:
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
+
+    async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
+        result = await self.write(work)
+        committed(result)
+        return result
 
     async def harden(self) -> None:
         await self._database.harden()

@@ -90,7 +90,7 @@ class _Speaker:
             raise ValueError("the model said nothing at all")
         message = translate.with_own_ids(answer.message(), run.call_ids())
         run.reserve(call["id"] or "" for call in message.tool_calls)
-        await run.record(
+        run.say(
             ev.ModelFinished(
                 self._begin(),
                 translate.tool_calls(message),

@@ -91,10 +91,15 @@ class Run:
     began: float = field(default_factory=time.monotonic)
     _reserved: set[str] = field(default_factory=set)
 
-    def say(self, event: ev.Event) -> None:
+    def say(self, event: ev.Event, *, soon: bool = True) -> None:
         """Append without waiting; readers see it as soon as it is on disk."""
-        self.stream.put(event)
+        self.stream.put(event, soon=soon)
         self.transcript.apply(event)
+
+    def note(self, *events: ev.Event, also: Also) -> None:
+        """Append, with rows that belong to it, without waiting. If it fails, all that follows fails."""
+        self.stream.note(*events, also=also)
+        self._apply(events)
 
     async def record(self, *events: ev.Event, also: Also | None = None, durable: bool = False) -> Any:
         """Append, with rows that belong to it, and go on when it is on disk."""

@@ -63,13 +63,14 @@ class Runner:
             await self._ending.close(turn)
             return
         run = await self._open(turn, self._agent(turn.agent), control)
-        title = await self._begin(run)
-        try:
-            outcome = await self._outcome(run)
-            await self._ending.end(run, outcome, title)
-        finally:
-            if title is not None:
-                title.cancel()
+        with self._log.live(run.stream):
+            title = self._begin(run)
+            try:
+                outcome = await self._outcome(run)
+                await self._ending.end(run, outcome, title)
+            finally:
+                if title is not None:
+                    title.cancel()
 
     # --- opening
 
@@ -103,7 +104,7 @@ class Runner:
             callbacks=self._callbacks,
         )
 
-    async def _begin(self, run: Run) -> Title | None:
+    def _begin(self, run: Run) -> Title | None:
         """Say that the segment begins, and what of an earlier attempt is void."""
         turn, transcript = run.turn, run.transcript
         if stop := turn.stop_requested:
@@ -121,9 +122,9 @@ class Runner:
             place["segment_seq"] = run.stream.last + len(late)
         events: list[ev.Event] = [*late, started, *voids, *closed]
         if cause == "start" and turn.status == "running":
-            run.say(started)  # the row was made that way
+            run.say(started, soon=False)  # the row was made that way
         else:
-            await run.record(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place))
+            run.note(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place))
         wanted = turn.ordinal == 1 and run.agent.models and not run.control.stop
         return self._spawn(titles.make(run)) if wanted else None
 
@@ -160,7 +161,8 @@ class Runner:
         reason = run.control.stop or "timeout"
         how: Closed = _CLOSED.get(reason, "cancelled")
         run.asked = await self._database.write(_close_questions, run.turn, how)
-        await run.record(*_closings(run))
+        for event in _closings(run):
+            run.say(event)
         return ev.Stopped(reason)
 
     async def _drive(self, run: Run) -> Outcome:

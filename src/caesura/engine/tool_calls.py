@@ -50,9 +50,9 @@ class _Call:
         if known is not None:
             self._args = known.args  # as a person may have edited them
         if self._tool is None:
-            return await self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
+            return self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
         if translate.BROKEN in self._args:
-            return await self._note(texts.broken_arguments(self._args[translate.BROKEN]), "error")
+            return self._note(texts.broken_arguments(self._args[translate.BROKEN]), "error")
         if self._tool.asks:
             return await self._ask()
         if known is not None and not self._tool.repeatable:
@@ -112,11 +112,11 @@ class _Call:
     async def _decided(self, answer: Answer, unknown: bool = False) -> ToolMessage:
         match answer.decision:
             case "reject" if unknown:
-                return await self._note(texts.left_unknown(answer.message), "unknown")
+                return self._note(texts.left_unknown(answer.message), "unknown")
             case "reject":
-                return await self._note(texts.refused(answer.message), "refused")
+                return self._note(texts.refused(answer.message), "refused")
             case "respond":
-                return await self._note(answer.message, "answered")
+                return self._note(answer.message, "answered")
             case "edit":
                 self._args = answer.args or {}
         return await self._make(grant=answer.always_allow)
@@ -124,9 +124,9 @@ class _Call:
     async def _ask(self) -> ToolMessage:
         """A tool that asks runs from the top again when the answer comes: it is begun once, ended once."""
         if self._id not in self._run.transcript.running:
-            await self._run.record(self._started())
+            self._run.say(self._started())
         text, status = await self._outcome()
-        return await self._note(text, status)
+        return self._note(text, status)
 
     async def _make(self, grant: bool = False) -> ToolMessage:
         def begun(connection: Connection) -> None:
@@ -135,9 +135,14 @@ class _Call:
                 self._run.grants.add(self._name)
                 turns.grant(connection, self._run.turn.num, self._run.turn.epoch, self._run.grants)
 
-        await self._run.record(self._started(), also=begun, durable=True)
+        assert self._tool is not None  # noqa: S101 - for the type checker
+        if self._tool.repeatable:
+            # Lost, it would be made again: nothing has to be safe before.
+            self._run.note(self._started(), also=begun)
+        else:
+            await self._run.record(self._started(), also=begun, durable=True)
         text, status = await self._outcome()
-        return await self._end(text, status)
+        return self._end(text, status)
 
     async def _outcome(self) -> tuple[str, ev.ToolStatus]:
         assert self._tool is not None  # noqa: S101 - for the type checker
@@ -178,22 +183,22 @@ class _Call:
             extra=self._scope,
         )
 
-    async def _end(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+    def _end(self, text: str, status: ev.ToolStatus) -> ToolMessage:
         def ended(connection: Connection) -> None:
             journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
 
-        # Lost with the power it would be an unknown outcome, which a person decides on: no need to wait.
-        await self._run.record(self._finished(text, status), also=ended)
+        # Lost it would be an unknown outcome, which a person decides on: no need to wait.
+        self._run.note(self._finished(text, status), also=ended)
         return self._message(text, status)
 
-    async def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+    def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
         """A result of a call that was not journalled when it began, if it was made at all."""
 
         def noted(connection: Connection) -> None:
             journal.begin(connection, self._run.turn.num, self._id, self._name, self._args)
             journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
 
-        await self._run.record(self._finished(text, status), also=noted, durable=True)
+        self._run.note(self._finished(text, status), also=noted)
         return self._message(text, status)
 
     def _started(self) -> ev.ToolStarted:

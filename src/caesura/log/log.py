@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -19,6 +20,7 @@ from caesura.log.wakeups import Alone, Wakeups
 from caesura.store import events as rows
 from caesura.store import turns
 from caesura.store.database import Database
+from caesura.store.prepared import savepoint
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +29,8 @@ WINDOW = 256
 _BACKOFF = 0.05
 #: How far apart commits are while more comes all the time.
 _PACE = 0.002
+#: The outcome of a batch that was not tried: one before it was refused.
+_LATER = object()
 _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 
 T = TypeVar("T")
@@ -59,6 +63,7 @@ class Log:
         self._dirty: dict[Stream, None] = {}
         self._flusher: asyncio.Task[None] | None = None
         self._pause: asyncio.Future[None] | None = None
+        self._later: asyncio.TimerHandle | None = None
         self._hardening: set[asyncio.Task[None]] = set()
 
     async def open(self, turn: int, epoch: int) -> Stream:
@@ -68,6 +73,17 @@ class Log:
     def begin(self, turn: int, epoch: int, last: int = 0) -> Stream:
         """As `open`, for an owner that knows where the log ends."""
         return Stream(turn, epoch, last, self._touch)
+
+    @contextmanager
+    def live(self, stream: Stream) -> Iterator[None]:
+        """While this lasts the stream's newest events are at hand for readers who come later: they need not
+        look for them in the rows."""
+        tail = self._join(stream.turn)
+        tail.begin(stream.last)
+        try:
+            yield
+        finally:
+            self._leave(stream.turn, tail)
 
     async def append(self, turn: int, epoch: int, events: Sequence[Event]) -> int:
         """Append these, and give the number of the last one when it is on disk."""
@@ -114,6 +130,7 @@ class Log:
 
     async def close(self) -> None:
         """Write what is pending, then let every reader end."""
+        self._start()
         while self._flusher is not None and not self._flusher.done():
             await asyncio.wait([self._flusher])
         if self._hardening:
@@ -125,16 +142,24 @@ class Log:
         self._dirty[stream] = None
         if self._pause is not None and stream.waits:
             _finish(self._pause)
-        if self._flusher is None or self._flusher.done():
+        if self._flusher is not None and not self._flusher.done():
+            return
+        if stream.patient:
+            self._later = self._later or asyncio.get_running_loop().call_later(_PACE, self._start)
+        else:
+            self._start()
+
+    def _start(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        if self._dirty and (self._flusher is None or self._flusher.done()):
             self._flusher = asyncio.create_task(self._flush_all(), name="log-flusher")
 
     async def _flush_all(self) -> None:
         while self._dirty:
-            streams = list(self._dirty)
-            batches = [batch for stream in streams if (batch := stream.take())]
-            for stream in streams:
-                if stream.idle:
-                    del self._dirty[stream]
+            streams, self._dirty = self._dirty, {}
+            batches = [batch for stream in streams for batch in stream.take()]
             if batches:
                 began = asyncio.get_running_loop().time()
                 await self._flush(batches)
@@ -161,15 +186,20 @@ class Log:
         except Exception as error:
             if len(batches) > 1 and not isinstance(error, Unavailable):
                 for batch in batches:  # one of them is at fault: the others are not to suffer
-                    await self._flush([batch])
+                    if batch.stream.error is None:
+                        batch.number(batch.stream.last + 1)
+                        await self._flush([batch])
+                    else:
+                        batch.tell(batch.stream.error)
                 return
             logger.exception("%d streams could not be written", len(batches))
             failure = error if isinstance(error, CaesuraError) else Unavailable()
             outcomes = [failure for _ in batches]
             for batch in batches:
                 batch.stream.fail(failure)
-        told = zip(batches, outcomes, strict=True)
+        told = list(zip(batches, outcomes, strict=True))
         written = [batch for batch, outcome in told if self._publish(batch, outcome)]
+        self._put_back([batch for batch, outcome in told if outcome is _LATER])
         self._wakeups.tell([batch.stream.turn for batch in written])
         if self._committed is not None:
             self._committed(time.perf_counter() - began, written)
@@ -194,12 +224,25 @@ class Log:
         # All that the rows gave: what is decoded once should not be decoded again.
         return await self._patiently(lambda _: self._database.read(rows.read, turn, after, WINDOW))
 
+    def _put_back(self, batches: list[Batch]) -> None:
+        by_stream: dict[Stream, list[Batch]] = {}
+        for batch in batches:
+            by_stream.setdefault(batch.stream, []).append(batch)
+        for stream, late in by_stream.items():
+            if stream.error is None:
+                stream.put_back(late)
+                self._dirty[stream] = None
+            for batch in late if stream.error is not None else ():
+                batch.tell(stream.error)
+
     def _publish(self, batch: Batch, outcome: Any) -> bool:
         """Show a batch to the readers, now that it is on disk, and tell who waits for it."""
         stream = batch.stream
-        if isinstance(outcome, Fenced):
-            stream.fail(outcome)
+        if outcome is _LATER:
+            return False
         if isinstance(outcome, Exception):
+            if isinstance(outcome, Fenced) or batch.done is None:
+                stream.fail(outcome if isinstance(outcome, CaesuraError) else _unexpected(outcome))
             batch.tell(outcome)
             return False
         if not batch.envelopes:
@@ -249,30 +292,52 @@ def _append(connection: Connection, batches: Sequence[Batch], again: bool) -> li
     second try: a commit whose answer got lost may have happened, and must not happen twice."""
     todo = [batch for batch in batches if not (again and _landed(connection, batch))]
     outcomes: dict[Batch, Any] = {batch: batch.result for batch in batches}
-    simple = [batch for batch in todo if batch.also is None and batch.envelopes]
-    if simple:
-        refused = rows.insert_fenced(connection, [row for batch in simple for row in batch.rows()])
-        outcomes |= {batch: Fenced() for batch in simple if batch.stream.turn in refused}
+    # What streams begin with goes in with one statement; whatever follows an `also` has to wait for it.
+    behind: set[Stream] = set()
+    first: list[Batch] = []
+    rest: list[Batch] = []
     for batch in todo:
-        if batch.also is not None:
-            outcomes[batch] = batch.result = _append_with(connection, batch, batch.also)
+        if batch.also is None and batch.stream not in behind:
+            first.append(batch)
+        else:
+            behind.add(batch.stream)
+            rest.append(batch)
+    refused = _insert(connection, first)
+    outcomes |= {batch: Fenced() for batch in first if batch.stream.turn in refused}
+    stopped: dict[Stream, Any] = {batch.stream: Fenced() for batch in todo if batch.stream.turn in refused}
+    for batch in rest:
+        if batch.stream in stopped:
+            outcomes[batch] = stopped[batch.stream]
+            continue
+        outcomes[batch] = batch.result = _append_with(connection, batch)
+        if isinstance(batch.result, Exception):
+            stopped[batch.stream] = Fenced() if isinstance(batch.result, Fenced) else _LATER
     return [outcomes[batch] for batch in batches]
 
 
-def _append_with(connection: Connection, batch: Batch, also: Any) -> Any:
-    savepoint = connection.begin_nested()
+def _insert(connection: Connection, batches: Sequence[Batch]) -> set[int]:
+    made = [row for batch in batches if batch.envelopes for row in batch.rows()]
+    return rows.insert_fenced(connection, made) if made else set()
+
+
+def _append_with(connection: Connection, batch: Batch) -> Any:
+    """Write a batch with what goes with it, or neither."""
     try:
-        turns.hold(connection, batch.stream.turn, batch.stream.epoch)
-        if batch.envelopes:
-            rows.insert_fenced(connection, batch.rows())
-        result = also(connection)
-        savepoint.commit()
+        with savepoint(connection):
+            turns.hold(connection, batch.stream.turn, batch.stream.epoch)
+            _insert(connection, [batch])
+            return batch.also(connection) if batch.also is not None else None
     except Exception as error:
         if isinstance(error, DBAPIError) and not isinstance(error, _ITS_OWN_FAULT):
             raise  # the storage failed, not this batch
-        savepoint.rollback()
         return error
-    return result
+
+
+def _unexpected(error: Exception) -> CaesuraError:
+    logger.error("what went with an event could not be written", exc_info=error)
+    failure = Unavailable()
+    failure.__cause__ = error
+    return failure
 
 
 def _landed(connection: Connection, batch: Batch) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,9 +36,8 @@ class Batch:
     #: What `also` gave when it ran last.
     result: Any = None
 
-    def number(self) -> None:
-        """Give the events their places, once: trying again changes nothing."""
-        first = self.stream.last + 1
+    def number(self, first: int) -> None:
+        """Give the events their places, before it is written: trying again changes nothing."""
         self.envelopes = [Envelope(seq, at, event) for seq, (at, event) in enumerate(self.events, first)]
 
     def rows(self) -> list[Rows]:
@@ -78,16 +76,20 @@ class Stream:
         self.error: CaesuraError | None = None
         self._dirty = dirty
         self._pending: list[_Stamped] = []
-        self._commits: deque[Batch] = deque()
+        self._commits: list[Batch] = []
         #: Whether words are flowing: their first one, and all that is not words, is not held back.
         self._flows = self._urgent = False
 
-    def put(self, event: Event) -> None:
-        """Append with the next commit, which begins at once if none is under way."""
+    def put(self, event: Event, *, soon: bool = True) -> None:
+        """Append with the next commit, which begins at once if none is under way; a little later, with what
+        comes then, unless it is to be `soon`."""
         if self.error is not None:
             raise self.error
         self._pending.append((time.time_ns() // 1_000_000, event))
-        flows = isinstance(event, TextDelta | ReasoningDelta)
+        if not soon:
+            self._dirty(self)
+            return
+        flows = isinstance(event, _SAID)
         if not (flows and self._flows):
             self._urgent = True
             self._dirty(self)
@@ -106,6 +108,17 @@ class Stream:
         """Append these, after all that was put before, with `also` in the same transaction: all or nothing.
         Gives what `also` gave, when it is on disk. What `also` raises is raised here, and none of these
         events is written. `also` without an event must be safe to repeat."""
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._queue(events, also, durable, done)
+        return await done
+
+    def note(self, *events: Event, also: Also | None = None) -> None:
+        """As `commit`, without waiting for it. If it is refused, nothing more can be written."""
+        self._queue(events, also, False, None)
+
+    def _queue(
+        self, events: Sequence[Event], also: Also | None, durable: bool, done: asyncio.Future[Any] | None
+    ) -> None:
         if self.error is not None:
             raise self.error
         now = time.time_ns() // 1_000_000
@@ -115,22 +128,24 @@ class Stream:
             self._commits.append(Batch(self, taken))
             taken = []
         taken = [*taken, *((now, event) for event in events)]
-        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._commits.append(Batch(self, taken, also, durable, done))
         self._dirty(self)
-        return await done
 
-    def take(self) -> Batch | None:
-        """The next batch to write, in order. For the log alone."""
-        if self._commits:
-            batch = self._commits.popleft()
-        elif self._pending:
-            batch = Batch(self, self._pending)
+    def take(self) -> list[Batch]:
+        """All there is to write, in order. For the log alone."""
+        batches, self._commits = self._commits, []
+        if self._pending:
+            batches.append(Batch(self, self._pending))
             self._pending, self._urgent = [], False
-        else:
-            return None
-        batch.number()
-        return batch
+        first = self.last + 1
+        for batch in batches:
+            batch.number(first)
+            first += len(batch.events)
+        return batches
+
+    def put_back(self, batches: Sequence[Batch]) -> None:
+        """These could not be written yet: one before them was refused. For the log alone."""
+        self._commits[:0] = batches
 
     @property
     def waits(self) -> bool:
@@ -138,15 +153,17 @@ class Stream:
         return self._urgent or bool(self._commits)
 
     @property
-    def idle(self) -> bool:
-        return not self._commits and not self._pending
+    def patient(self) -> bool:
+        """Whether all that is to be written may wait for what comes next."""
+        return not self.waits and not self._flows
 
     def fail(self, error: CaesuraError) -> None:
         """Nothing more can be written: everyone who waits is told, and everyone who comes later."""
         self.error = error
         self._pending.clear()
-        while self._commits:
-            self._commits.popleft().tell(error)
+        refused, self._commits = self._commits, []
+        for batch in refused:
+            batch.tell(error)
 
 
 def _kept(event: Event) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from caesura.core.events import Envelope
 
-_KEEP = 2048
+_KEEP = 1024
 
 
 class Tail:
@@ -20,6 +20,8 @@ class Tail:
         self.closed = False
         #: Counts changes, so that a reader who looked elsewhere meanwhile knows whether it missed one.
         self.version = 0
+        #: The newest event there is, as far as anyone here knows.
+        self._last: int | None = None
         self._events: list[Envelope] = []
         self._waiting: dict[asyncio.Future[None], None] = {}
 
@@ -29,6 +31,7 @@ class Tail:
         if held and events[0].seq != held[-1].seq + 1:
             held.clear()  # another process wrote in between: the rows have it
         held.extend(events)
+        self._last = held[-1].seq
         if len(held) > 2 * _KEEP:
             del held[:-_KEEP]
         self.wake()
@@ -36,10 +39,17 @@ class Tail:
     def after(self, seq: int, limit: int) -> list[Envelope] | None:
         """The next events after `seq`; None when only the rows can tell."""
         held = self._events
-        if not held or held[0].seq > seq + 1:
+        if not held:
+            return [] if self._last is not None and seq >= self._last else None
+        if held[0].seq > seq + 1:
             return None
         start = seq + 1 - held[0].seq
         return held[start : start + limit]
+
+    def begin(self, last: int) -> None:
+        """Its writer is here, and this is the newest event so far."""
+        if not self._events:
+            self._last = last
 
     def close(self) -> None:
         self.closed = True
@@ -48,6 +58,7 @@ class Tail:
     def overtaken(self) -> None:
         """Another process wrote: from here on only the rows can tell."""
         self._events.clear()
+        self._last = None
         self.wake()
 
     def wake(self) -> None:

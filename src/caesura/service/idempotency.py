@@ -32,16 +32,31 @@ class Key:
 
 
 async def once(
-    database: Database, user_id: str, key: Key | None, work: Callable[[Connection], Turn]
-) -> tuple[Turn, bool]:
-    """Do the work that makes or moves a turn, unless this key has done it; the turn, and whether it did."""
-    if key is None:
-        return await database.write_lightly(work), True
+    database: Database,
+    user_id: str,
+    key: Key | None,
+    work: Callable[[Connection], Turn],
+    begun: Callable[[Turn], None],
+) -> Turn:
+    """Do the work that makes or moves a turn, unless this key has done it. `begun` is told as soon as it is
+    done, while the disk still writes; the turn is given when it is safe there."""
+
+    def attempt(connection: Connection) -> tuple[Turn, bool]:
+        return _once(connection, user_id, key, work) if key else (work(connection), True)
+
+    def committed(outcome: tuple[Turn, bool]) -> None:
+        turn, new = outcome
+        if new:
+            begun(turn)
+
     try:
-        return await database.write_lightly(_once, user_id, key, work)
+        turn, _ = await database.write_ahead(attempt, committed)
     except IntegrityError:
+        if key is None:
+            raise
         # Two at once under one key: the other one was first, and is to be found now.
-        return await database.write_lightly(_once, user_id, key, work)
+        turn, _ = await database.write_ahead(attempt, committed)
+    return turn
 
 
 def _once(

@@ -135,12 +135,12 @@ class Turns:
         supervisor = self._engine.supervisor
         if supervisor.draining:
             raise Unavailable("the server is shutting down")
-        turn, new = await idempotency.once(self._database, user_id, key, work)
-        if new and turn.owner == supervisor.owner and not supervisor.works_on(turn):
-            supervisor.run(turn)
-        # Work begins while the disk still writes; the person is told when it is safe there.
-        await self._database.harden()
-        return turn
+
+        def begun(turn: Turn) -> None:
+            if turn.owner == supervisor.owner and not supervisor.works_on(turn):
+                supervisor.run(turn)
+
+        return await idempotency.once(self._database, user_id, key, work, begun)
 
     async def _make_way(
         self, user_id: str, conversation_id: str, message: Message, refusal: Conflict

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import (
     BigInteger,
     Connection,
-    Row,
     Select,
     String,
     and_,
@@ -25,6 +24,7 @@ from sqlalchemy.exc import IntegrityError
 
 from caesura.core import plain
 from caesura.core.errors import Conflict, NoConversation, Unauthenticated
+from caesura.store.prepared import Prepared
 from caesura.store.schema import conversations, events, now_ms, turns, users
 
 Order = Literal["created", "updated"]
@@ -55,14 +55,10 @@ class Page(NamedTuple):
 def create(
     connection: Connection, conversation_id: str, user_id: str, agent: str, session: str | None = None
 ) -> Conversation:
-    counted = (
-        update(users).where(users.c.id == user_id).values(conversation_count=users.c.conversation_count + 1)
-    )
-    if connection.execute(counted).rowcount == 0:
+    if _COUNT.count(connection, at_id=user_id) == 0:
         raise Unauthenticated
-    row = dict(id=conversation_id, user_id=user_id, agent=agent, session=session)
     try:
-        connection.execute(insert(conversations).values(**row, created_at=now_ms(), updated_at=now_ms()))
+        _CREATE.count(connection, id=conversation_id, user_id=user_id, agent=agent, session=session)
     except IntegrityError as error:
         raise Conflict("this conversation exists already") from error
     return get(connection, conversation_id, user_id)
@@ -70,7 +66,7 @@ def create(
 
 def get(connection: Connection, conversation_id: str, user_id: str) -> Conversation:
     """The one gate: another's conversation and one that does not exist look the same."""
-    row = connection.execute(_GET, {"id": conversation_id, "user_id": user_id}).first()
+    row = _GET.row(connection, id=conversation_id, user_id=user_id)
     if row is None:
         raise NoConversation
     return _conversation(row)
@@ -113,12 +109,9 @@ def page(
 
 def set_title(connection: Connection, conversation_id: str, title: str, *, if_none: bool = False) -> bool:
     """Whether the title is now this one; with `if_none` a title that is there stays."""
-    statement = update(conversations).where(conversations.c.id == conversation_id)
-    if if_none:
-        statement = statement.where(conversations.c.title.is_(None))
-    return (
-        connection.execute(statement.values(title=plain.text(title).replace("\0", "")[:_TITLE])).rowcount == 1
-    )
+    statement = _TITLE_FIRST if if_none else _RETITLE
+    short = plain.text(title).replace("\0", "")[:_TITLE]
+    return statement.count(connection, at_id=conversation_id, title=short) == 1
 
 
 def activate(connection: Connection, conversation_id: str, turn_id: str) -> None:
@@ -130,13 +123,15 @@ def activate(connection: Connection, conversation_id: str, turn_id: str) -> None
 
 def extend(connection: Connection, conversation_id: str, turn_id: str) -> None:
     """A new turn was made: the active branch ends in it."""
-    connection.execute(_EXTEND, {"at_id": conversation_id, "active_turn": turn_id})
+    _EXTEND.count(connection, at_id=conversation_id, active_turn=turn_id)
 
 
-def lock(connection: Connection, conversation_id: str, user_id: str | None = None) -> Row[Any]:
+def lock(connection: Connection, conversation_id: str, user_id: str | None = None) -> Any:
     """The row, held until the end of the transaction; with `user_id`, if it is this person's."""
-    statement = _LOCK if user_id is None else _LOCK_OWNED
-    row = connection.execute(statement, {"id": conversation_id, "user_id": user_id}).first()
+    if user_id is None:
+        row = _LOCK.row(connection, id=conversation_id)
+    else:
+        row = _LOCK_OWNED.row(connection, id=conversation_id, user_id=user_id)
     if row is None:
         raise NoConversation
     return row
@@ -166,7 +161,7 @@ def _columns(source: Any) -> Select[Any]:
         *(source.c[name] for name in Conversation._fields[:9]),
         turns.c.message_count,
         waits,
-        turns.c.status.in_(("queued", "running")),
+        or_(turns.c.status == "queued", turns.c.status == "running"),
     )
 
 
@@ -204,11 +199,16 @@ def _page(order: Order, behind: bool) -> Select[Any]:
 
 # Built once: building a statement costs more than running it.
 _MINE = and_(conversations.c.id == bindparam("id"), conversations.c.user_id == bindparam("user_id"))
-_GET = _listed(conversations).where(_MINE)
-_LOCK = select(conversations).where(conversations.c.id == bindparam("id")).with_for_update()
-_LOCK_OWNED = select(conversations).where(_MINE).with_for_update()
-_EXTEND = (
-    update(conversations)
-    .where(conversations.c.id == bindparam("at_id"))
-    .values(turn_count=conversations.c.turn_count + 1, updated_at=now_ms())
+_GET = Prepared(_listed(conversations).where(_MINE))
+_LOCK = Prepared(select(conversations).where(conversations.c.id == bindparam("id")).with_for_update())
+_LOCK_OWNED = Prepared(select(conversations).where(_MINE).with_for_update())
+_UPDATE = update(conversations).where(conversations.c.id == bindparam("at_id"))
+_EXTEND = Prepared(_UPDATE.values(turn_count=conversations.c.turn_count + 1, updated_at=now_ms()))
+_RETITLE = Prepared(_UPDATE)
+_TITLE_FIRST = Prepared(_UPDATE.where(conversations.c.title.is_(None)))
+_COUNT = Prepared(
+    update(users)
+    .where(users.c.id == bindparam("at_id"))
+    .values(conversation_count=users.c.conversation_count + 1)
 )
+_CREATE = Prepared(insert(conversations).values(created_at=now_ms(), updated_at=now_ms()))

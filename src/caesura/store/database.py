@@ -51,6 +51,10 @@ class Database(Protocol):
         """As `write`, but may be lost to power loss (never to a crash of the process)."""
         ...
 
+    async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
+        """As `write`; `committed` is called in the event loop before, when it is in the database."""
+        ...
+
     async def harden(self) -> None:
         """Make all that is written so far survive power loss."""
         ...

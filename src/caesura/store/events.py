@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from caesura.core import codec
 from caesura.core.events import Envelope
+from caesura.store.prepared import Prepared, run
 from caesura.store.schema import events, turns
 from caesura.store.turns import hold
 
@@ -46,26 +47,30 @@ class Rows(NamedTuple):
 
 # Built once: building a statement costs more than running it.
 _OF = events.c.turn == bindparam("turn")
-_LAST = select(events.c.last).where(_OF).order_by(events.c.first.desc()).limit(1)
-_LAST_OWNED = _LAST.where(events.c.turn == turns.c.num, turns.c.epoch == bindparam("epoch"))
+_NEWEST = select(events.c.last).where(_OF).order_by(events.c.first.desc()).limit(1)
+_LAST = Prepared(_NEWEST)
+_LAST_OWNED = Prepared(_NEWEST.where(events.c.turn == turns.c.num, turns.c.epoch == bindparam("epoch")))
 #: The row that holds the next event begins at or before it.
 _BEGIN = select(func.max(events.c.first)).where(_OF, events.c.first <= bindparam("next"))
-_READ = (
+_READ = Prepared(
     select(events.c.first, events.c.at, events.c.version, events.c.body)
     .where(_OF, events.c.first >= func.coalesce(_BEGIN.scalar_subquery(), 0))
     .order_by(events.c.first)
     .limit(bindparam("limit"))
 )
-_LOOSE = (
+_LOOSE = Prepared(
     select(events.c.first, events.c.last, events.c.at, events.c.body)
     .where(_OF, events.c.version == codec.VERSION)
     .order_by(events.c.first)
 )
-_DELETE_LOOSE = delete(events).where(
-    _OF,
-    events.c.version == codec.VERSION,
-    events.c.first.between(bindparam("begin"), bindparam("end")),
+_DELETE_LOOSE = Prepared(
+    delete(events).where(
+        _OF,
+        events.c.version == codec.VERSION,
+        events.c.first.between(bindparam("begin"), bindparam("end")),
+    )
 )
+_INSERT = Prepared(insert(events))
 
 
 def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
@@ -82,13 +87,17 @@ def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
 def _insert_sqlite(connection: Connection, lines: Sequence[tuple[Any, ...]]) -> int:
     # One statement for all: each step of a statement lets go of the interpreter, and must get it back.
     statement = _INSERT_SQLITE.format(", ".join([_ROW] * len(lines)))
-    return connection.exec_driver_sql(statement, tuple(chain.from_iterable(lines))).rowcount
+    return run(connection, statement, list(chain.from_iterable(lines))).rowcount
 
 
 def last(connection: Connection, turn: int, epoch: int | None = None) -> int:
     """The number of the newest event; 0 when there is none, or when this epoch does not own the turn."""
-    statement = _LAST if epoch is None else _LAST_OWNED
-    return connection.execute(statement, {"turn": turn, "epoch": epoch}).scalar() or 0
+    row = (
+        _LAST.row(connection, turn=turn)
+        if epoch is None
+        else _LAST_OWNED.row(connection, turn=turn, epoch=epoch)
+    )
+    return row[0] if row else 0
 
 
 def ends(connection: Connection, numbers: Collection[int]) -> dict[int, int]:
@@ -100,7 +109,7 @@ def ends(connection: Connection, numbers: Collection[int]) -> dict[int, int]:
 def read(connection: Connection, turn: int, after: int, limit: int) -> list[Envelope]:
     """Up to about `limit` events strictly after a number, in order, without gaps."""
     found: list[Envelope] = []
-    for row in connection.execute(_READ, {"turn": turn, "next": after + 1, "limit": limit}):
+    for row in _READ.rows(connection, turn=turn, next=after + 1, limit=limit):
         found += codec.decode(row.version, bytes(row.body), row.first, row.at)
         if found[-1].seq - after >= limit:
             break
@@ -110,12 +119,13 @@ def read(connection: Connection, turn: int, after: int, limit: int) -> list[Enve
 def pack(connection: Connection, turn: int, epoch: int) -> None:
     """Put the rows of an ended turn together into few compressed ones. Readers cannot tell."""
     hold(connection, turn, epoch)
-    rows = connection.execute(_LOOSE, {"turn": turn}).all()
+    rows = _LOOSE.rows(connection, turn=turn)
     if len(rows) < 2:
         return
     packed = [_packed(turn, part) for part in _parts(rows)]
-    connection.execute(_DELETE_LOOSE, {"turn": turn, "begin": rows[0].first, "end": rows[-1].first})
-    connection.execute(insert(events), packed)
+    _DELETE_LOOSE.count(connection, turn=turn, begin=rows[0].first, end=rows[-1].first)
+    for row in packed:
+        _INSERT.count(connection, **row)
 
 
 def _parts(rows: Sequence[Any]) -> Iterator[list[Any]]:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
 
 from caesura.core import interrupts as core
 from caesura.core import plain
 from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending
+from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, now_ms, turns
 
 Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
@@ -47,7 +48,7 @@ def ask(
             "body": plain.dumps(core.to_dict(item)),
             "expires_at": item.expires_at,
         }
-        connection.execute(_ASK, values)
+        _ASK.count(connection, **values)
 
 
 def clock(connection: Connection) -> int:
@@ -89,7 +90,8 @@ def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answ
     if not asked:
         raise NothingPending
     # The turn first, as a run does: whoever comes second waits instead of dying in a deadlock.
-    connection.execute(_HELD, {"numbers": [item.turn for item in asked]})
+    for turn in sorted({item.turn for item in asked}):
+        _HELD.rows(connection, num=turn)
     checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
     for item in asked:
         if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
@@ -97,10 +99,9 @@ def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answ
     return all([_wake(connection, turn) for turn in {item.turn for item in asked}])
 
 
-def close(connection: Connection, turn: int, status: Status, *, expired_only: bool = False) -> list[Asked]:
+def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
     """Close what is still pending of a turn, and say which. The caller owns the turn."""
-    due = interrupts.c.expires_at <= now_ms() if expired_only else interrupts.c.id.is_not(None)
-    found = _found(connection, _OF.where(interrupts.c.status == "pending", due), turn=turn)
+    found = _found(connection, _UNANSWERED, turn=turn)
     return [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
 
 
@@ -114,7 +115,7 @@ def _close(
 ) -> bool:
     body = plain.dumps(core.answer_dict(given)) if given else None
     values = {"at_id": interrupt_id, "status": status, "answer": body}
-    return connection.execute(_CLOSE_LATE if late else _CLOSE, values).rowcount == 1
+    return (_CLOSE_LATE if late else _CLOSE).count(connection, **values) == 1
 
 
 def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
@@ -126,15 +127,15 @@ def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
 def _wake(connection: Connection, turn: int) -> bool:
     if pending(connection, turn):
         return False
-    connection.execute(_WAKE, {"at_num": turn})
+    _WAKE.count(connection, at_num=turn)
     return True
 
 
-def _found(connection: Connection, statement: Select[Any], **values: Any) -> list[Asked]:
-    return [_asked(row) for row in connection.execute(statement, values)]
+def _found(connection: Connection, statement: Prepared, **values: Any) -> list[Asked]:
+    return [_asked(row) for row in statement.rows(connection, **values)]
 
 
-def _asked(row: Row[Any]) -> Asked:
+def _asked(row: Any) -> Asked:
     item = core.from_dict(plain.loads(row.body))
     given = core.answer_from(plain.loads(row.answer)) if row.answer else None
     return Asked(
@@ -143,30 +144,24 @@ def _asked(row: Row[Any]) -> Asked:
 
 
 # Built once: building a statement costs more than running it.
-_ASK = insert(interrupts).values(created_at=now_ms())
+_ASK = Prepared(insert(interrupts).values(created_at=now_ms()))
 _ALL = (
     select(interrupts, turns.c.id.label("turn_id"), turns.c.conversation_id)
     .join(turns, turns.c.num == interrupts.c.turn)
     .order_by(interrupts.c.created_at, interrupts.c.id)
 )
-_OF = _ALL.where(interrupts.c.turn == bindparam("turn"))
-_PENDING = _OF.where(_open())
+_ITS = _ALL.where(interrupts.c.turn == bindparam("turn"))
+_OF = Prepared(_ITS)
+_PENDING = Prepared(_ITS.where(_open()))
+_UNANSWERED = Prepared(_ITS.where(interrupts.c.status == "pending"))
 _MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
-_GET = _MINE.where(interrupts.c.id == bindparam("id"))
-_INBOX = _MINE.where(_open()).limit(bindparam("limit"))
-_HELD = (
-    select(turns.c.num)
-    .where(turns.c.num.in_(bindparam("numbers", expanding=True)))
-    .order_by(turns.c.num)
-    .with_for_update()
-)
-_CLOSE = update(interrupts).where(interrupts.c.id == bindparam("at_id"), _open()).values(closed_at=now_ms())
-_CLOSE_LATE = (
-    update(interrupts)
-    .where(interrupts.c.id == bindparam("at_id"), interrupts.c.status == "pending")
-    .values(closed_at=now_ms())
-)
-_WAKE = (
+_GET = Prepared(_MINE.where(interrupts.c.id == bindparam("id")))
+_INBOX = Prepared(_MINE.where(_open()).limit(bindparam("limit")))
+_HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with_for_update())
+_UPDATE = update(interrupts).where(interrupts.c.id == bindparam("at_id")).values(closed_at=now_ms())
+_CLOSE = Prepared(_UPDATE.where(_open()))
+_CLOSE_LATE = Prepared(_UPDATE.where(interrupts.c.status == "pending"))
+_WAKE = Prepared(
     update(turns)
     .where(turns.c.num == bindparam("at_num"), turns.c.status == "waiting")
     .values(status="queued", waits_until=None)

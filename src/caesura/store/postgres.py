@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -82,6 +82,11 @@ class Postgres:
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         # Not lighter here: a commit that PostgreSQL could forget would be an event shown and then lost.
         return await self.write(work, *args, **kwargs)
+
+    async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
+        result = await self.write(work)
+        committed(result)
+        return result
 
     async def harden(self) -> None:
         pass

@@ -25,6 +25,7 @@ from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import migrate
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 from caesura.store.disk import Disk
+from caesura.store.prepared import driver, savepoint
 
 _READERS = 4
 _GROUP = 512
@@ -34,6 +35,7 @@ class _Unit(NamedTuple):
     work: Callable[[Connection], Any]
     done: Future[Any]
     durable: bool
+    committed: Callable[[Any], None] | None = None
 
 
 class Sqlite:
@@ -73,6 +75,7 @@ class Sqlite:
         except BaseException:
             self._release()
             raise
+        self._connection: Connection | None = None
         self._disk = Disk(Path(f"{path}-wal"))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
@@ -91,6 +94,15 @@ class Sqlite:
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.wrap_future(self._submit(False, lambda c: work(c, *args, **kwargs)))
+
+    async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
+        loop = asyncio.get_running_loop()
+
+        def tell(result: T) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(committed, result)
+
+        return await asyncio.wrap_future(self._submit(True, work, tell))
 
     async def harden(self) -> None:
         done: Future[None] = Future()
@@ -114,13 +126,15 @@ class Sqlite:
         self._readers.shutdown()
         self._release()
 
-    def _submit(self, durable: bool, work: Callable[[Connection], T]) -> Future[T]:
+    def _submit(
+        self, durable: bool, work: Callable[[Connection], T], committed: Callable[[T], Any] | None = None
+    ) -> Future[T]:
         done: Future[T] = Future()
         # Once it is queued it will run: a caller that goes away must not make the outcome unknown.
         done.set_running_or_notify_cancel()
         with self._closing:
             self._refuse_closed()
-            self._units.put(_Unit(work, done, durable))
+            self._units.put(_Unit(work, done, durable, committed))
         return done
 
     def _refuse_closed(self) -> None:
@@ -147,16 +161,29 @@ class Sqlite:
 
     def _commit(self, group: list[_Unit]) -> None:
         try:
-            with storage_errors(), self._writing.connect() as connection, connection.begin():
-                outcomes = [_run(connection, unit, alone=len(group) == 1) for unit in group]
+            with storage_errors():
+                outcomes = self._commit_all(group)
             self._after_commit()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's answer
             outcomes = [(None, error) for _ in group]
         for unit, (result, failure) in zip(group, outcomes, strict=True):
+            if unit.committed is not None and failure is None:
+                unit.committed(result)
             if unit.durable and failure is None:
                 self._disk.settle(partial(_tell, unit.done, result))
             else:
                 _tell(unit.done, result, failure)
+
+    def _commit_all(self, group: list[_Unit]) -> list[tuple[Any, Exception | None]]:
+        if self._connection is None:
+            self._connection = self._writing.connect()
+        try:
+            with self._connection.begin():
+                return [_run(self._connection, unit, alone=len(group) == 1) for unit in group]
+        except BaseException:
+            self._connection.close()
+            self._connection = None
+            raise
 
     def _release(self) -> None:
         self._writing.dispose()
@@ -169,16 +196,13 @@ def _run(connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Excepti
     """What the unit gave, or why it failed: its caller is told when the transaction is on disk."""
     if alone:
         return unit.work(connection), None
-    savepoint = connection.begin_nested()
     try:
-        result = unit.work(connection)
-        savepoint.commit()
+        with savepoint(connection):
+            return unit.work(connection), None
     except Exception as error:
-        if not _driver(connection).in_transaction:
+        if not driver(connection).in_transaction:
             raise  # a full disk made SQLite roll back the whole transaction
-        savepoint.rollback()
         return None, mapped(error)
-    return result, None
 
 
 def _tell(done: Future[Any], result: Any, error: Exception | None) -> None:
@@ -207,12 +231,6 @@ def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine
         connection.exec_driver_sql(begin)
 
     return engine
-
-
-def _driver(connection: Connection) -> sqlite3.Connection:
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)  # noqa: S101 - for the type checker
-    return driver
 
 
 def _own(path: Path, beside: bool) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from caesura.core import plain
+from caesura.store.prepared import Prepared
 from caesura.store.schema import now_ms, tool_calls
 
 
@@ -21,16 +22,16 @@ class ToolCall(NamedTuple):
 def begin(connection: Connection, turn: int, call_id: str, name: str, args: dict[str, Any]) -> None:
     """Note that the call is about to be made (again: a person may have said so)."""
     values = {"name": name, "args": plain.dumps(args), "status": "begun"}
-    if connection.execute(_BEGIN_AGAIN, {"at_turn": turn, "at_id": call_id, **values}).rowcount == 0:
-        connection.execute(_BEGIN, {"turn": turn, "id": call_id, **values})
+    if _BEGIN_AGAIN.count(connection, at_turn=turn, at_id=call_id, **values) == 0:
+        _BEGIN.count(connection, turn=turn, id=call_id, **values)
 
 
 def finish(connection: Connection, turn: int, call_id: str, output: dict[str, Any]) -> None:
-    connection.execute(_FINISH, {"at_turn": turn, "at_id": call_id, "output": plain.dumps(output)})
+    _FINISH.count(connection, at_turn=turn, at_id=call_id, output=plain.dumps(output))
 
 
 def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
-    rows = connection.execute(_OF, {"turn": turn})
+    rows = _OF.rows(connection, turn=turn)
     return {
         row.id: ToolCall(
             row.id,
@@ -45,7 +46,7 @@ def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
 
 # Built once: building a statement costs more than running it.
 _ONE = (tool_calls.c.turn == bindparam("at_turn"), tool_calls.c.id == bindparam("at_id"))
-_BEGIN = insert(tool_calls).values(begun_at=now_ms())
-_BEGIN_AGAIN = update(tool_calls).where(*_ONE).values(begun_at=now_ms())
-_FINISH = update(tool_calls).where(*_ONE).values(status="ended", ended_at=now_ms())
-_OF = select(tool_calls).where(tool_calls.c.turn == bindparam("turn"))
+_BEGIN = Prepared(insert(tool_calls).values(begun_at=now_ms()))
+_BEGIN_AGAIN = Prepared(update(tool_calls).where(*_ONE).values(begun_at=now_ms()))
+_FINISH = Prepared(update(tool_calls).where(*_ONE).values(status="ended", ended_at=now_ms()))
+_OF = Prepared(select(tool_calls).where(tool_calls.c.turn == bindparam("turn")))

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import (
     ClauseElement,
     Connection,
-    Row,
     and_,
     bindparam,
     case,
@@ -24,6 +23,7 @@ from caesura.core import ids, plain
 from caesura.core import messages as msg
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.store import conversations, interrupts
+from caesura.store.prepared import Prepared
 from caesura.store.schema import live, now_ms, turns
 
 Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
@@ -113,28 +113,30 @@ def create(connection: Connection, new: New) -> Turn:
     }
     if held:
         values |= {"owner": new.owner, "lease_ms": new.lease_ms}
-    made = connection.execute(_INSERT_HELD if held else _INSERT, values).one()
+    made = (_INSERT_HELD if held else _INSERT).row(connection, **values)
     conversations.extend(connection, new.conversation_id, turn_id)
     return _turn(made)
 
 
 # Statements that are needed for every turn are built once: building one costs more than running it.
-_INSERT = insert(turns).values(created_at=now_ms()).returning(turns)
-_INSERT_HELD = _INSERT.values(lease_until=now_ms() + bindparam("lease_ms"))
-_BY_ID = select(turns).where(turns.c.id == bindparam("id"))
-_OWNED = _BY_ID.where(turns.c.user_id == bindparam("user_id"))
-_BY_NUM = select(turns).where(turns.c.num == bindparam("num"))
-_HOLD = (
+_NEW = insert(turns).values(created_at=now_ms()).returning(turns)
+_INSERT = Prepared(_NEW)
+_INSERT_HELD = Prepared(_NEW.values(lease_until=now_ms() + bindparam("lease_ms")))
+_BY_ID = Prepared(select(turns).where(turns.c.id == bindparam("id")))
+_OWNED = Prepared(select(turns).where(turns.c.id == bindparam("id"), turns.c.user_id == bindparam("user_id")))
+_BY_NUM = Prepared(select(turns).where(turns.c.num == bindparam("num")))
+_HOLD = Prepared(
     select(turns.c.num)
     .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
     .with_for_update(key_share=True)
 )
-_CHANGE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
-_CHANGE_ENDED = _CHANGE.values(ended_at=now_ms())
+_UPDATE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
+_CHANGE = Prepared(_UPDATE)
+_CHANGE_ENDED = Prepared(_UPDATE.values(ended_at=now_ms()))
 
 
 def get(connection: Connection, turn_id: str) -> Turn:
-    row = connection.execute(_BY_ID, {"id": turn_id}).first()
+    row = _BY_ID.row(connection, id=turn_id)
     if row is None:
         raise NotFound("turn not found")
     return _turn(row)
@@ -142,7 +144,7 @@ def get(connection: Connection, turn_id: str) -> Turn:
 
 def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
     """A person's own turn: another's and one that does not exist look the same."""
-    row = connection.execute(_OWNED, {"id": turn_id, "user_id": user_id}).first()
+    row = _OWNED.row(connection, id=turn_id, user_id=user_id)
     if row is None:
         raise NotFound("turn not found")
     return _turn(row)
@@ -156,7 +158,7 @@ def at(connection: Connection, conversation_id: str, ordinal: int) -> Turn | Non
 
 
 def numbered(connection: Connection, num: int) -> Turn | None:
-    row = connection.execute(_BY_NUM, {"num": num}).first()
+    row = _BY_NUM.row(connection, num=num)
     return _turn(row) if row else None
 
 
@@ -185,7 +187,8 @@ def count_queued(connection: Connection) -> int:
 
 def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
     """Take this turn over if nobody holds it, under a new epoch."""
-    return next(iter(_claim(connection, [num], owner, lease_ms)), None)
+    row = _CLAIM_ONE.row(connection, at_num=num, owner=owner, lease_ms=lease_ms)
+    return _turn(row) if row else None
 
 
 def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) -> list[Turn]:
@@ -229,7 +232,7 @@ def request_stop(connection: Connection, num: int, reason: str) -> bool:
 
 def hold(connection: Connection, num: int, epoch: int) -> None:
     """Make sure, until the transaction ends, that this epoch still owns the turn."""
-    if connection.execute(_HOLD, {"num": num, "epoch": epoch}).first() is None:
+    if _HOLD.row(connection, num=num, epoch=epoch) is None:
         raise Fenced
 
 
@@ -237,8 +240,12 @@ def change(connection: Connection, num: int, epoch: int, **values: Any) -> None:
     """Set columns of a turn that this epoch owns."""
     made = {name: value for name, value in values.items() if isinstance(value, ClauseElement)}
     plainly = {name: value for name, value in values.items() if name not in made}
-    statement = _CHANGE_ENDED if made.keys() == {"ended_at"} else _CHANGE.values(**made) if made else _CHANGE
-    if connection.execute(statement, plainly | {"at_num": num, "at_epoch": epoch}).rowcount == 0:
+    at = {"at_num": num, "at_epoch": epoch}
+    if made and made.keys() != {"ended_at"}:
+        changed = connection.execute(_UPDATE.values(**made), plainly | at).rowcount
+    else:
+        changed = (_CHANGE_ENDED if made else _CHANGE).count(connection, **plainly, **at)
+    if changed == 0:
         raise Fenced
 
 
@@ -324,20 +331,21 @@ def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms:
     return sorted((_turn(row) for row in connection.execute(_CLAIM, values)), key=lambda turn: turn.num)
 
 
-_CLAIM = (
+_TAKE = (
     update(turns)
-    .where(turns.c.num.in_(bindparam("numbers", expanding=True)), _claimable())
+    .where(_claimable())
     .values(lease_until=now_ms() + bindparam("lease_ms"), epoch=turns.c.epoch + 1)
     .returning(turns)
 )
+_CLAIM = _TAKE.where(turns.c.num.in_(bindparam("numbers", expanding=True)))
+_CLAIM_ONE = Prepared(_TAKE.where(turns.c.num == bindparam("at_num")))
 
 
-def _turn(row: Row[Any]) -> Turn:
-    values = dict(row._mapping)
-    values["content"] = bytes(values["content"]).decode()
-    values["messages"] = _messages(values["messages"])
-    values["grants"] = tuple(plain.loads(values["grants"])) if values["grants"] else ()
-    return Turn(**values)
+def _turn(row: Any) -> Turn:
+    *first, content, messages, grants, created_at, ended_at = row
+    allowed = tuple(plain.loads(grants)) if grants else ()
+    values = [*first, bytes(content).decode(), _messages(messages), allowed, created_at, ended_at]
+    return Turn(*values)
 
 
 def _messages(stored: bytes | None) -> list[msg.Message] | None:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import NotFound, UsernameTaken
+from caesura.store.prepared import Prepared
 from caesura.store.schema import now_ms, users
 
 
@@ -27,11 +28,11 @@ def create(connection: Connection, user_id: str, password_hash: str) -> None:
 
 
 def get(connection: Connection, user_id: str) -> User | None:
-    row = connection.execute(_GET, {"id": user_id}).first()
+    row = _GET.row(connection, id=user_id)
     return User(*row) if row else None
 
 
-_GET = select(users).where(users.c.id == bindparam("id"))
+_GET = Prepared(select(users).where(users.c.id == bindparam("id")))
 
 
 def listing(connection: Connection) -> list[User]:

@@ -1,0 +1,104 @@
+"""Statements that every turn needs, compiled once.
+
+SQLAlchemy makes one set of statements serve both databases, but running one costs far more than SQLite needs
+for it. A prepared statement goes straight to SQLite's driver; PostgreSQL, whose answer takes longer than all
+of that, gets it in the usual way.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.expression import UpdateBase
+from sqlalchemy.sql.selectable import Select
+
+
+class _Form(NamedTuple):
+    """A statement for a certain set of values: its text, and what goes where."""
+
+    text: str
+    places: tuple[str, ...]
+    constants: dict[str, Any]
+
+
+class Prepared:
+    """Values are given by name, as to `execute`; neither they nor the statement may hold a list."""
+
+    def __init__(self, statement: Select[Any] | UpdateBase) -> None:
+        self._statement = statement
+        self._forms: dict[tuple[str, ...], _Form] = {}
+        self._row: Callable[[Any], Any] | None = None
+
+    def rows(self, connection: Connection, **values: Any) -> Sequence[Any]:
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self._statement, values).all()
+        cursor, found = self._run(connection, values)
+        if self._row is None:
+            names = [(column[0], Any) for column in cursor.description]
+            self._row = NamedTuple("Row", names)._make
+        return [self._row(row) for row in found]
+
+    def row(self, connection: Connection, **values: Any) -> Any | None:
+        """The first row, if there is one."""
+        found = self.rows(connection, **values)
+        return found[0] if found else None
+
+    def count(self, connection: Connection, **values: Any) -> int:
+        """How many rows it changed."""
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self._statement, values).rowcount
+        return self._run(connection, values)[0].rowcount
+
+    def _run(self, connection: Connection, values: dict[str, Any]) -> tuple[sqlite3.Cursor, list[Any]]:
+        names = tuple(values)
+        form = self._forms.get(names)
+        if form is None:
+            form = self._forms[names] = self._compiled(connection, names)
+        given = form.constants | values
+        cursor = run(connection, form.text, [given[name] for name in form.places])
+        return cursor, cursor.fetchall()
+
+    def _compiled(self, connection: Connection, names: tuple[str, ...]) -> _Form:
+        keys = None if isinstance(self._statement, Select) else list(names)
+        made = self._statement.compile(dialect=connection.dialect, column_keys=keys)
+        assert isinstance(made, SQLCompiler)  # noqa: S101 - for the type checker
+        return _Form(str(made), tuple(made.positiontup or ()), dict(made.params))
+
+
+def run(connection: Connection, text: str, values: list[Any]) -> sqlite3.Cursor:
+    """Hand a statement to SQLite's driver; what goes wrong is told as SQLAlchemy tells it."""
+    try:
+        return driver(connection).execute(text, values)
+    except sqlite3.Error as error:
+        raise DBAPIError.instance(text, None, error, sqlite3.Error, dialect=connection.dialect) from error
+
+
+def driver(connection: Connection) -> sqlite3.Connection:
+    found = connection.connection.driver_connection
+    assert isinstance(found, sqlite3.Connection)  # noqa: S101 - for the type checker
+    return found
+
+
+@contextmanager
+def savepoint(connection: Connection) -> Iterator[None]:
+    """What is done inside is undone if it raises, and nothing else is."""
+    if connection.dialect.name != "sqlite":
+        with connection.begin_nested():
+            yield
+        return
+    raw = driver(connection)
+    raw.execute("SAVEPOINT caesura")
+    try:
+        yield
+    except BaseException:
+        if raw.in_transaction:  # a full disk makes SQLite roll back everything
+            raw.execute("ROLLBACK TO caesura")
+            raw.execute("RELEASE caesura")
+        raise
+    raw.execute("RELEASE caesura")
