@@ -62,15 +62,15 @@ class Metrics:
 
     def committed(self, seconds: float, batches: Sequence[Batch]) -> None:
         self._commit.observe(seconds)
+        self._events.inc(sum(len(batch.envelopes) for batch in batches))
         for batch in batches:
-            self._events.inc(len(batch.envelopes))
-            for at, event in ((item.at, item.event) for item in batch.envelopes):
+            turn = batch.stream.turn
+            for _, at, event in batch.envelopes:
                 kind = type(event)
-                if kind is ev.TextDelta or kind is ev.ReasoningDelta:
-                    if batch.stream.turn in self._begun:
-                        self._first.observe(max(at - self._begun.pop(batch.stream.turn), 0) / 1000)
-                else:
-                    self._count(batch.stream.turn, at, event)
+                if kind is not ev.TextDelta and kind is not ev.ReasoningDelta:
+                    self._count(turn, at, event)
+                elif turn in self._begun:
+                    self._first.observe(max(at - self._begun.pop(turn), 0) / 1000)
 
     def _count(self, turn: int, at: int, event: ev.Event) -> None:
         if isinstance(event, ev.RunStarted):

@@ -143,9 +143,9 @@ class Stream:
             first += len(batch.events)
         return batches
 
-    def put_back(self, batches: Sequence[Batch]) -> None:
-        """These could not be written yet: one before them was refused. For the log alone."""
-        self._commits[:0] = batches
+    def put_back(self, batch: Batch) -> None:
+        """This could not be written yet: one before it was refused. For the log alone."""
+        self._commits.insert(0, batch)
 
     @property
     def waits(self) -> bool:

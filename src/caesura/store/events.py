@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ _INSERT_SQLITE = (
 )
 _ROW = "(?, ?, ?, ?, ?, ?, ?)"
 #: SQLite takes 32,766 values in one statement.
-_MOST = 4_000
+_MOST = 2_048
 _INSERT_POSTGRESQL = (
     "INSERT INTO events (turn, first, last, at, version, body)"
     " SELECT n.turn, n.first, n.last, n.at, n.version, n.body FROM turns t"
@@ -85,9 +86,20 @@ def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
 
 
 def _insert_sqlite(connection: Connection, lines: Sequence[tuple[Any, ...]]) -> int:
-    # One statement for all: each step of a statement lets go of the interpreter, and must get it back.
-    statement = _INSERT_SQLITE.format(", ".join([_ROW] * len(lines)))
-    return run(connection, statement, list(chain.from_iterable(lines))).rowcount
+    # Few statements for all: each step of one lets go of the interpreter, and must get it back. And of a few
+    # sizes only, so that SQLite knows them already.
+    count = start = 0
+    while start < len(lines):
+        size = 1 << ((len(lines) - start).bit_length() - 1)
+        part = list(chain.from_iterable(lines[start : start + size]))
+        count += run(connection, _insert_many(size), part).rowcount
+        start += size
+    return count
+
+
+@cache
+def _insert_many(size: int) -> str:
+    return _INSERT_SQLITE.format(", ".join([_ROW] * size))
 
 
 def last(connection: Connection, turn: int, epoch: int | None = None) -> int:
