@@ -61,9 +61,12 @@ class Transcript:
     usage: dict[str, int] = field(default_factory=dict)
 
     def apply(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
+        if type(event) is ev.TextDelta:  # nearly all of any log: not worth a pattern
+            self.drafts[event.call].text.append(event.text)
+            return
         match event:
-            case ev.TextDelta(call, text):
-                self.drafts[call].text.append(text)
+            case ev.TextDelta():
+                pass
             case ev.ReasoningDelta(call, text):
                 self.drafts[call].reasoning.append(text)
             case ev.RunStarted():

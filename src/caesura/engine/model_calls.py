@@ -17,10 +17,9 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
-from caesura.engine import translate
+from caesura.engine import pieces, translate
 from caesura.engine.compiled import BoundModel, Compiled
 from caesura.engine.failures import ModelFailed, StepLimit
-from caesura.engine.pieces import pieces
 from caesura.engine.run import Scope
 
 logger = logging.getLogger(__name__)
@@ -78,7 +77,8 @@ class _Speaker:
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
         run, answer = self._run, translate.Answer()
-        async for chunk in pieces(model.runnable, prompt, run.config):
+        async for piece in pieces.pieces(model.runnable, prompt, run.config):
+            chunk = pieces.chunk(piece)
             answer.add(chunk)
             if reasoning := reasoning_of(chunk):
                 run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))

@@ -13,26 +13,31 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.prompt_values import ChatPromptValue
 from langchain_core.runnables import RunnableBinding, RunnableConfig
 
 from caesura.core import plain
 
 
-async def pieces(
+def pieces(
     model: Any, prompt: Sequence[BaseMessage], config: RunnableConfig | None = None
-) -> AsyncIterator[AIMessageChunk]:
-    """What the model says, as it says it. One that does not stream gives its answer as one piece. `config`
-    holds who listens to callbacks, if anybody does."""
+) -> AsyncIterator[Any]:
+    """What the model says, as it says it; `chunk` makes of each piece what it holds. A model that does not
+    stream gives its answer as one piece. `config` holds who listens to callbacks, if anybody does."""
     inner, arguments = _unbound(model)
     if config is None and _direct(inner, arguments):
-        async for made in inner._astream(list(prompt), **arguments):
-            if made.generation_info:
-                made.message.response_metadata = {**made.message.response_metadata, **made.generation_info}
-            yield made.message
-        return
-    async for chunk in model.astream(ChatPromptValue.model_construct(messages=prompt), config):
-        yield chunk if isinstance(chunk, AIMessageChunk) else _as_chunk(chunk)
+        return inner._astream(list(prompt), **arguments)  # type: ignore[no-any-return]
+    return model.astream(ChatPromptValue.model_construct(messages=prompt), config)  # type: ignore[no-any-return]
+
+
+def chunk(piece: Any) -> AIMessageChunk:
+    if isinstance(piece, ChatGenerationChunk):
+        made: Any = piece.message
+        if piece.generation_info:
+            made.response_metadata = {**made.response_metadata, **piece.generation_info}
+        return made  # type: ignore[no-any-return]
+    return piece if isinstance(piece, AIMessageChunk) else _as_chunk(piece)
 
 
 def _unbound(model: Any) -> tuple[Any, dict[str, Any]]:

@@ -106,8 +106,10 @@ def _begins(item: Envelope, segment: int) -> bool:
 
 
 def _segment_end(batch: list[Envelope], after: int) -> int | None:
-    ends = (i for i, item in enumerate(batch) if isinstance(item.event, ev.SegmentEnded) and item.seq > after)
-    return next(ends, None)
+    for place, item in enumerate(batch):
+        if type(item.event) is ev.SegmentEnded and item.seq > after:
+            return place
+    return None
 
 
 def _current(connection: Connection, user_id: str, conversation_id: str) -> Turn | None:
