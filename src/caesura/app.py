@@ -102,9 +102,9 @@ async def _serve(settings: Settings, ready: Callable[[str], None]) -> None:
 
 def _spare_the_collector() -> None:
     """What is loaded stays for good: Python need not look through it again and again, while words wait."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG, 20, 50)
+    gc.enable()
 
 
 def server_of(app: FastAPI, settings: Settings) -> Server:

@@ -215,3 +215,7 @@ def _die_and_open(url: str) -> list[str]:
 def _open_in_processes(url: str, count: int) -> list[int]:
     running = [subprocess.Popen([sys.executable, "-c", OPEN, url]) for _ in range(count)]
     return [process.wait() for process in running]
+
+
+def test_the_highest_number_is_the_newest_schema() -> None:
+    assert migrate.newest() == ScriptDirectory.from_config(migrate._config()).get_current_head()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -17,6 +18,7 @@ _USUAL = "http://127.0.0.1:8000"
 
 def serve(flags: Mapping[str, Any]) -> None:
     settings = Settings.load(**flags)
+    gc.disable()  # what is loaded now stays: there is no garbage to look for until the server works
     from caesura import app
 
     app.serve(settings, partial(_greet, settings))

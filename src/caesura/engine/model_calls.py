@@ -11,7 +11,6 @@ import logging
 from collections.abc import Sequence
 from typing import cast
 
-import httpx
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from caesura.agents.chunks import reasoning_of, text_of, usage_of
@@ -112,9 +111,10 @@ def transient(error: Exception) -> bool:
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return status in (408, 409, 425, 429) or status >= 500
-    if isinstance(error, httpx.TransportError | ConnectionError | TimeoutError):
+    if isinstance(error, ConnectionError | TimeoutError):
         return True
-    return any("Connection" in kind.__name__ or "Timeout" in kind.__name__ for kind in type(error).__mro__)
+    names = [kind.__name__ for kind in type(error).__mro__]  # each provider's library has its own
+    return any(word in name for name in names for word in ("Connection", "Timeout", "TransportError"))
 
 
 def _pause(error: Exception, otherwise: float) -> float:

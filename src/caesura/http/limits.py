@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 import math
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 from limits import RateLimitItem, parse
 from limits.aio.storage import MemoryStorage, RedisStorage, Storage
 from limits.aio.strategies import FixedWindowRateLimiter
 from limits.errors import StorageError
-from redis.asyncio import Redis
 
 from caesura.core.errors import TooManyRequests
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +80,8 @@ Address = Annotated[str, Depends(address_of)]
 
 
 def _client(redis_url: str) -> Redis:
+    from redis.asyncio import Redis  # takes a moment to load, and few need it
+
     return Redis.from_url(redis_url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
 
 

@@ -1,47 +1,70 @@
-"""Bringing a database to this program's schema, in one transaction: killed half-way, nothing happened."""
+"""Bringing a database to this program's schema, in one transaction: killed half-way, nothing happened.
+
+Alembic takes a moment to load: it is asked only when there is something to do.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 from caesura.core.errors import StartupError
 
 _LOCK = 0x_CAE5
+_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Run what is missing up to `revision`. Whoever comes second finds it done."""
+    if revision == "head" and current(connection) == newest():
+        return
+    from alembic import command
+
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     config = _config()
-    _refuse_newer(connection, ScriptDirectory.from_config(config))
+    _refuse_newer(connection, config)
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
 
 
 def require_newest(connection: Connection) -> None:
     """Refuse a database of another schema than this program's."""
-    newest = ScriptDirectory.from_config(_config()).get_current_head()
-    current = MigrationContext.configure(connection).get_current_revision()
-    if current != newest:
+    if current(connection) != newest():
         raise StartupError("the database has another schema than this Caesura: stop its server first")
 
 
+def newest() -> str:
+    """The schema of this program: the highest number among its migrations."""
+    return max(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def current(connection: Connection) -> str | None:
+    """The schema of a database; None for an empty one."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    return found
+
+
 def _config() -> Config:
+    from alembic.config import Config
+
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(_MIGRATIONS))
     config.set_main_option("path_separator", "os")
     return config
 
 
-def _refuse_newer(connection: Connection, scripts: ScriptDirectory) -> None:
-    known = {script.revision for script in scripts.walk_revisions()}
-    current = MigrationContext.configure(connection).get_current_revision()
-    if current is not None and current not in known:
-        raise StartupError(f"the database has schema {current}, made by a newer Caesura than this one")
+def _refuse_newer(connection: Connection, config: Config) -> None:
+    from alembic.script import ScriptDirectory
+
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    found = current(connection)
+    if found is not None and found not in known:
+        raise StartupError(f"the database has schema {found}, made by a newer Caesura than this one")

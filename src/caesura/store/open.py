@@ -10,7 +10,6 @@ from sqlalchemy.exc import ArgumentError
 
 from caesura.core.errors import StartupError
 from caesura.store.database import Database
-from caesura.store.postgres import Postgres
 from caesura.store.sqlite import Sqlite
 
 
@@ -28,5 +27,7 @@ async def open_database(
     if backend == "sqlite" and target.database and target.database != ":memory:":
         return Sqlite(Path(target.database), after_commit=after_commit, beside=beside)
     if backend in ("postgresql", "postgres"):
+        from caesura.store.postgres import Postgres  # takes a moment to load
+
         return await Postgres.open(url, after_commit=after_commit)
     raise StartupError("the database URL must be sqlite:///path/to/file or postgresql://…")
