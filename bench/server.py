@@ -32,9 +32,8 @@ from bench.parrot import Parrot
 
 _ROOT = Path(__file__).parent.parent
 _SERVE = (
-    "import sys; from caesura.settings import Settings; from caesura.app import serve;"
-    "serve(Settings.load(port=int(sys.argv[1]), data_dir=sys.argv[2], agents_dir=sys.argv[3],"
-    "rate_requests='off', rate_runs='off', log_level='error'))"
+    *(sys.executable, "-m", "caesura", "serve", "--log-level", "error"),
+    *("--rate-requests", "off", "--rate-runs", "off"),
 )
 _AGENT = """
 apiVersion: caesura/v1
@@ -73,9 +72,9 @@ class Ours:
         self.process = self.start()
 
     def start(self) -> psutil.Popen:
-        command = [sys.executable, "-c", _SERVE, str(self.port), str(self.folder / "data")]
+        places = ("--data-dir", str(self.folder / "data"), "--agents-dir", str(self.folder / "agents"))
         self.process = psutil.Popen(
-            [*command, str(self.folder / "agents")], cwd=_ROOT, stderr=subprocess.DEVNULL
+            [*_SERVE, "--port", str(self.port), *places], cwd=_ROOT, stderr=subprocess.DEVNULL
         )
         return self.process
 
