@@ -1,6 +1,7 @@
 """Fixtures every test may ask for."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -10,6 +11,13 @@ from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
 
 S = TypeVar("S", Postgres, Redis)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """No two tests have one name: of those, workers would run one."""
+    names = Counter(item.nodeid for item in items)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise pytest.UsageError(f"several tests have one name: {', '.join(twice)}")
 
 
 @pytest.fixture(scope="session")

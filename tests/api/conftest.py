@@ -1,11 +1,19 @@
 """A server for the tests of a module, and people who use it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import httpx
 import pytest
+from schemathesis.pytest.plugin import SchemathesisFunction
 
 from tests.api.server import Served
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Since 9.2, pytest names what Schemathesis makes of one function by that function alone."""
+    if isinstance(item, SchemathesisFunction):
+        item._id = replace(item._id, params=item.operation_label)
 
 
 @pytest.fixture(scope="module")
