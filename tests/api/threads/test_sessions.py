@@ -204,13 +204,15 @@ def test_a_deleted_session_is_gone_for_every_call(alice: httpx.Client) -> None:
 
 
 def rows(server: Served) -> dict[str, int]:
-    """How many rows each table has."""
+    """How many rows each table has, and how many events there are: their rows are packed later on."""
+    held = func.coalesce(func.sum(schema.events.c.last - schema.events.c.first + 1), 0)
 
     def count(connection: Connection) -> dict[str, int]:
-        tables = schema.metadata.sorted_tables
         return {
-            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-            for table in tables
+            table.name: connection.execute(
+                select(held if table is schema.events else func.count()).select_from(table)
+            ).scalar_one()
+            for table in schema.metadata.sorted_tables
         }
 
     return server.call(server.database.read(count))
