@@ -1,12 +1,18 @@
 """Fixtures every test may ask for."""
 
 import os
+import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
+import pytest_asyncio
 
+from caesura.store.database import Database
+from caesura.store.open import open_database
+from tests import tables
 from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
 
@@ -41,12 +47,61 @@ def _databases(postgres: Postgres) -> Iterator[Databases]:
 
 
 @pytest.fixture
-def postgres_url(postgres: Postgres, _databases: Databases) -> Iterator[str]:
-    """An empty database."""
+def postgres_urls(postgres: Postgres, _databases: Databases) -> Iterator[Callable[[], str]]:
+    """Empty databases, as many as are asked for."""
     _revive(postgres)
-    name = _databases.take()
-    yield postgres.database_url(name)
-    _databases.give_back(name)
+    taken: list[str] = []
+
+    def take() -> str:
+        taken.append(_databases.take())
+        return postgres.database_url(taken[-1])
+
+    yield take
+    for name in taken:
+        _databases.give_back(name)
+
+
+@pytest.fixture
+def postgres_url(postgres_urls: Callable[[], str]) -> str:
+    """An empty database."""
+    return postgres_urls()
+
+
+@pytest.fixture(scope="session")
+def _sqlite_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("tables") / "empty.db"
+    tables.make(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def _postgres_tables(postgres: Postgres) -> str:
+    url = postgres.create_database("tables")
+    tables.make(url)
+    return url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a database with empty tables is, on each backend in turn.
+
+    Making the tables takes longer than most tests do: it is done once for each backend.
+    """
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("_sqlite_tables"), tmp_path / "caesura.db")
+        return f"sqlite:///{tmp_path}/caesura.db"
+    _revive(request.getfixturevalue("postgres"))
+    url: str = request.getfixturevalue("_postgres_tables")
+    tables.empty(url)
+    return url
+
+
+@pytest_asyncio.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """A fresh database of this program's schema."""
+    database = await open_database(database_url)
+    yield database
+    await database.close()
 
 
 @pytest.fixture

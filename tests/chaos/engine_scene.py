@@ -11,8 +11,8 @@ from caesura.core import events as ev
 from caesura.core.fold import fold
 from caesura.store import events, interrupts, turns
 from caesura.store.open import open_database
+from tests import tables
 from tests.chaos.engine_life import CONVERSATION, Orders
-from tests.conformance.conftest import _empty, _migrate
 from tests.engine.grammar import check
 
 
@@ -22,14 +22,14 @@ class Place:
     def __init__(self, folder: Path, url: str | None) -> None:
         self._folder, self._url, self._number = folder, url, 0
         self._empty = folder / "empty.db"
-        _migrate(url or f"sqlite:///{self._empty}")
+        tables.make(url or f"sqlite:///{self._empty}")
 
     def orders(self, agent: str) -> Orders:
         self._number += 1
         folder = self._folder / str(self._number)
         folder.mkdir()
         if self._url is not None:
-            _empty(self._url)
+            tables.empty(self._url)
             return Orders(self._url, str(folder), agent)
         shutil.copy(self._empty, folder / "caesura.db")
         return Orders(f"sqlite:///{folder}/caesura.db", str(folder), agent)
