@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from caesura.agents import context
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.core.errors import BadInput
 from caesura.core.interrupts import Interrupt, Question
 
 FLOOD = 10 * 1024 * 1024
+
+
+class Arguments(BaseModel):
+    text: str
 
 
 def tools(trace: Path) -> list[Tool]:
@@ -64,11 +70,11 @@ def tools(trace: Path) -> list[Tool]:
         (flood, "auto", True),
         (late, "auto", False),
     ]
-    asks = Tool("quiz", structured(quiz, "To quiz."), describe_any("quiz"), repeatable=True, asks=True)
+    asks = Tool("quiz", structured(quiz, "To quiz.", Arguments), describe_any("quiz"), repeatable=True, asks=True)
     return [asks] + [
         Tool(
             function.__name__,
-            structured(function, f"To {function.__name__}."),
+            structured(function, f"To {function.__name__}.", Arguments),
             describe_any(function.__name__),
             "confirm" if permission == "confirm" else "auto",
             repeatable=repeatable,

@@ -33,6 +33,7 @@ QUICK = Limits(backoff=0.01, title=1.0, tool=5.0)
 YES = Answer("approve")
 NO = Answer("reject")
 KEY = {"TEST_KEY": "secret-key"}
+STANDARD = standard()
 
 E = TypeVar("E", bound=ev.Event)
 
@@ -53,7 +54,7 @@ class World:
         self._cursors: dict[int, int] = {}
 
     def registry(self) -> Registry:
-        return standard().extended(tools.tools(self.trace))
+        return STANDARD.extended(tools.tools(self.trace))
 
     def new_engine(self, log: Log | None = None) -> Engine:
         registry = self.registry()
