@@ -12,6 +12,8 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 PROVIDERS := --extra openai --extra deepseek --extra anthropic --extra ollama
 CHECKED := $(wildcard src tests bench)
+# The tests start many processes: let each find compiled what the first one compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup dev servers run test lint format types architecture pytest bench lock clean
@@ -46,7 +48,7 @@ architecture: $(VENV)/.dev ## Check which room may import which
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=2, ARGS=...)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)
 	$(BIN)/python -m bench $(ARGS)
