@@ -87,17 +87,18 @@ _AGENTS = {
         "  model: {class: 'model:Fixed', options: {role: lead}}"
     ),
 }
+_NEEDED = {"lead": ("helper",)}
 
 
-def write_agents(folder: Path) -> None:
-    """Put the agents' files there, unless they are there."""
+def write_agents(folder: Path, wanted: str) -> None:
+    """Put the files of this agent there, and of those it needs, unless they are there."""
     if folder.exists():
         return
     folder.mkdir(parents=True)
     (folder / "model.py").write_text(_MODEL)
-    for name, spec in _AGENTS.items():
+    for name in (wanted, *_NEEDED.get(wanted, ())):
         head = f"apiVersion: caesura/v1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n  "
-        (folder / f"{name}.yaml").write_text(head + spec + "\n")
+        (folder / f"{name}.yaml").write_text(head + _AGENTS[name] + "\n")
 
 
 def deadly(trace: Path, name: str) -> list[Tool]:

@@ -7,12 +7,14 @@ is told; it answers how the child ended.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -21,7 +23,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from sqlalchemy import Connection, create_engine, func, select, update
-from sqlalchemy.pool import NullPool
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
@@ -34,6 +35,7 @@ from caesura.store import conversations, interrupts, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.chaos.engine_agents import deadly, write_agents
+from tests.chaos.process import wait_for
 from tests.engine.tools import tools
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +77,7 @@ class Reaper:
         self.commits = 0
         self.armed = False
         self._commit, self._events = orders.commit, orders.events
-        self._rows = create_engine(driver(orders.url), poolclass=NullPool)
+        self._rows = create_engine(driver(orders.url), isolation_level="AUTOCOMMIT")
 
     def __call__(self) -> None:
         self.commits += self.armed
@@ -93,7 +95,7 @@ def driver(url: str) -> str:
 
 def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
     folder = Path(orders.folder)
-    write_agents(folder / "agents")
+    write_agents(folder / "agents", orders.agent)
     trace = folder / "trace.txt"
     registry = Registry([*tools(trace), *deadly(trace, orders.tool)])
     log = Log(database)
@@ -190,6 +192,7 @@ class Lives:
 
     def __init__(self) -> None:
         self._alive: set[int] = set()
+        self._lock = threading.Lock()
         command = [sys.executable, "-m", "tests.chaos.engine_life"]
         self._process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -208,6 +211,7 @@ class Lives:
 
     def end(self, pid: int) -> int | None:
         """Wait for a child, and say as `run` does how it ended."""
+        wait_for(pid)
         answer = self._ask({"pid": pid})
         self._alive.discard(pid)
         assert answer["said"] is None or isinstance(answer["said"], int), answer["said"]
@@ -220,9 +224,10 @@ class Lives:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(json.dumps(what) + "\n")
-        stdin.flush()
-        return json.loads(stdout.readline())
+        with self._lock:
+            stdin.write(json.dumps(what) + "\n")
+            stdin.flush()
+            return json.loads(stdout.readline())
 
     def __enter__(self) -> Self:
         return self
@@ -278,6 +283,7 @@ class _Children:
 
 
 if __name__ == "__main__":
+    gc.freeze()  # so that no child copies pages just to look for garbage there
     children = _Children()
     for line in sys.stdin:
         print(json.dumps(children.do(json.loads(line))), flush=True)

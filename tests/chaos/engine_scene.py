@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.pool import NullPool
 
 from caesura.core import events as ev
 from caesura.core.fold import fold
 from caesura.store import events, interrupts, turns
-from caesura.store.open import open_database
 from tests import tables
-from tests.chaos.engine_life import CONVERSATION, Orders
+from tests.chaos.engine_life import CONVERSATION, Orders, driver
 from tests.engine.grammar import check
 
 
@@ -21,6 +22,7 @@ class Place:
 
     def __init__(self, folder: Path, url: str | None) -> None:
         self._folder, self._url, self._number = folder, url, 0
+        folder.mkdir(exist_ok=True)
         self._empty = folder / "empty.db"
         tables.make(url or f"sqlite:///{self._empty}")
 
@@ -53,15 +55,7 @@ class Found:
 
 async def look(orders: Orders, status: str = "done") -> list[Found]:
     """Each turn, checked for what must be true of every ended one."""
-    database = await open_database(orders.url)
-    try:
-        found = []
-        for row in await database.read(turns.of, CONVERSATION):
-            envelopes = await database.read(_events, row.num)
-            asked = await database.read(interrupts.of, row.num)
-            found.append(Found(row, envelopes, asked))
-    finally:
-        await database.close()
+    found = await asyncio.to_thread(_found, orders.url)
     for item in found:
         check(item.events)
         assert item.row.status == status, item.events
@@ -70,6 +64,15 @@ async def look(orders: Orders, status: str = "done") -> list[Found]:
         assert not item.transcript.open
         assert all(asked.status == "answered" for asked in item.asked)
     return found
+
+
+def _found(url: str) -> list[Found]:
+    engine = create_engine(driver(url), poolclass=NullPool)
+    with engine.connect() as connection:
+        return [
+            Found(row, _events(connection, row.num), interrupts.of(connection, row.num))
+            for row in turns.of(connection, CONVERSATION)
+        ]
 
 
 def _events(connection: Connection, num: int) -> list[ev.Event]:

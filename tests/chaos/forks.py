@@ -6,6 +6,7 @@ It is told in JSON lines what a child shall do, and answers with what the child 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ from sqlalchemy import Engine, event
 
 from caesura.store.open import open_database
 from tests.chaos.crowd import write_until_killed
+from tests.chaos.process import wait_for
 from tests.chaos.story import Story
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +38,7 @@ class Forks:
     """The tests' end: children on demand."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         command = [sys.executable, "-m", "tests.chaos.forks"]
         self._process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -43,19 +46,23 @@ class Forks:
 
     def run(self, url: str, name: str, when: When = "after", number: int = 0) -> Ended:
         """Tell a story in a child that is killed before or after its commit of this number, from 1 on."""
-        return self._order(url=url, name=name, when=when, number=number)
+        child = self._ask({"url": url, "name": name, "when": when, "number": number})
+        wait_for(child)
+        return Ended(**self._ask({"child": child}))
 
     def crowd(self, url: str, name: str, life: float) -> Ended:
         """Write and read in a child that is killed after so many seconds."""
-        return self._order(url=url, name=name, life=life)
+        child = self._ask({"url": url, "name": name, "life": life})
+        return Ended(**self._ask({"child": child}))
 
-    def _order(self, **order: str | float) -> Ended:
+    def _ask(self, what: dict[str, Any]) -> Any:
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(json.dumps(order) + "\n")
-        stdin.flush()
-        return Ended(**json.loads(stdout.readline()))
+        with self._lock:
+            stdin.write(json.dumps(what) + "\n")
+            stdin.flush()
+            return json.loads(stdout.readline())
 
     def __enter__(self) -> Self:
         return self
@@ -107,24 +114,39 @@ def _child(order: dict[str, Any], out: int) -> None:
     return say(f"commits {reaper.commits}")
 
 
-def _fork(order: dict[str, Any]) -> Ended:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            os.close(reading)
-            _child(order, writing)
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(writing)
-    with os.fdopen(reading) as said:
-        lines = said.read().splitlines()
-    _, status = os.waitpid(child, 0)
-    return Ended(lines, os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL)
+class _Children:
+    """The program's end: forks, and waits."""
+
+    def __init__(self) -> None:
+        self._pipes: dict[int, int] = {}
+
+    def do(self, what: dict[str, Any]) -> Any:
+        return self._end(what["child"])._asdict() if "child" in what else self._fork(what)
+
+    def _fork(self, order: dict[str, Any]) -> int:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                os.close(reading)
+                _child(order, writing)
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(writing)
+        self._pipes[child] = reading
+        return child
+
+    def _end(self, child: int) -> Ended:
+        with os.fdopen(self._pipes.pop(child)) as said:
+            lines = said.read().splitlines()
+        _, status = os.waitpid(child, 0)
+        return Ended(lines, os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL)
 
 
 if __name__ == "__main__":
+    gc.freeze()  # so that no child copies pages just to look for garbage there
+    children = _Children()
     for line in sys.stdin:
-        print(json.dumps(_fork(json.loads(line))._asdict()), flush=True)
+        print(json.dumps(children.do(json.loads(line))), flush=True)

@@ -1,5 +1,6 @@
 """kill -9 at every commit, one after the other: right before it, and right after it with nobody told yet."""
 
+import asyncio
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from caesura.core import events as ev
 from caesura.core.messages import Message
 from caesura.store.open import open_database
 from tests.chaos.forks import Forks, When
+from tests.chaos.lanes import LANES, at_every_place
 from tests.chaos.scene import Scene
 from tests.chaos.story import FIRST_WORDS, LAST_WORDS, Story
 
@@ -54,13 +56,19 @@ async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
     *steps, commits = unbroken.said
     count = int(commits.removeprefix("commits "))
     assert count > len(steps)
-    for number in range(1, count + 1):
+
+    async def killed(lane: int, number: int) -> bool:
+        if number > count:
+            return False
         name = f"cut-{number}"
         url = place(name)
-        ended = forks.run(url, name, when, number)
+        ended = await asyncio.to_thread(forks.run, url, name, when, number)
         assert ended.killed
         assert ended.said == steps[: len(ended.said)]
         await _assert_told(url, name, ended.said)
+        return True
+
+    assert await at_every_place(range(LANES), killed) == count + 1
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

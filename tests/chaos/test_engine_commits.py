@@ -6,7 +6,8 @@ has its effect twice, what waits for a person can be answered, and nobody reads 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from caesura.core import events as ev
 from tests.chaos.engine_life import Lives, Orders
 from tests.chaos.engine_scene import Found, Place, look, traces
+from tests.chaos.lanes import LANES, at_every_place
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -34,40 +36,65 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return Place(tmp_path, None if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
+    """One for each lane."""
+    if request.param == "sqlite":
+        return _files(tmp_path)
+    url = request.getfixturevalue("postgres_urls")
+    return [Place(tmp_path / f"lane-{lane}", url()) for lane in range(LANES)]
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Place:
     """SQLite alone: what is tried there differs from the other tests in the agent, not in the rows."""
     return Place(tmp_path, None)
 
 
+@pytest.fixture
+def files(tmp_path: Path) -> list[Place]:
+    """SQLite alone, one for each lane."""
+    return _files(tmp_path)
+
+
+def _files(folder: Path) -> list[Place]:
+    return [Place(folder / f"lane-{lane}", None) for lane in range(LANES)]
+
+
 async def test_killed_at_any_commit_a_turn_goes_on_and_no_tool_works_twice(
-    lives: Lives, place: Place
+    lives: Lives, places: Sequence[Place]
 ) -> None:
-    number = 0
-    while True:
-        number += 1
+    async def killed(place: Place, number: int) -> bool:
         orders = replace(place.orders("tools"), unknown="reject")
-        if lives.run(replace(orders, commit=number)) is not None:
-            break
+        if await run(lives, replace(orders, commit=number)) is not None:
+            return False
         await goes_on(lives, orders)
-    assert number > 15
+        return True
+
+    assert await at_every_place(places, killed) > 15
 
 
-async def test_killed_at_any_event_what_nobody_knows_is_asked(lives: Lives, place: Place) -> None:
-    number, unknown = 0, set[str | None]()
-    while True:
-        number += 1
+async def test_killed_at_any_event_what_nobody_knows_is_asked(lives: Lives, places: Sequence[Place]) -> None:
+    unknown = set[str | None]()
+
+    async def killed(place: Place, number: int) -> bool:
         orders = replace(place.orders("tools"), unknown="reject")
-        if lives.run(replace(orders, events=number)) is not None:
-            break
-        unknown |= (await goes_on(lives, orders)).unknown
-    assert number > 20
+        if await run(lives, replace(orders, events=number)) is not None:
+            return False
+        unknown.update((await goes_on(lives, orders)).unknown)
+        return True
+
+    assert await at_every_place(places, killed) > 20
     assert unknown == set(EFFECTS)
+
+
+async def run(lives: Lives, orders: Orders) -> int | None:
+    return await asyncio.to_thread(lives.run, orders)
 
 
 async def goes_on(lives: Lives, orders: Orders) -> Found:
     """Another process brings the turn to its end: as if nothing had happened, or after asking the person."""
-    assert lives.run(orders) is not None
+    assert await run(lives, orders) is not None
     (found,) = await look(orders)
     for call, effect in EFFECTS.items():
         # Where nobody knows whether a call had its effect, the person was asked, and left it.
@@ -127,30 +154,32 @@ async def test_a_turn_that_always_kills_its_process_is_given_up(lives: Lives, fi
     assert traces(orders) == []
 
 
-async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(lives: Lives, file: Place) -> None:
-    number = 0
-    while True:
-        number += 1
+async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(
+    lives: Lives, files: Sequence[Place]
+) -> None:
+    async def killed(file: Place, number: int) -> bool:
         orders = file.orders("words")
-        if lives.run(replace(orders, commit=number)) is not None:
-            break
-        assert lives.run(orders) is not None
+        if await run(lives, replace(orders, commit=number)) is not None:
+            return False
+        assert await run(lives, orders) is not None
         (found,) = await look(orders)
         assert found.texts == ["Please confirm 1", "Please confirm 2", "Thank you."], number
         assert len(found.asked) == 2
-    assert number > 15
+        return True
+
+    assert await at_every_place(files, killed) > 15
 
 
-async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, file: Place) -> None:
-    number, unknown = 0, set[str | None]()
-    while True:
-        number += 1
+async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, files: Sequence[Place]) -> None:
+    unknown = set[str | None]()
+
+    async def killed(file: Place, number: int) -> bool:
         orders = replace(file.orders("lead"), unknown="reject")
-        if lives.run(replace(orders, events=number)) is not None:
-            break
-        assert lives.run(orders) is not None
+        if await run(lives, replace(orders, events=number)) is not None:
+            return False
+        assert await run(lives, orders) is not None
         (found,) = await look(orders)
-        unknown |= found.unknown
+        unknown.update(found.unknown)
         for tool, effect in {"note": "note a", "seal": "seal b"}.items():
             asked = f"call-helper-1-{tool}" in found.unknown
             assert traces(orders).count(effect) in ((0, 1) if asked else (1,)), orders
@@ -158,18 +187,20 @@ async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, file:
         assert own == ["I ask.", "All done: 1 results."], orders
         inner = [m.content for m in found.row.messages or () if m.role == "assistant" and m.parent]
         assert inner == [FIRST, LAST], orders
-    assert number > 25
+        return True
+
+    assert await at_every_place(files, killed) > 25
     assert unknown == {"call-helper-1-note", "call-helper-1-seal"}
 
 
-async def test_killed_at_any_commit_around_a_title_it_ends_once(lives: Lives, file: Place) -> None:
-    number = 0
-    while True:
-        number += 1
+async def test_killed_at_any_commit_around_a_title_it_ends_once(lives: Lives, files: Sequence[Place]) -> None:
+    async def killed(file: Place, number: int) -> bool:
         orders = replace(file.orders("talk"), titled=False, messages=("hello", "again"))
-        if lives.run(replace(orders, commit=number)) is not None:
-            break
-        assert lives.run(orders) is not None
+        if await run(lives, replace(orders, commit=number)) is not None:
+            return False
+        assert await run(lives, orders) is not None
         for found in await look(orders):
             assert found.texts == ["Good day."]
-    assert number > 10
+        return True
+
+    assert await at_every_place(files, killed) > 10

@@ -1,0 +1,26 @@
+"""Killing at every place there is: several are tried side by side, for each waits more than it works."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
+from typing import TypeVar
+
+LANES = 3
+
+P = TypeVar("P")
+
+
+async def at_every_place(lanes: Sequence[P], killed: Callable[[P, int], Awaitable[bool]]) -> int:
+    """Try the places 1, 2, 3 … until nobody is killed any more; the first place that is none."""
+    numbers, ends = count(1), list[int]()
+
+    async def walk(lane: P) -> None:
+        while not ends:
+            number = next(numbers)
+            if not await killed(lane, number):
+                ends.append(number)
+
+    async with asyncio.TaskGroup() as group:
+        for lane in lanes:
+            group.create_task(walk(lane))
+    return min(ends)
