@@ -22,6 +22,9 @@ KEEPER = Path(__file__).with_name("keeper.py")
 # be given the very same port to knock from, and so reach itself.
 PORTS = range(20_000, 32_000)
 PATIENCE = 60.0
+# Files that are in memory are synced in no time; no test here pulls the plug of the machine.
+MEMORY = Path("/dev/shm")
+ROOM = 1 << 30
 
 
 class DidNotStart(Exception):
@@ -162,9 +165,7 @@ class Server(ABC):
             return answer
 
     def _make_folder(self) -> Path:
-        # root's own temporary folder may be closed to the user the server runs as
-        shared = None if self._owner is None else "/tmp"
-        folder = Path(tempfile.mkdtemp(prefix=f"caesura-{self.name.lower()}-", dir=shared))
+        folder = Path(tempfile.mkdtemp(prefix=f"caesura-{self.name.lower()}-", dir=_place(self._owner)))
         if self._owner is not None:
             os.chown(folder, self._owner, -1)
         return folder
@@ -184,6 +185,14 @@ def free_port() -> int:
             except OSError:
                 continue
             return port
+
+
+def _place(owner: int | None) -> Path | None:
+    """Where the folders are made; None is where this system makes its temporary ones."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+        return MEMORY
+    # root's own temporary folder may be closed to the user the server runs as
+    return None if owner is None else Path("/tmp")
 
 
 def _owner() -> int | None:
