@@ -23,6 +23,7 @@ from caesura.core import ids
 from caesura.settings import Settings
 from tests.api.reading import conversation, finished
 from tests.api.server import Served
+from tests.effort import examples
 
 CHECKS = [
     not_a_server_error,
@@ -63,7 +64,7 @@ def tester(server: Served) -> dict[str, str]:
 
 @schema.parametrize()
 @settings(
-    max_examples=15,
+    max_examples=examples(5, 30),
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

@@ -19,11 +19,15 @@ from caesura.store import turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.conformance.rows import make_turn
+from tests.effort import examples
 from tests.log.reading import stored
 
 T = TypeVar("T")
 SETTINGS = settings(
-    max_examples=50, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(25, 100),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 _names = count()
 _kinds: list[Callable[[str], Event]] = [

@@ -24,6 +24,7 @@ from caesura.store import conversations, interrupts, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.conformance.rows import LEASE
+from tests.effort import examples
 
 T = TypeVar("T")
 NAMES = ("alice", "alice-b", "bob")
@@ -397,7 +398,7 @@ class Store(RuleBasedStateMachine):
 
 def test_the_store_does_what_its_model_does(database_url: str) -> None:
     bounds = settings(
-        max_examples=20,
+        max_examples=examples(12, 50),
         stateful_step_count=40,
         deadline=None,
         suppress_health_check=list(HealthCheck),
