@@ -71,7 +71,7 @@ def ready(process: subprocess.Popen[str], client: httpx.Client) -> None:
 
 def test_sigterm_ends_it_in_good_order_and_the_next_one_goes_on(tmp_path: Path) -> None:
     with served(tmp_path, DRAIN="0.3") as (process, client):
-        turn = send(client, conversation(client), "count to 300 delay=0.01")
+        turn = send(client, conversation(client), "count to 200 delay=0.01")
         seen: list[Event] = []
 
         def read() -> None:
@@ -89,7 +89,7 @@ def test_sigterm_ends_it_in_good_order_and_the_next_one_goes_on(tmp_path: Path) 
         rest = events(client, turn["id"], int(seen[-1].id))
         client.get("/api/v2/me", headers={"X-Request-ID": "req-7"})
         assert int(rest[0].id) == int(seen[-1].id) + 1
-        assert text(seen + rest) == " ".join(map(str, range(1, 301))) + " done."
+        assert text(seen + rest) == " ".join(map(str, range(1, 201))) + " done."
         process.send_signal(signal.SIGINT)
         _, log = process.communicate(timeout=10)
         assert process.returncode == 0

@@ -219,7 +219,7 @@ def test_a_shutdown_cuts_streams_so_that_readers_come_back(tmp_path: Path) -> No
 
 
 def test_no_work_is_taken_while_the_server_drains(tmp_path: Path) -> None:
-    with Served(tmp_path, drain=3.0) as server, server.client() as client:
+    with Served(tmp_path, drain=2.0) as server, server.client() as client:
         send(client, conversation(client), "wait 20 seconds")
         other = conversation(client)
         server.begin_to_stop()

@@ -120,12 +120,13 @@ def test_a_file_has_one_owner_even_if_it_is_stopped_and_that_one_goes_on(lives: 
 def test_a_file_whose_owner_was_stopped_inside_a_tool_does_not_run_it_twice(
     lives: Lives, file: Place
 ) -> None:
-    orders = replace(hasty(file, "tools"), tool="", unknown="reject")
+    lease = LEASE / 2
+    orders = replace(hasty(file, "tools"), lease=lease)
     owner = lives.start(orders)
     for _ in range(8):
         time.sleep(0.03)
         os.kill(owner, signal.SIGSTOP)
-        time.sleep(1.5 * LEASE)
+        time.sleep(1.5 * lease)
         os.kill(owner, signal.SIGCONT)
     assert lives.end(owner) is not None
     (found,) = asyncio.run(look(orders))

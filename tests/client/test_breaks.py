@@ -14,7 +14,7 @@ from tests.api.server import Served
 from tests.client.process import Process
 from tests.client.proxy import Proxy
 
-LONG = "long 300 think=no delay=0.01"
+LONG = "long 200 think=no delay=0.01"
 
 
 async def begin(client: Client, content: str = LONG) -> str:
