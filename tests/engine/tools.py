@@ -70,7 +70,9 @@ def tools(trace: Path) -> list[Tool]:
         (flood, "auto", True),
         (late, "auto", False),
     ]
-    asks = Tool("quiz", structured(quiz, "To quiz.", Arguments), describe_any("quiz"), repeatable=True, asks=True)
+    asks = Tool(
+        "quiz", structured(quiz, "To quiz.", Arguments), describe_any("quiz"), repeatable=True, asks=True
+    )
     return [asks] + [
         Tool(
             function.__name__,
