@@ -92,6 +92,13 @@ def finished(client: httpx.Client, content: str, **body: Any) -> dict[str, Any]:
     return turn
 
 
+def outcome(found: list[Event]) -> Event:
+    """What a segment came to: before its end, and before a title that came late."""
+    *_, last, end = [event for event in found if event.name != "title_changed"]
+    assert end.name == "segment_ended"
+    return last
+
+
 def text(found: list[Event]) -> str:
     """What the agent said, without what was taken back."""
     void = {event.data["call"] for event in found if event.name == "text_voided"}

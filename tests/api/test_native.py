@@ -218,8 +218,7 @@ def test_a_stopped_turn_keeps_its_words_and_can_be_tried_again(alice: httpx.Clie
     assert alice.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": True}
     assert alice.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": False}
     cut = events(alice, turn["id"])
-    # The title may come late, and then stands between the two.
-    assert [event.name for event in cut if event.name != "title_changed"][-2:] == ["stopped", "segment_ended"]
+    assert outcome(cut).name == "stopped"
     assert text(cut).startswith("1 2")
     again = alice.post(f"/api/v2/turns/{turn['id']}/retry")
     assert again.status_code == 200

@@ -159,8 +159,9 @@ async def test_a_turn_is_stopped_and_tried_again(alice: Client) -> None:
     turn = await alice.send((await alice.create()).id, "count to 2000 delay=0.01")
     assert await alice.stop(turn.id)
     assert not await alice.stop(turn.id)
-    found = await read(alice, turn.id)
-    assert isinstance(found[-2].event, ev.Stopped)
+    found = [item.event for item in await read(alice, turn.id)]
+    *_, outcome, _ = [event for event in found if not isinstance(event, ev.TitleChanged)]
+    assert isinstance(outcome, ev.Stopped)
     assert (await alice.retry(turn.id)).id == turn.id
     await alice.stop(turn.id)
     assert (await alice.regenerate(turn.id)).id != turn.id
