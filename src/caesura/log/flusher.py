@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 _BACKOFF = 0.05
 #: Seconds between commits while words flow: at least, for each stream that flows, and at the most.
-_PACE, _SHARE, _SLOWEST = 0.002, 0.00015, 0.02
+_PACE, _SHARE, _SLOWEST = 0.002, 0.00015, 0.025
 #: So few streams are written along with what somebody waits for.
 _FEW = 8
 
