@@ -64,11 +64,6 @@ def to_segment_end(client: httpx.Client, turn_id: str, after: int | None = None)
     return found
 
 
-def outcome(found: list[Event]) -> Event:
-    """What the last segment came to. Its title may come before or after that."""
-    return [event for event in found if event.name in OUTCOMES][-1]
-
-
 def conversation(client: httpx.Client, **body: Any) -> str:
     response = client.post("/api/v2/conversations", json=body)
     assert response.status_code == 201, response.text

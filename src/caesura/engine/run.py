@@ -96,9 +96,9 @@ class Run:
         self.stream.put(event, soon=soon)
         self.transcript.apply(event)
 
-    def note(self, *events: ev.Event, also: Also) -> None:
+    def note(self, *events: ev.Event, also: Also, soon: bool = True) -> None:
         """Append, with rows that belong to it, without waiting. If it fails, all that follows fails."""
-        self.stream.note(*events, also=also)
+        self.stream.note(*events, also=also, soon=soon)
         self._apply(events)
 
     async def record(self, *events: ev.Event, also: Also | None = None, durable: bool = False) -> Any:

@@ -124,7 +124,7 @@ class Runner:
         if cause == "start" and turn.status == "running":
             run.say(started, soon=False)  # the row was made that way
         else:
-            run.note(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place))
+            run.note(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place), soon=False)
         wanted = turn.ordinal == 1 and run.agent.models and not run.control.stop
         return self._spawn(titles.make(run)) if wanted else None
 

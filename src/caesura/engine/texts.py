@@ -7,8 +7,6 @@ from typing import Any
 
 from caesura.core.language import Language
 
-NO_TEXT = "Done."
-
 
 def no_such_tool(name: str, known: Sequence[str]) -> str:
     return f"There is no tool named {name!r}. The tools are: {', '.join(known) or 'none'}."

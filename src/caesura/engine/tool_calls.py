@@ -132,13 +132,14 @@ class _Call:
         def begun(connection: Connection) -> None:
             journal.begin(connection, self._run.turn.num, self._id, self._name, self._args)
             if grant:
-                self._run.grants.add(self._name)
                 turns.grant(connection, self._run.turn.num, self._run.turn.epoch, self._run.grants)
 
         assert self._tool is not None  # noqa: S101 - for the type checker
+        if grant:
+            self._run.grants.add(self._name)
         if self._tool.repeatable:
             # Lost, it would be made again: nothing has to be safe before.
-            self._run.note(self._started(), also=begun)
+            self._run.note(self._started(), also=begun, soon=False)
         else:
             await self._run.record(self._started(), also=begun, durable=True)
         text, status = await self._outcome()
@@ -146,12 +147,11 @@ class _Call:
 
     async def _outcome(self) -> tuple[str, ev.ToolStatus]:
         assert self._tool is not None  # noqa: S101 - for the type checker
-        call = ToolCall(name=self._name, args=self._args, id=self._id, type="tool_call")
         clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
         try:
             async with clock:
                 with self._context().active():
-                    message = await self._tool.tool.ainvoke(call, self._run.config)
+                    message = await self._tool.run(self._args, self._id, self._run.config)
         except (Asks, Released):
             raise
         except CaesuraError as error:
@@ -164,8 +164,6 @@ class _Call:
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return texts.tool_failed(error_id), "error"
-        if not isinstance(message, ToolMessage):
-            return texts.NO_TEXT, "ok"
         status: ev.ToolStatus = "error" if message.status == "error" else "ok"
         return texts.bounded(_text(message.content), self._run.limits.tool_output), status
 
@@ -187,8 +185,9 @@ class _Call:
         def ended(connection: Connection) -> None:
             journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
 
-        # Lost it would be an unknown outcome, which a person decides on: no need to wait.
-        self._run.note(self._finished(text, status), also=ended)
+        # Lost it would be an unknown outcome, which a person decides on: no need to wait, but to be soon.
+        assert self._tool is not None  # noqa: S101 - for the type checker
+        self._run.note(self._finished(text, status), also=ended, soon=not self._tool.repeatable)
         return self._message(text, status)
 
     def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:

@@ -95,9 +95,11 @@ class Log:
                     for start in range(0, len(found), WINDOW):
                         after = found[min(start + WINDOW, len(found)) - 1].seq
                         yield found[start : start + WINDOW]
+                elif tail.version != version:
+                    continue  # something came while the rows were looked at
                 elif tail.closed:
                     return
-                elif tail.version == version:
+                else:
                     look = not await tail.changed(self._poll)
         finally:
             self._leave(turn, tail)

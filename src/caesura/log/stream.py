@@ -109,15 +109,22 @@ class Stream:
         Gives what `also` gave, when it is on disk. What `also` raises is raised here, and none of these
         events is written. `also` without an event must be safe to repeat."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._urgent = True
         self._queue(events, also, durable, done)
         return await done
 
-    def note(self, *events: Event, also: Also | None = None) -> None:
-        """As `commit`, without waiting for it. If it is refused, nothing more can be written."""
-        self._queue(events, also, False, None)
+    def note(self, *events: Event, also: Also, soon: bool = True) -> None:
+        """As `commit`, without waiting for it; a little later, with what comes then, unless it is to be
+        `soon`. If it is refused, nothing more can be written."""
+        self._urgent = self._urgent or soon
+        self._queue(events, also)
 
     def _queue(
-        self, events: Sequence[Event], also: Also | None, durable: bool, done: asyncio.Future[Any] | None
+        self,
+        events: Sequence[Event],
+        also: Also | None,
+        durable: bool = False,
+        done: asyncio.Future[Any] | None = None,
     ) -> None:
         if self.error is not None:
             raise self.error
@@ -133,10 +140,10 @@ class Stream:
 
     def take(self) -> list[Batch]:
         """All there is to write, in order. For the log alone."""
-        batches, self._commits = self._commits, []
+        batches, self._commits, self._urgent = self._commits, [], False
         if self._pending:
             batches.append(Batch(self, self._pending))
-            self._pending, self._urgent = [], False
+            self._pending = []
         first = self.last + 1
         for batch in batches:
             batch.number(first)
@@ -146,11 +153,12 @@ class Stream:
     def put_back(self, batch: Batch) -> None:
         """This could not be written yet: one before it was refused. For the log alone."""
         self._commits.insert(0, batch)
+        self._urgent = True
 
     @property
     def waits(self) -> bool:
         """Whether what is to be written should not wait for more."""
-        return self._urgent or bool(self._commits)
+        return self._urgent
 
     @property
     def patient(self) -> bool:

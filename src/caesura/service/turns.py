@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -15,7 +15,7 @@ from caesura.engine.engine import Engine
 from caesura.service import idempotency
 from caesura.service.idempotency import Key
 from caesura.service.presence import Presence
-from caesura.store import conversations, interrupts, turns
+from caesura.store import conversations, events, interrupts, turns
 from caesura.store.database import Database
 from caesura.store.turns import OnDisconnect, Turn
 
@@ -35,6 +35,13 @@ class Message:
     on_disconnect: OnDisconnect = "continue"
     supersede: bool = False
     take_over: bool = False
+
+
+class Answered(NamedTuple):
+    """`after` is a cursor that all which comes of the answer lies behind."""
+
+    turn: Turn
+    after: int
 
 
 class Turns:
@@ -90,22 +97,25 @@ class Turns:
         if turn is not None and turn.status in ("queued", "running"):
             await self._stop(turn, "disconnect")
 
-    async def answer(self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None) -> Turn:
+    async def answer(self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None) -> Answered:
         """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once."""
         supervisor = self._engine.supervisor
+        after = 0
 
         def decide(connection: Connection) -> Turn:
             asked = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
             if len({item.turn for item in asked}) > 1:
                 raise BadInput("answers must belong to one turn")
             ready = interrupts.answer(connection, user_id, answers)
+            nonlocal after
             num = asked[0].turn
+            after = events.last(connection, num)
             claimed = turns.claim(connection, num, supervisor.owner, supervisor.lease_ms) if ready else None
             return claimed or turns.get(connection, asked[0].turn_id)
 
         turn = await self._begin(user_id, key, decide)
         supervisor.hurry(turn.num)
-        return turn
+        return Answered(turn, after)
 
     async def retry(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
         """Another attempt at a failed or stopped turn that nothing follows: it goes on from what it has."""

@@ -234,7 +234,8 @@ async def answer(
 ) -> wire.Turn:
     """Once nothing of the turn is left to answer it goes on. Whoever comes second is told the decision."""
     answers = {interrupt_id: new.answer()}
-    return wire.Turn.of(await here.service.turns.answer(user_id, answers, _key(request, key, new)))
+    answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
+    return wire.Turn.of(answered.turn)
 
 
 @router.post("/turns/{turn_id}/answers", tags=["interrupts"], responses=_STARTS)
@@ -251,7 +252,8 @@ async def answer_all(
         if (await here.service.inbox.get(user_id, interrupt_id)).turn_id != turn_id:
             raise NotFound("interrupt not found")
     answers = {interrupt_id: given.answer() for interrupt_id, given in new.answers.items()}
-    return wire.Turn.of(await here.service.turns.answer(user_id, answers, _key(request, key, new)))
+    answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
+    return wire.Turn.of(answered.turn)
 
 
 async def _frames(here: Context, turn: Turn, after: int) -> AsyncGenerator[bytes, None]:

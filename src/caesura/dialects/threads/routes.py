@@ -143,13 +143,13 @@ async def resume(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wir
         raise await _nothing(here, found.turn)
     try:
         decided = decisions(found.pending, action, answers)
-        turn = await here.service.turns.answer(user_id, decided)
+        answered = await here.service.turns.answer(user_id, decided)
     except BadAnswer as error:
         return here.streams.response(_bytes(encode.error(error.message)))
     left = [item for item in found.pending if item.id not in decided]
     if left:
         return here.streams.response(_bytes(encode.still_pending(left)))
-    return here.streams.response(_segment(here, turn, turn.segment_seq, found.turn.segment + 1))
+    return here.streams.response(_segment(here, answered.turn, answered.after, found.turn.segment + 1))
 
 
 @router.get(
@@ -209,8 +209,9 @@ def _checked(new: wire.Resume) -> tuple[Action, list[str]]:
 
 
 async def _segment(here: Context, turn: Turn, after: int, segment: int = 0) -> AsyncGenerator[bytes, None]:
-    """What came before the cursor in its segment is folded in, not sent again."""
-    since = turn.segment_seq if after >= turn.segment_seq else 0
+    """What came before the cursor in its segment is folded in, not sent again. With `segment`, that one from
+    its beginning, which lies behind the cursor."""
+    since = None if segment else turn.segment_seq if after >= turn.segment_seq else 0
     state = State(turn.ordinal)
     async with aclosing(here.service.streams.segment(turn, after, segment, since)) as batches:
         async for batch in batches:
