@@ -68,6 +68,9 @@ class Runner:
             try:
                 outcome = await self._outcome(run)
                 await self._ending.end(run, outcome, title)
+            except Released:
+                await run.stream.commit()  # what this step has finished is not to be made again
+                raise
             finally:
                 if title is not None:
                     title.cancel()
