@@ -12,7 +12,7 @@ from caesura.core import fold
 from caesura.core.artifacts import rewrite
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.log import Log, Stream
-from caesura.store import artifacts, conversations, interrupts, tool_calls, turns, users
+from caesura.store import artifacts, conversations, interrupts, leases, tool_calls, turns, users
 from caesura.store.database import Database
 from tests.chaos.scene import THE_END, Scene, look
 
@@ -213,7 +213,7 @@ class Story:
         if self._stream is None:
             turn = await self._turn()
             owner = f"node-{turn.epoch + 1}"
-            claimed = await self.database.write(turns.claim, turn.num, owner, NO_LEASE)
+            claimed = await self.database.write(leases.claim, turn.num, owner, NO_LEASE)
             assert claimed is not None
             self._stream = await self.log.open(claimed.num, claimed.epoch)
         return self._stream

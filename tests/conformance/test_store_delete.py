@@ -16,6 +16,7 @@ from caesura.store import (
     events,
     interrupts,
     keys,
+    leases,
     tool_calls,
     turns,
     users,
@@ -61,7 +62,7 @@ async def test_nothing_can_be_written_to_a_deleted_turn(database: Database) -> N
     row = events.Rows(turn.num, turn.epoch, 1, 1, 0, body)
     assert await database.write(events.insert_fenced, [row]) == {turn.num}
     assert await database.read(turns.numbered, turn.num) is None
-    assert await database.write(turns.renew, "node-1", [turn.num], 1000) == {}
+    assert await database.write(leases.renew, "node-1", [turn.num], 1000) == {}
     after = {name: len(rows) for name, rows in (await database.read(_everything)).items()}
     assert after == before | {"conversations": 0, "turns": 0}
 

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, update
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, interrupts, schema, turns, users
+from caesura.store import conversations, interrupts, leases, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.conformance.rows import LEASE
@@ -220,7 +220,7 @@ class Store(RuleBasedStateMachine):
     @rule(data=st.data(), node=st.sampled_from(NODES))
     def claim(self, data: st.DataObject, node: str) -> None:
         turn = self.pick(data, self.turns)
-        outcome = self.write(turns.claim, turn.num, node, LEASE)
+        outcome = self.write(leases.claim, turn.num, node, LEASE)
         assert (outcome is not None) == turn.claimable
         if outcome is not None:
             self._claimed(turn, node, outcome)
@@ -228,7 +228,7 @@ class Store(RuleBasedStateMachine):
     @rule(node=st.sampled_from(NODES), limit=st.integers(1, 4))
     def claim_some(self, node: str, limit: int) -> None:
         expected = {turn.num: turn for turn in self.turns.values() if turn.claimable}
-        outcome = self.write(turns.claim_some, node, LEASE, limit)
+        outcome = self.write(leases.claim_some, node, LEASE, limit)
         assert len(outcome) == min(limit, len(expected))
         for made in outcome:
             self._claimed(expected[made.num], node, made)
@@ -239,7 +239,7 @@ class Store(RuleBasedStateMachine):
 
     @rule(node=st.sampled_from(NODES))
     def renew(self, node: str) -> None:
-        outcome = self.write(turns.renew, node, [turn.num for turn in self.turns.values()], LEASE)
+        outcome = self.write(leases.renew, node, [turn.num for turn in self.turns.values()], LEASE)
         mine = [turn for turn in self.turns.values() if turn.owner == node]
         assert outcome == {turn.num: turn.stop for turn in mine}
         for turn in mine:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, update
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, interrupts, schema, turns
+from caesura.store import conversations, interrupts, leases, schema, turns
 from caesura.store.database import Database
 from tests.conformance.rows import LEASE, change_turn, end_turn, make_conversation, make_turn, make_user
 
@@ -131,18 +131,18 @@ async def test_messages_are_kept_and_counted_along_the_branch(database: Database
 
 async def test_a_queued_turn_is_claimed_under_a_new_epoch(database: Database) -> None:
     turn = await make_turn(database, owner=None)
-    claimed = await database.write(turns.claim, turn.num, "node-2", LEASE)
+    claimed = await database.write(leases.claim, turn.num, "node-2", LEASE)
     assert claimed is not None
     assert (claimed.owner, claimed.epoch) == ("node-2", 1)
-    assert await database.write(turns.claim, turn.num, "node-3", LEASE) is None
+    assert await database.write(leases.claim, turn.num, "node-3", LEASE) is None
 
 
 async def test_a_held_turn_is_not_claimed_until_its_lease_is_over(database: Database) -> None:
     turn = await make_turn(database, owner="node-1")
-    assert await database.write(turns.claim, turn.num, "node-2", LEASE) is None
-    assert await database.write(turns.claim_some, "node-2", LEASE, 10) == []
+    assert await database.write(leases.claim, turn.num, "node-2", LEASE) is None
+    assert await database.write(leases.claim_some, "node-2", LEASE, 10) == []
     await _expire(database, turn)
-    claimed = await database.write(turns.claim, turn.num, "node-2", LEASE)
+    claimed = await database.write(leases.claim, turn.num, "node-2", LEASE)
     assert claimed is not None
     assert (claimed.owner, claimed.epoch, claimed.status) == ("node-2", 2, "running")
     assert claimed.lease_until is not None
@@ -152,21 +152,21 @@ async def test_a_held_turn_is_not_claimed_until_its_lease_is_over(database: Data
 async def test_an_ended_turn_whose_owner_died_is_claimed_to_be_finished(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(turns.end, turn.num, 1, "done")
-    assert await database.write(turns.claim_some, "node-2", LEASE, 10) == []
+    assert await database.write(leases.claim_some, "node-2", LEASE, 10) == []
     await _expire(database, turn)
-    [claimed] = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    [claimed] = await database.write(leases.claim_some, "node-2", LEASE, 10)
     assert (claimed.status, claimed.epoch) == ("done", 2)
     await database.write(turns.release, turn.num, 2)
-    assert await database.write(turns.claim_some, "node-2", LEASE, 10) == []
+    assert await database.write(leases.claim_some, "node-2", LEASE, 10) == []
 
 
 async def test_no_more_is_claimed_than_was_asked_for(database: Database) -> None:
     made = [await make_turn(database, owner=None) for _ in range(5)]
-    first = await database.write(turns.claim_some, "node-1", LEASE, 3)
-    rest = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    first = await database.write(leases.claim_some, "node-1", LEASE, 3)
+    rest = await database.write(leases.claim_some, "node-2", LEASE, 10)
     assert (len(first), len(rest)) == (3, 2)
     assert sorted(turn.num for turn in first + rest) == [turn.num for turn in made]
-    assert await database.write(turns.claim_some, "node-3", LEASE, 10) == []
+    assert await database.write(leases.claim_some, "node-3", LEASE, 10) == []
 
 
 async def test_a_waiting_turn_is_claimed_when_its_time_is_over_or_somebody_stops_it(
@@ -178,16 +178,16 @@ async def test_a_waiting_turn_is_claimed_when_its_time_is_over_or_somebody_stops
         await database.write(turns.release, turn.num, 1)
     assert await database.write(turns.request_stop, stopped.num, "user")
     await change_turn(database, queued, status="queued")
-    found = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    found = await database.write(leases.claim_some, "node-2", LEASE, 10)
     assert [turn.num for turn in found] == [late.num, stopped.num, queued.num]
     assert found[1].stop_requested == "user"
 
 
 async def test_of_many_who_claim_at_once_each_turn_goes_to_one(database: Database) -> None:
     made = [await make_turn(database, owner=None) for _ in range(12)]
-    tries = (database.write(turns.claim_some, f"node-{n}", LEASE, 3) for n in range(8))
+    tries = (database.write(leases.claim_some, f"node-{n}", LEASE, 3) for n in range(8))
     claimed = [turn for group in await asyncio.gather(*tries) for turn in group]
-    claimed += await database.write(turns.claim_some, "node-9", LEASE, 20)
+    claimed += await database.write(leases.claim_some, "node-9", LEASE, 20)
     assert sorted(turn.num for turn in claimed) == [turn.num for turn in made]
     assert {turn.epoch for turn in claimed} == {1}
 
@@ -195,18 +195,18 @@ async def test_of_many_who_claim_at_once_each_turn_goes_to_one(database: Databas
 async def test_renewing_keeps_a_turn_and_tells_who_is_asked_to_stop(database: Database) -> None:
     mine, stopped, theirs, gone = [await make_turn(database, lease_ms=1) for _ in range(4)]
     await _expire(database, theirs)
-    await database.write(turns.claim, theirs.num, "node-2", LEASE)
+    await database.write(leases.claim, theirs.num, "node-2", LEASE)
     assert await database.write(turns.request_stop, stopped.num, "disconnect")
     numbers = [gone.num + 1, theirs.num, stopped.num, mine.num]
-    renewed = await database.write(turns.renew, "node-1", numbers, LEASE)
+    renewed = await database.write(leases.renew, "node-1", numbers, LEASE)
     assert renewed == {mine.num: None, stopped.num: "disconnect"}
-    assert await database.write(turns.claim, mine.num, "node-2", LEASE) is None
-    assert await database.write(turns.renew, "node-1", [], LEASE) == {}
+    assert await database.write(leases.claim, mine.num, "node-2", LEASE) is None
+    assert await database.write(leases.renew, "node-1", [], LEASE) == {}
 
 
 async def test_the_heartbeat_may_run_in_a_thread_of_its_own(database: Database) -> None:
     turn = await make_turn(database)
-    renewed = await asyncio.to_thread(database.write_now, turns.renew, "node-1", [turn.num], LEASE)
+    renewed = await asyncio.to_thread(database.write_now, leases.renew, "node-1", [turn.num], LEASE)
     assert renewed == {turn.num: None}
 
 
@@ -225,7 +225,7 @@ async def test_heartbeats_and_writes_of_many_turns_never_wait_for_each_other_for
         works: list[Any] = []
         for shift in range(6):
             order = numbers[shift:] + numbers[:shift]
-            works.append(database.write(turns.renew, "node-1", reversed(order), LEASE))
+            works.append(database.write(leases.renew, "node-1", reversed(order), LEASE))
             works.append(database.write(touch_all, order))
         await asyncio.gather(*works)
 
@@ -244,7 +244,7 @@ async def test_only_a_live_turn_can_be_asked_to_stop(database: Database) -> None
 async def test_an_old_owner_can_write_nothing(database: Database) -> None:
     turn = await make_turn(database)
     await _expire(database, turn)
-    await database.write(turns.claim, turn.num, "node-2", LEASE)
+    await database.write(leases.claim, turn.num, "node-2", LEASE)
     before = await database.read(turns.get, turn.id)
     works: list[Any] = [
         lambda c: turns.hold(c, turn.num, 1),
@@ -266,7 +266,7 @@ async def test_an_old_owner_can_write_nothing(database: Database) -> None:
 async def test_a_turn_given_back_is_claimed_at_once(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(turns.release, turn.num, 1, requeue=True)
-    [claimed] = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    [claimed] = await database.write(leases.claim_some, "node-2", LEASE, 10)
     assert (claimed.num, claimed.epoch) == (turn.num, 2)
 
 
@@ -276,7 +276,7 @@ async def test_a_failed_or_stopped_turn_can_be_tried_again(database: Database, s
     assert ended.ended_at is not None
     again = await database.write(turns.reopen, ended.id)
     assert (again.status, again.ended_at, again.epoch) == ("queued", None, 1)
-    [claimed] = await database.write(turns.claim_some, "node-2", LEASE, 10)
+    [claimed] = await database.write(leases.claim_some, "node-2", LEASE, 10)
     assert claimed.epoch == 2
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from caesura.core import events as ev
-from caesura.store import turns
+from caesura.store import leases, turns
 from tests.engine.world import YES, World
 from tests.openai_server import Broken, Call, Refusal, Say
 
@@ -208,4 +208,4 @@ async def test_a_history_that_was_tried_again_elsewhere_is_read_anew(world: Worl
 
 def _reopen_for(connection: object, turn_id: str, owner: str) -> None:
     turn = turns.reopen(connection, turn_id)  # type: ignore[arg-type]
-    assert turns.claim(connection, turn.num, owner, 60_000)  # type: ignore[arg-type]
+    assert leases.claim(connection, turn.num, owner, 60_000)  # type: ignore[arg-type]

@@ -41,6 +41,15 @@ def from_dict(data: Mapping[str, Any]) -> Message:
     return Message(**{**data, "tool_calls": tuple(data.get("tool_calls", ()))})
 
 
+#: Who said what, where nothing else is asked for.
+Line = tuple[str, str]
+
+
+def lines(stored: Iterable[Mapping[str, Any]]) -> list[Line]:
+    """As `shown`, from messages as `to_dict` gives them."""
+    return [(m["role"], m["content"]) for m in stored if not m.get("parent") and m["content"].strip()]
+
+
 def shown(messages: Iterable[Message]) -> list[Message]:
     """What a history shows: the messages of the conversation itself that have text."""
     return [message for message in messages if message.parent is None and message.content.strip()]

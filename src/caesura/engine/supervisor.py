@@ -13,7 +13,7 @@ from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.engine.run import Control, Released, stop_reason
 from caesura.engine.runner import Runner
-from caesura.store import turns
+from caesura.store import leases, turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
 
@@ -170,10 +170,10 @@ class Supervisor:
             try:
                 if alone:
                     # Nobody else can have this database open: whoever owned a turn is gone.
-                    await self._database.write_lightly(turns.orphan, self.owner)
+                    await self._database.write_lightly(leases.orphan, self.owner)
                     alone = False
                 found = await self._database.write_lightly(
-                    turns.claim_some, self.owner, self.lease_ms, _ADOPTED
+                    leases.claim_some, self.owner, self.lease_ms, _ADOPTED
                 )
             except CaesuraError as error:
                 logger.warning("cannot look for work: %s", error)
@@ -199,7 +199,7 @@ class Supervisor:
             if not jobs:
                 continue
             try:
-                kept = self._database.write_now(turns.renew, self.owner, list(jobs), self.lease_ms)
+                kept = self._database.write_now(leases.renew, self.owner, list(jobs), self.lease_ms)
             except CaesuraError as error:
                 logger.warning("leases could not be renewed: %s", error)
                 continue

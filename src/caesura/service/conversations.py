@@ -14,7 +14,7 @@ from caesura.core import messages as msg
 from caesura.core.errors import BadInput, NotFound
 from caesura.core.events import ToolStarted
 from caesura.core.interrupts import Interrupt
-from caesura.core.messages import Message
+from caesura.core.messages import Line, Message
 from caesura.engine.engine import Engine
 from caesura.log import Log
 from caesura.store import conversations as rows
@@ -116,7 +116,7 @@ class Conversations:
         """The conversation and the turns of its active branch, oldest first."""
         return await self._database.read(_branch, user_id, conversation_id)
 
-    async def history(self, user_id: str, conversation_id: str) -> list[Message]:
+    async def history(self, user_id: str, conversation_id: str) -> list[Line]:
         """What was said on the active branch, as people see it: messages with text."""
         return await self._database.read(_history, user_id, conversation_id)
 
@@ -244,13 +244,15 @@ def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int
         yield finished.get(id(message)) if place < 0 else drafts[place]
 
 
-def _history(connection: Connection, user_id: str, conversation_id: str) -> list[Message]:
+def _history(connection: Connection, user_id: str, conversation_id: str) -> list[Line]:
     conversation = rows.get(connection, conversation_id, user_id)
-    told: list[Message] = []
+    told: list[Line] = []
     for turn in tree.branch(turns.said(connection, conversation_id), conversation.active_turn):
-        ended = turn.status in turns.ENDED
-        messages = turn.messages or [] if ended else _transcript(connection, turn.num).messages()
-        told += [Message("user", turn.content), *msg.shown(messages)]
+        told.append(("user", turn.content))
+        if turn.status in turns.ENDED:
+            told += msg.lines(turn.messages or ())
+        else:
+            told += [(m.role, m.content) for m in msg.shown(_transcript(connection, turn.num).messages())]
     return told
 
 

@@ -15,7 +15,7 @@ from caesura.engine.engine import Engine
 from caesura.service import idempotency
 from caesura.service.idempotency import Key
 from caesura.service.presence import Presence
-from caesura.store import conversations, events, interrupts, turns
+from caesura.store import conversations, events, interrupts, leases, turns
 from caesura.store.database import Database
 from caesura.store.turns import OnDisconnect, Turn
 
@@ -110,7 +110,7 @@ class Turns:
             nonlocal after
             num = asked[0].turn
             after = events.last(connection, num)
-            claimed = turns.claim(connection, num, supervisor.owner, supervisor.lease_ms) if ready else None
+            claimed = leases.claim(connection, num, supervisor.owner, supervisor.lease_ms) if ready else None
             return claimed or turns.get(connection, asked[0].turn_id)
 
         turn = await self._begin(user_id, key, decide)
@@ -128,7 +128,7 @@ class Turns:
                 raise Conflict("other turns follow this one: regenerate it instead")
             turns.reopen(connection, turn_id)
             conversations.activate(connection, turn.conversation_id, turn_id)
-            claimed = turns.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            claimed = leases.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
             return claimed or turns.get(connection, turn_id)
 
         turn = await self._begin(user_id, key, reopen)
@@ -177,7 +177,7 @@ class Turns:
         def request(connection: Connection) -> tuple[bool, Turn | None]:
             asked = turns.request_stop(connection, turn.num, reason)
             # What nobody runs (it waits, or its owner is gone) is ended from here.
-            return asked, turns.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            return asked, leases.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
 
         asked, claimed = await self._database.write(request)
         if claimed is not None:

@@ -1,4 +1,4 @@
-"""Turns: a user message and all that answers it; who runs it, by lease and epoch."""
+"""Turns: a user message and all that answers it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import (
     ClauseElement,
     Connection,
-    and_,
     bindparam,
     case,
     func,
     insert,
-    or_,
     select,
     update,
 )
@@ -70,7 +68,8 @@ class Said(NamedTuple):
     parent_id: str | None
     status: Status
     content: str
-    messages: list[msg.Message] | None
+    #: As they are stored: thousands of them are read to show two members of each.
+    messages: list[dict[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +112,9 @@ def create(connection: Connection, new: New) -> Turn:
     }
     if held:
         values |= {"owner": new.owner, "lease_ms": new.lease_ms}
-    made = (_INSERT_HELD if held else _INSERT).row(connection, **values)
+    row = (_INSERT_HELD if held else _INSERT).row(connection, **values)
     conversations.extend(connection, new.conversation_id, turn_id)
-    return _turn(made)
+    return made(row)
 
 
 # Statements that are needed for every turn are built once: building one costs more than running it.
@@ -130,6 +129,11 @@ _HOLD = Prepared(
     .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
     .with_for_update(key_share=True)
 )
+_SAID = Prepared(
+    select(*(turns.c[name] for name in Said._fields))
+    .where(turns.c.conversation_id == bindparam("of"))
+    .order_by(turns.c.ordinal)
+)
 _UPDATE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
 _CHANGE = Prepared(_UPDATE)
 _CHANGE_ENDED = Prepared(_UPDATE.values(ended_at=now_ms()))
@@ -139,7 +143,7 @@ def get(connection: Connection, turn_id: str) -> Turn:
     row = _BY_ID.row(connection, id=turn_id)
     if row is None:
         raise NotFound("turn not found")
-    return _turn(row)
+    return made(row)
 
 
 def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
@@ -147,35 +151,32 @@ def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
     row = _OWNED.row(connection, id=turn_id, user_id=user_id)
     if row is None:
         raise NotFound("turn not found")
-    return _turn(row)
+    return made(row)
 
 
 def at(connection: Connection, conversation_id: str, ordinal: int) -> Turn | None:
     """The turn that came at this place in a conversation."""
     where = (turns.c.conversation_id == conversation_id, turns.c.ordinal == ordinal)
     row = connection.execute(select(turns).where(*where)).first()
-    return _turn(row) if row else None
+    return made(row) if row else None
 
 
 def numbered(connection: Connection, num: int) -> Turn | None:
     row = _BY_NUM.row(connection, num=num)
-    return _turn(row) if row else None
+    return made(row) if row else None
 
 
 def of(connection: Connection, conversation_id: str) -> list[Turn]:
     """All turns of a conversation, oldest first: the whole tree."""
     statement = select(turns).where(turns.c.conversation_id == conversation_id).order_by(turns.c.ordinal)
-    return [_turn(row) for row in connection.execute(statement)]
+    return [made(row) for row in connection.execute(statement)]
 
 
 def said(connection: Connection, conversation_id: str) -> list[Said]:
     """All turns of a conversation, oldest first, without what only their owner needs to know."""
-    columns = (turns.c[name] for name in Said._fields)
-    where = turns.c.conversation_id == conversation_id
-    rows = connection.execute(select(*columns).where(where).order_by(turns.c.ordinal)).all()
     return [
-        Said(num, turn_id, parent_id, status, bytes(content).decode(), _messages(messages))
-        for num, turn_id, parent_id, status, content, messages in rows
+        Said(num, turn_id, parent_id, status, bytes(content).decode(), plain.loads(told) if told else None)
+        for num, turn_id, parent_id, status, content, told in _SAID.rows(connection, of=conversation_id)
     ]
 
 
@@ -183,45 +184,6 @@ def count_queued(connection: Connection) -> int:
     """How many wait for somebody to go on with them."""
     queued = select(func.count()).select_from(turns).where(turns.c.status == "queued")
     return connection.execute(queued).scalar_one()
-
-
-def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
-    """Take this turn over if nobody holds it, under a new epoch."""
-    row = _CLAIM_ONE.row(connection, at_num=num, owner=owner, lease_ms=lease_ms)
-    return _turn(row) if row else None
-
-
-def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) -> list[Turn]:
-    """Take over what somebody must work on: queued, left by a dead owner, or waiting beyond its time."""
-    numbers: list[int] = []
-    # Two looks, each at the few rows of one partial index: the table itself only grows.
-    for few in (live(turns), turns.c.owner.is_not(None)):
-        left = limit - len(numbers)
-        seen = turns.c.num.not_in(numbers)
-        found = select(turns.c.num).where(few, _claimable(), seen).limit(left)
-        numbers += connection.execute(found.with_for_update(skip_locked=True)).scalars()
-    return _claim(connection, numbers, owner, lease_ms) if numbers else []
-
-
-def orphan(connection: Connection, owner: str) -> None:
-    """End every lease but this owner's: for a process that knows that it is alone."""
-    others = and_(turns.c.owner.is_not(None), turns.c.owner != owner)
-    connection.execute(update(turns).where(others).values(lease_until=0))
-
-
-def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
-    """Keep these turns; for each that is still this owner's, whether it is asked to stop. A number that
-    is missing in the answer was taken over or deleted."""
-    mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
-    # In order, as every other writer of several turns locks them.
-    held = select(turns.c.num).where(mine).order_by(turns.c.num).with_for_update(key_share=True)
-    statement = (
-        update(turns)
-        .where(turns.c.num.in_(connection.execute(held).scalars().all()))
-        .values(lease_until=now_ms() + lease_ms)
-        .returning(turns.c.num, turns.c.stop_requested)
-    )
-    return {row.num: row.stop_requested for row in connection.execute(statement)}
 
 
 def request_stop(connection: Connection, num: int, reason: str) -> bool:
@@ -238,13 +200,13 @@ def hold(connection: Connection, num: int, epoch: int) -> None:
 
 def change(connection: Connection, num: int, epoch: int, **values: Any) -> None:
     """Set columns of a turn that this epoch owns."""
-    made = {name: value for name, value in values.items() if isinstance(value, ClauseElement)}
-    plainly = {name: value for name, value in values.items() if name not in made}
+    computed = {name: value for name, value in values.items() if isinstance(value, ClauseElement)}
+    plainly = {name: value for name, value in values.items() if name not in computed}
     at = {"at_num": num, "at_epoch": epoch}
-    if made and made.keys() != {"ended_at"}:
-        changed = connection.execute(_UPDATE.values(**made), plainly | at).rowcount
+    if computed and computed.keys() != {"ended_at"}:
+        changed = connection.execute(_UPDATE.values(**computed), plainly | at).rowcount
     else:
-        changed = (_CHANGE_ENDED if made else _CHANGE).count(connection, **plainly, **at)
+        changed = (_CHANGE_ENDED if computed else _CHANGE).count(connection, **plainly, **at)
     if changed == 0:
         raise Fenced
 
@@ -319,29 +281,8 @@ def _parent(connection: Connection, conversation_id: str, parent_id: str | None)
     return parent
 
 
-def _claimable() -> Any:
-    dead = and_(turns.c.owner.is_not(None), turns.c.lease_until < now_ms())
-    expired = and_(turns.c.status == "waiting", turns.c.owner.is_(None), turns.c.waits_until < now_ms())
-    stopping = and_(turns.c.status == "waiting", turns.c.owner.is_(None), turns.c.stop_requested.is_not(None))
-    return or_(and_(turns.c.status == "queued", turns.c.owner.is_(None)), dead, expired, stopping)
-
-
-def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms: int) -> list[Turn]:
-    values = {"numbers": list(numbers), "owner": owner, "lease_ms": lease_ms}
-    return sorted((_turn(row) for row in connection.execute(_CLAIM, values)), key=lambda turn: turn.num)
-
-
-_TAKE = (
-    update(turns)
-    .where(_claimable())
-    .values(lease_until=now_ms() + bindparam("lease_ms"), epoch=turns.c.epoch + 1)
-    .returning(turns)
-)
-_CLAIM = _TAKE.where(turns.c.num.in_(bindparam("numbers", expanding=True)))
-_CLAIM_ONE = Prepared(_TAKE.where(turns.c.num == bindparam("at_num")))
-
-
-def _turn(row: Any) -> Turn:
+def made(row: Any) -> Turn:
+    """A turn from its row."""
     *first, content, messages, grants, created_at, ended_at = row
     allowed = tuple(plain.loads(grants)) if grants else ()
     values = [*first, bytes(content).decode(), _messages(messages), allowed, created_at, ended_at]

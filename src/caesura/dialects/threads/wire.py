@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from caesura.core.interrupts import Interrupt
-from caesura.core.messages import Message, Role
+from caesura.core.messages import Line, Role
 from caesura.dialects.threads.encode import interrupt_data
 from caesura.service.conversations import Status
 from caesura.store.conversations import Conversation
@@ -109,9 +109,9 @@ def status(found: Status) -> ThreadStatus:
     )
 
 
-def history(thread_id: str, messages: list[Message]) -> dict[str, Any]:
+def history(thread_id: str, lines: list[Line]) -> dict[str, Any]:
     """A `History`, as plain data."""
-    said = [{"role": message.role, "content": message.content} for message in messages]
+    said = [{"role": role, "content": content} for role, content in lines]
     return {"thread_id": thread_id, "messages": said}
 
 
