@@ -26,7 +26,6 @@ Outcome = ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped
 Title = asyncio.Task[None]
 Spawn = Callable[[Coroutine[Any, Any, None]], Title]
 
-EVERYTHING = 1 << 30
 _STATUS: dict[type[Outcome], turns.Status] = {
     ev.Finished: "done",
     ev.Failed: "failed",

@@ -15,18 +15,19 @@ from caesura.agents import phrases
 from caesura.core import events as ev
 from caesura.core import fold, ids, interrupts, language
 from caesura.core.errors import Fenced, Unavailable
-from caesura.engine import loop, texts, titles
+from caesura.engine import loop, past, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
-from caesura.engine.ending import EVERYTHING, Ending, Outcome, Spawn, Title, failed
+from caesura.engine.ending import Ending, Outcome, Spawn, Title, failed
 from caesura.engine.failures import RunFailed, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
+from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.watching import watched
 from caesura.log import Log
-from caesura.store import events, tool_calls, turns
 from caesura.store import interrupts as asked
+from caesura.store import turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
 
@@ -57,12 +58,13 @@ class Runner:
         self.history = History(database)
         self._ending = Ending(log, self.history, spawn)
 
-    async def run(self, turn: Turn, control: Control) -> None:
-        """Work on a turn that this process has claimed, until its segment ends."""
+    async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
+        """Work on a turn that this process has claimed, until its segment ends. `known` is its past, where
+        the claim has read it already."""
         if turn.ended or (turn.status == "waiting" and await self._ending.is_open(turn)):
             await self._ending.close(turn)
             return
-        run = await self._open(turn, self._agent(turn.agent), control)
+        run = await self._open(turn, self._agent(turn.agent), control, known)
         with self._log.live(run.stream):
             title = self._begin(run)
             try:
@@ -83,10 +85,10 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
             return self._builder.unusable(name, error)
 
-    async def _open(self, turn: Turn, agent: Compiled, control: Control) -> Run:
-        new: _Past = ([], {}, [])
-        past, journal, questions = new if turn.epoch == 1 else await self._database.read(_past, turn)
-        stream = self._log.begin(turn.num, turn.epoch, past[-1].seq if past else 0)
+    async def _open(self, turn: Turn, agent: Compiled, control: Control, known: Past | None) -> Run:
+        if known is None:
+            known = past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
+        stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
         history = await self.history.before(turn)
         first = history[0].text if history else ""
         limits = agent.spec.limits
@@ -98,10 +100,10 @@ class Runner:
             workspace=self._workspaces / turn.conversation_id,
             limits=replace(self._limits, steps=limits.max_steps, run=limits.max_seconds or self._limits.run),
             stream=stream,
-            transcript=fold.fold(item.event for item in past),
+            transcript=fold.fold(item.event for item in known.events),
             history=history,
-            journal=journal,
-            asked=questions,
+            journal=known.journal,
+            asked=known.asked,
             control=control,
             grants=set(turn.grants),
             callbacks=self._callbacks,
@@ -275,12 +277,3 @@ def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[as
     turns.hold(connection, turn.num, turn.epoch)
     asked.close(connection, turn.num, how)
     return asked.of(connection, turn.num)
-
-
-_Past = tuple[list[ev.Envelope], dict[str, tool_calls.ToolCall], list[asked.Asked]]
-
-
-def _past(connection: Connection, turn: Turn) -> _Past:
-    """What earlier owners have left: now that the turn is claimed they can change nothing any more."""
-    past = events.read(connection, turn.num, 0, EVERYTHING)
-    return past, tool_calls.of(connection, turn.num), asked.of(connection, turn.num)

@@ -11,6 +11,7 @@ from typing import Any
 from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, stop_reason
 from caesura.engine.runner import Runner
 from caesura.store import leases, turns
@@ -23,9 +24,9 @@ _ADOPTED = 64
 
 
 class _Job:
-    def __init__(self, turn: Turn, control: Control) -> None:
-        self.turn = turn
-        self.control = control
+    def __init__(self, turn: Turn, past: Past | None) -> None:
+        self.turn, self.past = turn, past
+        self.control = Control()
         self.task: asyncio.Task[None]
 
 
@@ -64,9 +65,9 @@ class Supervisor:
         task.add_done_callback(self._others.discard)
         return task
 
-    def run(self, turn: Turn) -> None:
-        """Work on a turn that this process owns."""
-        job = _Job(turn, Control())
+    def run(self, turn: Turn, past: Past | None = None) -> None:
+        """Work on a turn that this process owns; with its past, where that is known."""
+        job = _Job(turn, past)
         if stalled := self._jobs.get(turn.num):
             stalled.task.cancel()  # this process slept beyond its lease, and took the turn from itself
         self._jobs[turn.num] = job
@@ -142,7 +143,8 @@ class Supervisor:
         turn = job.turn
         assert self._runner is not None  # noqa: S101 - start() comes first
         try:
-            await self._runner.run(turn, job.control)
+            past, job.past = job.past, None
+            await self._runner.run(turn, job.control, past)
         except (asyncio.CancelledError, Released):
             if self._stopping.is_set():
                 await self._hand_over(turn)

@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 _BACKOFF = 0.05
 #: Seconds between commits while words flow: at least, for each stream that flows, and at the most.
 _PACE, _SHARE, _SLOWEST = 0.002, 0.00015, 0.025
+#: What may wait for company waits so long: a tool that is quick, and the word after it, come along.
+_COMPANY = 0.005
 #: So few streams are written along with what somebody waits for.
 _FEW = 8
 
@@ -57,7 +59,7 @@ class Flusher:
         if self._task is not None and not self._task.done():
             return
         if stream.patient:
-            self._later = self._later or asyncio.get_running_loop().call_later(_PACE, self.start)
+            self._later = self._later or asyncio.get_running_loop().call_later(_COMPANY, self.start)
         else:
             self.start()
 

@@ -11,7 +11,9 @@ from sqlalchemy import Connection
 from caesura.core.errors import BadInput, Conflict, InterruptPending, RunInProgress, Unavailable
 from caesura.core.events import StopReason
 from caesura.core.interrupts import Answer
+from caesura.engine import past
 from caesura.engine.engine import Engine
+from caesura.engine.past import Past
 from caesura.service import idempotency
 from caesura.service.idempotency import Key
 from caesura.service.presence import Presence
@@ -20,6 +22,8 @@ from caesura.store.database import Database
 from caesura.store.turns import OnDisconnect, Turn
 
 MESSAGE_LIMIT = 256 * 1024
+#: So many events are read along with an answer. More would keep other writers waiting.
+_SHORT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +104,22 @@ class Turns:
     async def answer(self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None) -> Answered:
         """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once."""
         supervisor = self._engine.supervisor
-        after = 0
+        after, known = 0, None
 
         def decide(connection: Connection) -> Turn:
             asked = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
             if len({item.turn for item in asked}) > 1:
                 raise BadInput("answers must belong to one turn")
             ready = interrupts.answer(connection, user_id, answers)
-            nonlocal after
+            nonlocal after, known
             num = asked[0].turn
             after = events.last(connection, num)
             claimed = leases.claim(connection, num, supervisor.owner, supervisor.lease_ms) if ready else None
+            if claimed is not None and after <= _SHORT:
+                known = past.read(connection, num)
             return claimed or turns.get(connection, asked[0].turn_id)
 
-        turn = await self._begin(user_id, key, decide)
+        turn = await self._begin(user_id, key, decide, lambda: known)
         supervisor.hurry(turn.num)
         return Answered(turn, after)
 
@@ -141,14 +147,20 @@ class Turns:
         again = Message(turn.content, turn.parent_id, turn.agent)
         return await self.send(user_id, turn.conversation_id, again, key)
 
-    async def _begin(self, user_id: str, key: Key | None, work: Callable[[Connection], Turn]) -> Turn:
+    async def _begin(
+        self,
+        user_id: str,
+        key: Key | None,
+        work: Callable[[Connection], Turn],
+        known: Callable[[], Past | None] = lambda: None,
+    ) -> Turn:
         supervisor = self._engine.supervisor
         if supervisor.draining:
             raise Unavailable("the server is shutting down")
 
         def begun(turn: Turn) -> None:
             if turn.owner == supervisor.owner and not supervisor.works_on(turn):
-                supervisor.run(turn)
+                supervisor.run(turn, known())
 
         return await idempotency.once(self._database, user_id, key, work, begun)
 

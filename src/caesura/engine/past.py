@@ -1,0 +1,29 @@
+"""The past of a turn: what its earlier owners have left in the rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from caesura.core.events import Envelope
+from caesura.store import events, interrupts, tool_calls
+from caesura.store.interrupts import Asked
+from caesura.store.tool_calls import ToolCall
+
+EVERYTHING = 1 << 30
+
+
+class Past(NamedTuple):
+    events: list[Envelope]
+    journal: dict[str, ToolCall]
+    asked: list[Asked]
+
+
+NONE = Past([], {}, [])
+
+
+def read(connection: Connection, turn: int) -> Past:
+    """Once the turn is claimed nobody else can change it any more."""
+    found = events.read(connection, turn, 0, EVERYTHING)
+    return Past(found, tool_calls.of(connection, turn), interrupts.of(connection, turn))
