@@ -20,6 +20,31 @@ class Refused(Exception):
     """What an `also` raises."""
 
 
+@pytest.mark.parametrize("old_first", [True, False])
+async def test_who_takes_a_turn_from_itself_is_not_mistaken_for_the_old_owner(
+    database: Database, old_first: bool
+) -> None:
+    log, turn = Log(database), await make_turn(database)
+    old = await log.open(turn.num, 1)
+    await old.commit(RunStarted("demo", 1))
+    await database.write(lambda c: turns.release(c, turn.num, 1, requeue=True))
+    assert await database.write(leases.claim, turn.num, "node", 1000)
+    new = log.begin(turn.num, 2, 1)
+    if old_first:
+        old.put(TextDelta(1, "late"))
+    done = asyncio.ensure_future(new.commit(RunStarted("demo", 1, "adopt"), also=lambda c: None))
+    await asyncio.sleep(0)
+    if not old_first:
+        old.put(TextDelta(1, "late"))
+    await done
+    with pytest.raises(Fenced):
+        await old.commit(TextDelta(1, "later"))
+    assert [item.event for item in await log.read(turn.num)] == [
+        RunStarted("demo", 1),
+        RunStarted("demo", 1, "adopt"),
+    ]
+
+
 async def test_what_was_appended_is_read_in_order(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     events = [RunStarted("demo", 1), *words(2, 9), Finished()]

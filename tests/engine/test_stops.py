@@ -15,6 +15,19 @@ from tests.openai_server import Call, Hang, Say
 SEAL = Call("seal", {"text": "b"}, "seal-1")
 
 
+async def test_a_tool_that_will_not_be_broken_off_does_not_keep_its_run(world: World) -> None:
+    world.agent("tools: [stubborn]")
+    world.desk.script(Say("working", (Call("stubborn", {"text": "x"}),)), Say("on and on"))
+    turn = await world.send("go")
+    await world.until(turn, ev.ToolStarted)
+    while not world.traces():  # noqa: ASYNC110 - what the tool leaves is a file
+        await asyncio.sleep(0.01)
+    assert world.engine.supervisor.stop(turn.num, "user")
+    said = await world.segment(turn)
+    assert said.outcome == ev.Stopped("user")
+    await world.checked(turn)
+
+
 async def test_stopped_in_the_middle_of_a_text_the_words_are_kept_and_told_next_time(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["Once ", "upon"]), Say("yes"))

@@ -63,6 +63,28 @@ async def test_a_tool_that_asks_again_and_again_gets_each_answer_in_its_place(wo
     await world.checked(third.turn)
 
 
+async def test_a_tool_may_ask_questions_of_several_kinds(world: World) -> None:
+    world.agent("tools: [survey]")
+    world.desk.script(Say("working", (Call("survey", {"text": "one?"}),)), Say("I see"))
+    said = await world.resume(await world.say("go"), Answer("answers", answers=("1",)))
+    assert [item.kind for item in said.interrupts] == ["confirmation"]
+    said = await world.resume(said, Answer("fields", fields={"ok": True}))
+    assert said.results() == [("survey", "1 True", "ok")]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [Call("lo\ud800ok", {"text": "x"}), Call("look", {"text": "x"}, "a\ud800b"), Call("l\0k", {}, "a\0")],
+)
+async def test_names_and_ids_that_no_database_holds_do_no_harm(world: World, call: Call) -> None:
+    world.agent(EVERY)
+    world.desk.script(Say("working", (call,)), Say("I see"))
+    turn = await world.send("go")
+    said = await world.segment(turn)
+    assert said.finished
+    assert (await world.row(turn)).epoch == 1
+
+
 async def test_ten_megabytes_are_cut_with_a_note(world: World) -> None:
     ((_, output, status),) = await used(world, Call("flood", {"text": "x"}))
     assert status == "ok"

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from caesura.agents import context
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.core.errors import BadInput
-from caesura.core.interrupts import Interrupt, Question
+from caesura.core.interrupts import Field, Interrupt, Question
 
 FLOOD = 10 * 1024 * 1024
 
@@ -19,7 +19,7 @@ class Arguments(BaseModel):
     text: str
 
 
-def tools(trace: Path) -> list[Tool]:
+def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
     def left(line: str) -> None:
         with trace.open("a") as file:
             file.write(line + "\n")
@@ -60,6 +60,20 @@ def tools(trace: Path) -> list[Tool]:
         left(f"quiz {text}")
         return " ".join(answer.answers[0] for answer in given)
 
+    async def survey(text: str) -> str:
+        run = context.current()
+        asked = run.ask(Interrupt("", "questions", questions=(Question(text),)))
+        agreed = run.ask(Interrupt("", "confirmation", fields=(Field("ok", "confirm", "Ok?"),)))
+        return f"{asked.answers[0]} {agreed.fields['ok']}"
+
+    async def stubborn(text: str) -> str:
+        left(f"stubborn {text}")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError as error:
+            raise RuntimeError("something else") from error
+        return "waited"
+
     made = [
         (note, "auto", False),
         (seal, "confirm", False),
@@ -69,11 +83,19 @@ def tools(trace: Path) -> list[Tool]:
         (wait, "auto", False),
         (flood, "auto", True),
         (late, "auto", False),
+        (stubborn, "auto", True),
     ]
-    asks = Tool(
-        "quiz", structured(quiz, "To quiz.", Arguments), describe_any("quiz"), repeatable=True, asks=True
-    )
-    return [asks] + [
+    asking = [
+        Tool(
+            function.__name__,
+            structured(function, f"To {function.__name__}.", Arguments),
+            describe_any(function.__name__),
+            repeatable=True,
+            asks=True,
+        )
+        for function in (quiz, survey)
+    ]
+    return asking + [
         Tool(
             function.__name__,
             structured(function, f"To {function.__name__}.", Arguments),

@@ -113,10 +113,11 @@ def _settled(outcome: Outcome) -> dict[str, Any]:
 
 
 def _write_down(connection: Connection, run: Run, outcome: Outcome) -> None:
-    """The questions; of an operator's graph nothing more is needed once the turn has ended."""
+    """The questions. Where the turn has ended no checkpoint is needed any more: not those of an operator's
+    graph, nor what an older version has left."""
     if isinstance(outcome, ev.Interrupted):
         interrupts.ask(connection, run.turn.num, run.user_id, run.questions)
-    elif run.agent.foreign:
+    elif run.agent.foreign or run.cause != "start":
         checkpoints.remove(connection, run.turn.num)
 
 

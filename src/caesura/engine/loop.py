@@ -51,9 +51,9 @@ async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
 
 
 async def _results(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]:
-    """What the calls came to, made at the same time. One that asks does not keep the others from ending."""
-    if len(calls) == 1:
-        return [await tool_calls.call(scope, calls[0])]
+    """What the calls came to, made at the same time. One that asks does not keep the others from ending. Each
+    has a task of its own, also if it is alone: a tool that makes another error of its cancellation must not
+    keep the run from being stopped."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_settled(scope, call)) for call in calls]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from sqlalchemy import Connection
 from caesura.agents import phrases
 from caesura.core import events as ev
 from caesura.core import fold, ids, interrupts, language
-from caesura.core.errors import Fenced, Unavailable
+from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.engine import loop, past, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
@@ -70,8 +71,10 @@ class Runner:
             try:
                 outcome = await self._outcome(run)
                 await self._ending.end(run, outcome, title)
-            except Released:
-                await run.stream.commit()  # what this step has finished is not to be made again
+            except (Released, asyncio.CancelledError):
+                if run.control.leaving:  # what was finished is not to be made again
+                    with suppress(CaesuraError):
+                        await run.stream.commit()
                 raise
             finally:
                 if title is not None:

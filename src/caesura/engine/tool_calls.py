@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +42,7 @@ class _Call:
         self._name = asked["name"]
         self._args: dict[str, Any] = asked["args"]
         self._tool: Tool | None = self._agent.tools.get(self._name)
-        self._questions = 0
+        self._questions: Counter[str] = Counter()
 
     async def result(self) -> ToolMessage:
         known = self._run.journal.get(self._id)
@@ -101,13 +102,13 @@ class _Call:
         )
 
     def _asked(self, question: Interrupt) -> Answer:
-        """The answer to a question of the tool itself: the first one to its first, and so on."""
-        self._questions += 1
-        answers = self._answers(question.kind)
-        if len(answers) < self._questions:
+        """The answer to a question of the tool itself: of each kind the first one to the first, and so on."""
+        self._questions[question.kind] += 1
+        place, answers = self._questions[question.kind], self._answers(question.kind)
+        if len(answers) < place:
             mine = replace(question, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
             raise Asks([mine])
-        return answers[self._questions - 1]
+        return answers[place - 1]
 
     async def _decided(self, answer: Answer, unknown: bool = False) -> ToolMessage:
         match answer.decision:

@@ -1,4 +1,4 @@
-"""Between our words and LangChain's: messages, tool calls, interrupts."""
+"""Between our words and LangChain's: messages and tool calls."""
 
 from __future__ import annotations
 
@@ -75,9 +75,10 @@ def with_own_ids(message: AIMessage, used: Iterable[str]) -> AIMessage:
     calls = []
     for call in message.tool_calls:
         given = call.get("id") or ""
-        own = given if given and given not in taken and len(given) <= _ID_LIMIT else f"call-{ids.token()}"
+        good = given and given not in taken and len(given) <= _ID_LIMIT and given == _text(given)
+        own = given if good else f"call-{ids.token()}"
         taken.add(own)
-        calls.append({**call, "id": own, "args": plain.clean(call["args"])})
+        calls.append({**call, "id": own, "name": _text(call["name"]), "args": plain.clean(call["args"])})
     return message.model_copy(update={"tool_calls": calls})
 
 
@@ -91,6 +92,11 @@ def finish_reason(message: AIMessage) -> str | None:
     about = message.response_metadata
     reason = about.get("finish_reason") or about.get("stop_reason")
     return reason if isinstance(reason, str) else None
+
+
+def _text(text: str) -> str:
+    """As any database can hold it."""
+    return plain.text(text).replace("\0", "")
 
 
 def _says_something(item: Message) -> bool:

@@ -25,8 +25,13 @@ def append(connection: Connection, batches: Sequence[Batch], again: bool) -> lis
     todo = [batch for batch in batches if not (again and _landed(connection, batch))]
     outcomes: dict[Batch, Any] = {batch: batch.result for batch in batches}
     first, rest = _parted(todo)
+    if rest and connection.dialect.name != "sqlite":
+        # All of them in one order, as every other writer of several turns locks them.
+        turns.lock(connection, {batch.stream.turn for batch in todo})
     refused = _insert(connection, first)
-    stopped: dict[Stream, Any] = {batch.stream: Fenced() for batch in todo if batch.stream.turn in refused}
+    stopped: dict[Stream, Any] = {
+        batch.stream: Fenced() for batch in todo if (batch.stream.turn, batch.stream.epoch) in refused
+    }
     outcomes |= {batch: stopped[batch.stream] for batch in first if batch.stream in stopped}
     for batch in rest:
         if batch.stream in stopped:
@@ -52,7 +57,7 @@ def _parted(batches: Iterable[Batch]) -> tuple[list[Batch], list[Batch]]:
     return first, rest
 
 
-def _insert(connection: Connection, batches: Sequence[Batch]) -> set[int]:
+def _insert(connection: Connection, batches: Sequence[Batch]) -> set[tuple[int, int]]:
     made = [row for batch in batches if batch.envelopes for row in batch.rows()]
     return rows.insert_fenced(connection, made) if made else set()
 

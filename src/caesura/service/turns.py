@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -117,7 +117,7 @@ class Turns:
             claimed = leases.claim(connection, num, supervisor.owner, supervisor.lease_ms) if ready else None
             if claimed is not None and after <= _SHORT:
                 known = past.read(connection, num)
-            return claimed or turns.get(connection, asked[0].turn_id)
+            return claimed or _not_ours(turns.get(connection, asked[0].turn_id))
 
         turn = await self._begin(user_id, key, decide, lambda: known)
         supervisor.hurry(turn.num)
@@ -135,7 +135,7 @@ class Turns:
             turns.reopen(connection, turn_id)
             conversations.activate(connection, turn.conversation_id, turn_id)
             claimed = leases.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
-            return claimed or turns.get(connection, turn_id)
+            return claimed or _not_ours(turns.get(connection, turn_id))
 
         turn = await self._begin(user_id, key, reopen)
         self._engine.runner.history.forget(turn.id)
@@ -199,6 +199,11 @@ class Turns:
         if asked:
             await supervisor.join(turn.num)
         return asked
+
+
+def _not_ours(turn: Turn) -> Turn:
+    """Whatever its row says: this request has not claimed it, and does not run it."""
+    return replace(turn, owner=None)
 
 
 def check_message(content: str) -> None:

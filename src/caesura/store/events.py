@@ -74,8 +74,8 @@ _DELETE_LOOSE = Prepared(
 _INSERT = Prepared(insert(events))
 
 
-def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[int]:
-    """Insert what its epoch still owns; the numbers of the turns that were refused."""
+def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> set[tuple[int, int]]:
+    """Insert what its epoch still owns; the turns and epochs that were refused."""
     lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
     if connection.dialect.name == "sqlite":
         count = sum(_insert_sqlite(connection, lines[i : i + _MOST]) for i in range(0, len(lines), _MOST))
@@ -92,7 +92,7 @@ def _insert_sqlite(connection: Connection, lines: Sequence[tuple[Any, ...]]) -> 
     while start < len(lines):
         size = 1 << ((len(lines) - start).bit_length() - 1)
         part = list(chain.from_iterable(lines[start : start + size]))
-        count += run(connection, _insert_many(size), part).rowcount
+        count += run(connection, _insert_many(size), part)[0].rowcount
         start += size
     return count
 
@@ -157,7 +157,8 @@ def _packed(turn: int, part: Sequence[Any]) -> dict[str, Any]:
     return place | {"version": codec.PACKED, "body": body}
 
 
-def _refused(connection: Connection, rows: Sequence[Rows]) -> set[int]:
-    wanted = {row.turn: row.epoch for row in rows}
-    owned = connection.execute(select(turns.c.num, turns.c.epoch).where(turns.c.num.in_(wanted)))
-    return set(wanted) - {row.num for row in owned if wanted[row.num] == row.epoch}
+def _refused(connection: Connection, rows: Sequence[Rows]) -> set[tuple[int, int]]:
+    wanted = {(row.turn, row.epoch) for row in rows}
+    numbers = {turn for turn, _ in wanted}
+    owned = connection.execute(select(turns.c.num, turns.c.epoch).where(turns.c.num.in_(numbers)))
+    return wanted - {(row.num, row.epoch) for row in owned}

@@ -61,8 +61,7 @@ class Prepared:
         if form is None:
             form = self._forms[names] = self._compiled(connection, names)
         given = form.constants | values
-        cursor = run(connection, form.text, [given[name] for name in form.places])
-        return cursor, cursor.fetchall()
+        return run(connection, form.text, [given[name] for name in form.places])
 
     def _compiled(self, connection: Connection, names: tuple[str, ...]) -> _Form:
         keys = None if isinstance(self._statement, Select) else list(names)
@@ -71,10 +70,11 @@ class Prepared:
         return _Form(str(made), tuple(made.positiontup or ()), dict(made.params))
 
 
-def run(connection: Connection, text: str, values: list[Any]) -> sqlite3.Cursor:
+def run(connection: Connection, text: str, values: Sequence[Any] = ()) -> tuple[sqlite3.Cursor, list[Any]]:
     """Hand a statement to SQLite's driver; what goes wrong is told as SQLAlchemy tells it."""
     try:
-        return driver(connection).execute(text, values)
+        cursor = driver(connection).execute(text, values)
+        return cursor, cursor.fetchall()
     except sqlite3.Error as error:
         raise DBAPIError.instance(text, None, error, sqlite3.Error, dialect=connection.dialect) from error
 
@@ -92,13 +92,21 @@ def savepoint(connection: Connection) -> Iterator[None]:
         with connection.begin_nested():
             yield
         return
-    raw = driver(connection)
-    raw.execute("SAVEPOINT caesura")
+    run(connection, "SAVEPOINT caesura")
     try:
         yield
     except BaseException:
-        if raw.in_transaction:  # a full disk makes SQLite roll back everything
-            raw.execute("ROLLBACK TO caesura")
-            raw.execute("RELEASE caesura")
+        _undo(connection)
         raise
-    raw.execute("RELEASE caesura")
+    run(connection, "RELEASE caesura")
+
+
+def _undo(connection: Connection) -> None:
+    raw = driver(connection)
+    if not raw.in_transaction:
+        return  # a full disk makes SQLite roll back everything
+    try:
+        raw.execute("ROLLBACK TO caesura")
+        raw.execute("RELEASE caesura")
+    except sqlite3.Error:
+        raw.rollback()  # rather nothing at all than a half

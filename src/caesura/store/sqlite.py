@@ -14,6 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -99,7 +100,7 @@ class Sqlite:
         loop = asyncio.get_running_loop()
 
         def tell(result: T) -> None:
-            if not loop.is_closed():
+            with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 loop.call_soon_threadsafe(committed, result)
 
         return await asyncio.wrap_future(self._submit(True, work, tell))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -196,6 +196,12 @@ def hold(connection: Connection, num: int, epoch: int) -> None:
     """Make sure, until the transaction ends, that this epoch still owns the turn."""
     if _HOLD.row(connection, num=num, epoch=epoch) is None:
         raise Fenced
+
+
+def lock(connection: Connection, numbers: Collection[int]) -> None:
+    """Hold these rows, in the order of their numbers, until the transaction ends."""
+    rows = select(turns.c.num).where(turns.c.num.in_(numbers)).order_by(turns.c.num)
+    connection.execute(rows.with_for_update(key_share=True))
 
 
 def change(connection: Connection, num: int, epoch: int, **values: Any) -> None:

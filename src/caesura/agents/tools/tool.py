@@ -26,6 +26,10 @@ class Description(NamedTuple):
 Describe = Callable[[Mapping[str, Any], Language], Description]
 
 
+class _Plain(StructuredTool):
+    """Nothing but a function from checked arguments to a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """`repeatable` tools may run again after a crash that left the outcome unknown.
@@ -45,7 +49,7 @@ class Tool:
         who listens to callbacks. When nobody does, LangChain's own way around the function is not taken: it
         costs more than most tools."""
         tool = self.tool
-        if config is not None or not isinstance(tool, StructuredTool) or tool.coroutine is None:
+        if config is not None or not isinstance(tool, _Plain) or tool.coroutine is None:
             call = ToolCall(name=self.name, args=args, id=call_id, type="tool_call")
             message: ToolMessage = await tool.ainvoke(call, config)
             return message
@@ -71,7 +75,7 @@ def structured(
     name: str | None = None,
 ) -> StructuredTool:
     """A tool whose faults, and those of its arguments, become texts for the model."""
-    return StructuredTool.from_function(
+    return _Plain.from_function(
         coroutine=function,
         name=name,
         description=description,
