@@ -243,3 +243,12 @@ async def _assert_same_after_every_event(log: Log, turn: int, whole: list[ev.Env
     for k in range(len(whole) + 1):
         assert await stored(log, turn, k) == whole[k:]
         assert await followed(log, turn, k, len(whole)) == whole[k:]
+
+
+async def test_a_reader_that_comes_after_the_end_gets_what_there_is(database: Database) -> None:
+    log, turn = Log(database), await make_turn(database)
+    await log.append(turn.num, 1, [ev.TextDelta(1, "word")])
+    await log.close()
+    async with asyncio.timeout(5):
+        found = [item.seq async for batch in log.follow(turn.num) for item in batch]
+    assert found == [1]

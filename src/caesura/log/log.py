@@ -47,6 +47,7 @@ class Log:
         self._committed = committed
         self._flusher = Flusher(database, self._publish, self._written, patience)
         self._tails: dict[int, Tail] = {}
+        self._closed = False
         self._hardening: set[asyncio.Task[None]] = set()
 
     async def open(self, turn: int, epoch: int) -> Stream:
@@ -116,6 +117,7 @@ class Log:
     async def close(self) -> None:
         """Write what is pending, then let every reader end."""
         await self._flusher.finish()
+        self._closed = True
         if self._hardening:
             await asyncio.wait(self._hardening)
         for tail in list(self._tails.values()):
@@ -167,6 +169,7 @@ class Log:
 
     def _join(self, turn: int) -> Tail:
         tail = self._tails.setdefault(turn, Tail())
+        tail.closed = tail.closed or self._closed
         tail.readers += 1
         return tail
 
