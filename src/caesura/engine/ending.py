@@ -116,7 +116,7 @@ def _write_down(connection: Connection, run: Run, outcome: Outcome) -> None:
     """The questions. Where the turn has ended no checkpoint is needed any more: not those of an operator's
     graph, nor what an older version has left."""
     if isinstance(outcome, ev.Interrupted):
-        interrupts.ask(connection, run.turn.num, run.user_id, run.questions)
+        interrupts.ask(connection, run.turn.num, run.turn.user_id, run.questions)
     elif run.agent.foreign or run.cause != "start":
         checkpoints.remove(connection, run.turn.num)
 

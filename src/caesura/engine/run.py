@@ -30,7 +30,7 @@ class Control:
     """How others reach a run: to stop it for a reason, to make it leave at the next step, to hurry it."""
 
     stop: ev.StopReason | None = None
-    #: Only while the graph works there is something to break off: before it begins a stop is seen in time,
+    #: Only while the agent works there is something to break off: before it begins a stop is seen in time,
     #: and once the outcome is known it comes too late.
     stoppable: bool = False
     leaving: bool = False
@@ -71,7 +71,6 @@ def stop_reason(text: str) -> ev.StopReason:
 @dataclass(slots=True)
 class Run:
     turn: Turn
-    user_id: str
     agent: Compiled
     language: Language
     workspace: Path

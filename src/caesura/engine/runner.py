@@ -97,7 +97,6 @@ class Runner:
         limits = agent.spec.limits
         return Run(
             turn=turn,
-            user_id=turn.user_id,
             agent=agent,
             language=language.of(f"{first} {turn.content}"),
             workspace=self._workspaces / turn.conversation_id,
