@@ -48,6 +48,7 @@ class Log:
         self._flusher = Flusher(database, self._publish, self._written, patience)
         self._tails: dict[int, Tail] = {}
         self._closed = False
+        self._packing = asyncio.Lock()
         self._hardening: set[asyncio.Task[None]] = set()
 
     async def open(self, turn: int, epoch: int) -> Stream:
@@ -107,7 +108,8 @@ class Log:
 
     async def pack(self, turn: int, epoch: int) -> None:
         """Make the log of an ended turn small. Readers cannot tell."""
-        await self._database.write_lightly(rows.pack, turn, epoch)
+        async with self._packing:  # one at a time: nobody waits for it, and others want to write
+            await self._database.write_lightly(rows.pack, turn, epoch)
 
     def forget(self, turn: int) -> None:
         """The turn was deleted: its readers come to an end."""
