@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -170,26 +172,33 @@ def test_a_killed_server_leaves_nothing(tmp_path: Path) -> None:
     assert running("7304.5") == []
 
 
+@pytest.fixture
+def plain_user() -> Iterator[tuple[list[str], Path]]:
+    """How a plain user starts Python, and where they can read the source. Who is root becomes another."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = shutil.copytree(Path(__file__).parents[3] / "src", Path(folder) / "src")
+        subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
+        if os.geteuid() != 0:
+            yield [sys.executable], source
+        else:
+            python = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin")
+            assert python is not None, "there is no python3 for all users"
+            yield ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python], source
+
+
 @BWRAP
-@pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
-def test_a_plain_user_can_use_it_and_the_number_of_processes_is_bounded() -> None:
+def test_a_plain_user_can_use_it_and_the_number_of_processes_is_bounded(
+    plain_user: tuple[list[str], Path],
+) -> None:
     code = (
         "import asyncio, pathlib, tempfile; from caesura.agents.tools.sandbox import Bounds, Sandbox\n"
         "with tempfile.TemporaryDirectory() as folder:\n"
         "    many = 'for i in $(seq 100); do sleep 3 & done; echo ALL'\n"
         "    print(asyncio.run(Sandbox(Bounds(processes=20)).run(many, pathlib.Path(folder))))\n"
     )
-    source = str(Path(__file__).parents[3] / "src")
-    python = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin")
-    if python is None or not os.access(source, os.R_OK):
-        pytest.skip("python3 is not installed for all users")
-    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    environment = {"PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]}
-    done = subprocess.run(
-        [*user, python, "-c", code], capture_output=True, text=True, env=environment, check=False
-    )
-    if "PermissionError" in done.stderr or "No module named" in done.stderr:
-        pytest.skip("the source cannot be read by other users")
+    python, source = plain_user
+    environment = {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]}
+    done = subprocess.run([*python, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert "Cannot fork" in done.stdout or "fork" in done.stdout, done
     assert "ALL" not in done.stdout
 
