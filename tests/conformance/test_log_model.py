@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
@@ -82,7 +83,7 @@ class LogModel(RuleBasedStateMachine):
 
     @rule(turn=made, event=_events)
     def put(self, turn: Written, event: Event) -> None:
-        self._run(_soon(lambda: turn.stream.put(event)))
+        self._run(_put(turn.stream, event))
         turn.maybe.append(event)
 
     @rule()
@@ -153,8 +154,8 @@ class LogModel(RuleBasedStateMachine):
     @rule(turn=made, event=_events)
     def put_as_an_old_owner(self, turn: Written, event: Event) -> None:
         for stream in turn.old:
-            if stream.error is None:
-                self._run(_soon(lambda stream=stream: stream.put(event)))  # type: ignore[misc]
+            with suppress(Fenced):  # it may be told at any step of the loop
+                self._run(_put(stream, event))
 
     @rule(turn=made)
     def pack(self, turn: Written) -> None:
@@ -254,8 +255,8 @@ def _refuse(name: str) -> Callable[[Connection], None]:
     return also
 
 
-async def _soon(work: Callable[[], None]) -> None:
-    work()
+async def _put(stream: Stream, event: Event) -> None:
+    stream.put(event)
 
 
 async def _next(pieces: AsyncGenerator[list[Envelope], None]) -> list[Envelope]:
