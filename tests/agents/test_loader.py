@@ -150,6 +150,73 @@ def test_bad_model_names_are_reported(tmp_path: Path) -> None:
     ]
 
 
+def test_every_fault_is_reported_at_once(tmp_path: Path) -> None:
+    text = """\
+kind: Agent
+metadata:
+  name: all
+  colour: red
+spec:
+  type: langgraph
+  tools: [read_file, 7, exceute]
+  permissions: {exceute: maybe}
+  interrupt_on: {nothing: yes please}
+  model:
+    primary: " opneai:gpt-4o "
+    class: nowhere:Model
+    temperature: hot
+  sub_agents:
+    - {ref: nobody, colour: red}
+    - description: no ref
+    - ref: broken
+  interrupt:
+    fields:
+      - {name: one, type: select, colour: red}
+"""
+    put(tmp_path, "all.yaml", text)
+    put(tmp_path, "broken.yaml", agent("broken", "{colour: red}"))
+    put(tmp_path, "twin.yaml", agent("all", "{colour: red}"))
+    assert [(file, line, field) for file, line, field, _ in told(tmp_path)] == [
+        ("all.yaml", 1, "apiVersion"),
+        ("all.yaml", 4, "metadata.colour"),
+        ("all.yaml", 5, "spec.graph"),
+        ("all.yaml", 7, "spec.tools[1]"),
+        ("all.yaml", 7, "spec.tools[2]"),
+        ("all.yaml", 8, "spec.permissions.exceute"),
+        ("all.yaml", 8, "spec.permissions.exceute"),
+        ("all.yaml", 9, "spec.interrupt_on.nothing"),
+        ("all.yaml", 9, "spec.interrupt_on.nothing"),
+        ("all.yaml", 11, "spec.model.primary"),
+        ("all.yaml", 12, "spec.model.class"),
+        ("all.yaml", 12, "spec.model.class"),
+        ("all.yaml", 13, "spec.model.temperature"),
+        ("all.yaml", 15, "spec.sub_agents[0].colour"),
+        ("all.yaml", 16, "spec.sub_agents[1].ref"),
+        ("all.yaml", 20, "spec.interrupt.fields[0].options"),
+        ("all.yaml", 20, "spec.interrupt.fields[0].colour"),
+        ("broken.yaml", 5, "spec.colour"),
+        ("twin.yaml", 5, "spec.colour"),
+        ("all.yaml", 15, "spec.sub_agents[0].ref"),
+        ("all.yaml", 17, "spec.sub_agents[2].ref"),
+        ("twin.yaml", 0, "metadata.name"),
+    ]
+
+
+def test_an_agent_that_is_there_but_at_fault_is_not_called_unknown(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "{sub_agents: [{ref: b}]}"))
+    put(tmp_path, "b.yaml", agent("b", "{colour: red}"))
+    assert told(tmp_path)[1:] == [("a.yaml", 5, "spec.sub_agents[0].ref", "agent b cannot be used")]
+
+
+def test_a_fault_outside_a_circle_is_not_called_one(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "{sub_agents: [{ref: b}]}"))
+    put(tmp_path, "b.yaml", agent("b", "{sub_agents: [{ref: b}]}"))
+    assert told(tmp_path) == [
+        ("a.yaml", 5, "spec.sub_agents[0].ref", "agent b cannot be used"),
+        ("b.yaml", 5, "spec.sub_agents[0].ref", "agents call each other in a circle: b → b"),
+    ]
+
+
 def test_unknown_sub_agents_are_reported(tmp_path: Path) -> None:
     put(tmp_path, "a.yaml", agent("a", "\n  sub_agents:\n    - ref: b\n    - ref: serach"))
     put(tmp_path, "b.yaml", agent("b"))

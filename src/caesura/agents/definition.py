@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from caesura.agents import document, imports, models
 from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
-from caesura.agents.spec import AgentFile, Metadata, Spec
+from caesura.agents.spec import TARGET, AgentFile, Metadata, Spec
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
@@ -30,7 +31,7 @@ _WHERE = "name a module next to this file, or an installed package"
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A file without faults of its own. `digest` is of all it is made of, `lines` of its sub-agents."""
+    """A file without faults of its own. `digest` is of all it is made of."""
 
     path: Path
     metadata: Metadata
@@ -38,7 +39,6 @@ class Definition:
     digest: str
     model_class: type[BaseChatModel] | None
     graph: Pregel[Any, Any, Any, Any] | None
-    sub_agent_lines: tuple[int, ...]
 
     @property
     def name(self) -> str:
@@ -46,13 +46,26 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What came of reading a file, and the files that must change before reading it again makes sense."""
+class Reference:
+    """A sub-agent as a file names it, and where."""
 
+    name: str
+    line: int
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading a file, and the files that must change before reading it again makes sense.
+    `name` and `references` are what it says of itself even if something else in it is wrong."""
+
+    path: Path
     stamp: Stamp
     sources: tuple[Path, ...]
     definition: Definition | None
     faults: tuple[Fault, ...]
+    name: str | None = None
+    references: tuple[Reference, ...] = ()
 
 
 def stamp_of(paths: Iterable[Path]) -> Stamp:
@@ -75,7 +88,7 @@ def read(path: Path, folder: Path, tools: Collection[str]) -> Reading:
     except Malformed as error:
         problem = error.problem
         fault = Fault(path.name, problem.line, dotted(problem.path), problem.message, problem.remedy)
-        return Reading(stamp, (path,), None, (fault,))
+        return Reading(path, stamp, (path,), None, (fault,))
     return _Check(path, folder, tools, found).reading(data, stamp)
 
 
@@ -96,27 +109,41 @@ def _bytes(path: Path, folder: Path) -> bytes:
 
 
 class _Check:
-    """The checks of one document, in order: its form, the names in it, the code it names."""
+    """The checks of one document: its form, the names in it, the code it names. Each looks at what is
+    written, whatever the others found, so that all faults are told at once."""
 
     def __init__(self, path: Path, folder: Path, tools: Collection[str], found: Document) -> None:
         self._path, self._folder, self._tools, self._document = path, folder, tools, found
         self._sources = [path]
+        self._faults: list[Fault] = []
 
     def reading(self, data: bytes, stamp: Stamp) -> Reading:
-        try:
-            file = AgentFile.model_validate(self._document.value)
-        except ValidationError as error:
-            faults = sorted(self._form_faults(error), key=lambda fault: fault.line)
-            return Reading(stamp, (self._path,), None, tuple(faults))
-        found = list(self._name_faults(file.spec))
+        file = self._file()
+        references = tuple(self._references())
+        self._faults += self._name_faults({reference.name for reference in references})
+        model_class = self._imported(("spec", "model", "class"), imports.chat_model_class)
+        graph = self._imported(("spec", "graph"), imports.graph)
         definition = None
+        if file is not None and not self._faults:
+            definition = Definition(
+                self._path, file.metadata, file.spec, self._digest(data), model_class, graph
+            )
+        return Reading(
+            self._path,
+            stamp + stamp_of(self._sources[1:]),
+            tuple(self._sources),
+            definition,
+            tuple(sorted(self._faults, key=lambda fault: fault.line)),
+            self._written(("metadata", "name"), str),
+            references,
+        )
+
+    def _file(self) -> AgentFile | None:
         try:
-            model_class, graph = self._model_class(file.spec), self._graph(file.spec)
-            definition = self._definition(file, data, model_class, graph)
-        except _Unusable as error:
-            found.append(error.fault)
-        stamp += stamp_of(self._sources[1:])
-        return Reading(stamp, tuple(self._sources), None if found else definition, tuple(found))
+            return AgentFile.model_validate(self._document.value)
+        except ValidationError as error:
+            self._faults += self._form_faults(error)
+            return None
 
     def _form_faults(self, error: ValidationError) -> Iterator[Fault]:
         told: set[FieldPath] = set()
@@ -131,63 +158,66 @@ class _Check:
         """Only what stands in the YAML: pydantic also puts the names of union members into a location."""
         value, path = self._document.value, list[str | int]()
         for part in location:
-            if isinstance(part, str) and "[" in part:
-                break
-            path.append(part)
             try:
                 value = value[part]
             except (KeyError, IndexError, TypeError):
-                break
+                if isinstance(part, str) and "[" in part:
+                    continue
+                value = None
+            path.append(part)
         return tuple(path)
 
-    def _name_faults(self, spec: Spec) -> Iterator[Fault]:
-        usable = {*self._tools, *(sub.ref for sub in spec.sub_agents)}
-        for index, name in enumerate(spec.tools or ()):
-            if name not in self._tools:
-                yield self._unknown_tool(("spec", "tools", index), name, self._tools)
-        for field in ("permissions", "interrupt_on"):
-            for index, name in enumerate(getattr(spec, field)):
-                if name not in usable:
-                    key = index if isinstance(getattr(spec, field), list) else name
-                    yield self._unknown_tool(("spec", field, key), name, usable)
-        yield from self._model_faults(spec)
+    def _written(self, path: FieldPath, kind: type[T]) -> T | None:
+        """What stands there, if it is of that kind."""
+        value = self._document.value
+        for part in path:
+            try:
+                value = value[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value if isinstance(value, kind) else None
 
-    def _model_faults(self, spec: Spec) -> Iterator[Fault]:
-        names: list[tuple[FieldPath, str]] = [(("spec", "model", "primary"), spec.model.primary)]
-        names += [(("spec", "model", "fallbacks", i), name) for i, name in enumerate(spec.model.fallbacks)]
-        for path, name in names:
-            if wrong := models.wrong_name(name):
+    def _texts(self, *path: str) -> Iterator[tuple[FieldPath, str]]:
+        """The texts of a list, or the keys of a mapping, with the place of each."""
+        for index, text in enumerate(self._written(path, list) or ()):
+            if isinstance(text, str):
+                yield (*path, index), text
+        for key in self._written(path, dict) or ():
+            yield (*path, key), key
+
+    def _references(self) -> Iterator[Reference]:
+        for index in range(len(self._written(("spec", "sub_agents"), list) or ())):
+            path = ("spec", "sub_agents", index, "ref")
+            if (name := self._written(path, str)) is not None:
+                yield Reference(name, self._document.line(path), dotted(path))
+
+    def _name_faults(self, sub_agents: Collection[str]) -> Iterator[Fault]:
+        usable = {*self._tools, *sub_agents}
+        for field, known in (("tools", self._tools), ("permissions", usable), ("interrupt_on", usable)):
+            for path, name in self._texts("spec", field):
+                if name not in known:
+                    yield self._unknown_tool(path, name, known)
+        primary: FieldPath = ("spec", "model", "primary")
+        named = [(primary, self._written(primary, str)), *self._texts("spec", "model", "fallbacks")]
+        for path, model in named:
+            if model and (wrong := models.wrong_name(model.strip())):
                 yield self._fault(path, *wrong)
 
-    def _model_class(self, spec: Spec) -> type[BaseChatModel] | None:
-        path: FieldPath = ("spec", "model", "class")
-        return self._imported(path, spec.model.class_, imports.chat_model_class)
-
-    def _graph(self, spec: Spec) -> Pregel[Any, Any, Any, Any] | None:
-        return self._imported(("spec", "graph"), spec.graph, imports.graph)
-
-    def _imported(self, path: FieldPath, target: str | None, load: Callable[[str, Path], T]) -> T | None:
-        if target is None:
+    def _imported(self, path: FieldPath, load: Callable[[str, Path], T]) -> T | None:
+        target = self._written(path, str)
+        if target is None or not re.fullmatch(TARGET, target):
             return None
         try:
             if (file := imports.module_file(target, self._folder)) is not None:
                 self._sources.append(file)
             return load(target, self._folder)
         except imports.ImportFault as error:
-            raise _Unusable(self._fault(path, str(error), _WHERE)) from error
+            self._faults.append(self._fault(path, str(error), _WHERE))
+            return None
 
-    def _definition(
-        self,
-        file: AgentFile,
-        data: bytes,
-        model_class: type[BaseChatModel] | None,
-        graph: Pregel[Any, Any, Any, Any] | None,
-    ) -> Definition:
-        count = len(file.spec.sub_agents)
-        lines = tuple(self._document.line(("spec", "sub_agents", i, "ref")) for i in range(count))
+    def _digest(self, data: bytes) -> str:
         parts = [data, *(source.read_bytes() for source in self._sources[1:])]
-        digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-        return Definition(self._path, file.metadata, file.spec, digest, model_class, graph, lines)
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def _unknown_tool(self, path: FieldPath, name: str, known: Collection[str]) -> Fault:
         remedy = did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
@@ -195,9 +225,3 @@ class _Check:
 
     def _fault(self, path: FieldPath, message: str, remedy: str = "") -> Fault:
         return Fault(self._path.name, self._document.line(path), dotted(path), message, remedy)
-
-
-class _Unusable(Exception):
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
 
-from caesura.agents import definition
+from caesura.agents import definition, references
 from caesura.agents.definition import Definition, Reading
-from caesura.agents.faults import Fault, did_you_mean
+from caesura.agents.faults import Fault
 from caesura.agents.spec import AgentFile, Metadata, Spec
 from caesura.core.errors import NotFound
 
@@ -102,10 +102,12 @@ class Catalog:
         missing = self._missing()
         if not (changed or gone) and missing == self._absent:
             return False
-        self._serving, faults = _Linker(self._good, self._serving).link(paths)
-        own = [fault for path in paths for fault in self._readings[path].faults]
+        self._serving = _Linker(self._good, self._serving).link(paths)
+        readings = [self._readings[path] for path in paths]
+        own = [fault for reading in readings for fault in reading.faults]
+        holders = {name: agent.path for name, agent in self._serving.items()}
         self._absent = missing
-        self._faults = (*missing, *own, *faults)
+        self._faults = (*missing, *own, *references.faults(readings, holders, BUILTIN))
         return True
 
     def _look(self) -> None:
@@ -135,14 +137,13 @@ class _Linker:
         self._good, self._before = good, serving
         self._chosen: dict[str, Definition] = {}
         self._linked: dict[str, Agent | None] = {}
-        self._faults: list[Fault] = []
 
-    def link(self, paths: list[Path]) -> tuple[dict[str, Agent], list[Fault]]:
+    def link(self, paths: list[Path]) -> dict[str, Agent]:
         found = [self._good[path] for path in paths if path in self._good]
         for item in sorted(found, key=self._incumbents_first):
             self._choose(item)
         agents = {name: self._agent(name, ()) for name in self._chosen}
-        return {name: agent for name, agent in agents.items() if agent}, self._faults
+        return {name: agent for name, agent in agents.items() if agent}
 
     def _incumbents_first(self, item: Definition) -> bool:
         before = self._before.get(item.name)
@@ -152,9 +153,6 @@ class _Linker:
         other = self._chosen.get(item.name)
         if other is None or other.path.parent == BUILTIN != item.path.parent:
             self._chosen[item.name] = item
-        elif item.path.parent != BUILTIN:
-            message = f"the name {item.name} is already taken by {other.path.name}"
-            self._faults.append(Fault(item.path.name, 0, "metadata.name", message, "choose another name"))
 
     def _agent(self, name: str, trail: tuple[str, ...]) -> Agent | None:
         if name not in self._linked:
@@ -165,25 +163,13 @@ class _Linker:
         return self._linked[name]
 
     def _links(self, item: Definition, trail: tuple[str, ...]) -> Iterator[Link]:
-        for index, sub in enumerate(item.spec.sub_agents):
-            agent = None
-            if sub.ref in trail:
-                circle = " → ".join([*trail[trail.index(sub.ref) :], sub.ref])
-                self._fault(item, index, f"agents call each other in a circle: {circle}", "break the circle")
-            elif sub.ref not in self._chosen:
-                self._fault(item, index, f"unknown agent: {sub.ref}", did_you_mean(sub.ref, self._chosen))
-            elif (agent := self._agent(sub.ref, trail)) is None:
-                self._fault(item, index, f"agent {sub.ref} cannot be used", "see the faults of that agent")
-            if agent is not None:
+        for sub in item.spec.sub_agents:
+            if sub.ref in self._chosen and sub.ref not in trail and (agent := self._agent(sub.ref, trail)):
                 yield Link(agent, sub.description or agent.description)
 
     def _kept(self, item: Definition) -> Agent | None:
         before = self._before.get(item.name)
         return before if before is not None and before.path == item.path else None
-
-    def _fault(self, item: Definition, index: int, message: str, remedy: str) -> None:
-        field = f"spec.sub_agents[{index}].ref"
-        self._faults.append(Fault(item.path.name, item.sub_agent_lines[index], field, message, remedy))
 
 
 def check(directory: Path, tools: Collection[str]) -> list[Fault]:

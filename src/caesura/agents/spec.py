@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    ValidationInfo,
+    field_validator,
+)
 
 from caesura.core import interrupts
 from caesura.core.language import Language
@@ -25,10 +35,22 @@ Target = Annotated[str, StringConstraints(pattern=TARGET, max_length=300)]
 Version = Annotated[str, BeforeValidator(_unquoted), StringConstraints(max_length=100)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]
 
+
+def _form(value: Any) -> str:
+    return "dict[str, bool]" if isinstance(value, dict) else "list[str]"
+
+
+#: Which tools need a yes: their names, or true or false for each.
+Asked = Annotated[
+    Annotated[list[str], Tag("list[str]")] | Annotated[dict[str, bool], Tag("dict[str, bool]")],
+    Discriminator(_form),
+]
+
 _CONFIRM_LABEL: dict[Language, str] = {"en": "Confirm", "zh": "确认"}
 
 
 class _Part(BaseModel):
+    # A rule belongs to a field, not to the whole: it speaks up even if another field is at fault.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
@@ -50,11 +72,12 @@ class Model(_Part):
     class_: Target | None = Field(default=None, alias="class")
     options: dict[str, Any] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if self.class_ is not None and "primary" in self.model_fields_set:
+    @field_validator("class_")
+    @classmethod
+    def _one_source(cls, given: str | None, info: ValidationInfo) -> str | None:
+        if given is not None and info.data.get("primary", "default") != "default":
             raise ValueError("give either primary or class, not both")
-        return self
+        return given
 
 
 class SubAgent(_Part):
@@ -69,17 +92,19 @@ class FormField(_Part):
     type: interrupts.FieldType = "text"
     label: str = ""
     required: bool = False
-    options: list[Words] = Field(default_factory=list, max_length=100)
+    options: list[Words] = Field(default_factory=list, max_length=100, validate_default=True)
 
-    @model_validator(mode="after")
-    def _options_fit(self) -> Self:
-        if self.type == "select" and not self.options:
+    @field_validator("options")
+    @classmethod
+    def _options_fit(cls, options: list[str], info: ValidationInfo) -> list[str]:
+        kind = info.data.get("type")
+        if kind == "select" and not options:
             raise ValueError("a select field needs options")
-        if self.type != "select" and self.options:
+        if kind not in ("select", None) and options:
             raise ValueError("options belong to a select field")
-        if len(set(self.options)) != len(self.options):
+        if len(set(options)) != len(options):
             raise ValueError("options must differ from one another")
-        return self
+        return options
 
     def field(self) -> interrupts.Field:
         label = self.label or self.name
@@ -95,12 +120,12 @@ class Interrupt(_Part):
     phrases: list[Words] = Field(default_factory=list, max_length=200)
     fields: list[FormField] = Field(default_factory=list, max_length=50)
 
-    @model_validator(mode="after")
-    def _names_differ(self) -> Self:
-        names = [field.name for field in self.fields]
-        if len(set(names)) != len(names):
+    @field_validator("fields")
+    @classmethod
+    def _names_differ(cls, fields: list[FormField]) -> list[FormField]:
+        if len({field.name for field in fields}) != len(fields):
             raise ValueError("field names must differ from one another")
-        return self
+        return fields
 
     def form(self, language: Language) -> tuple[interrupts.Field, ...]:
         """What the person fills in: the operator's fields, or one required confirm."""
@@ -122,25 +147,27 @@ class Memory(_Part):
 
 class Spec(_Part):
     type: Literal["chat_model_agent", "langgraph"] = "chat_model_agent"
-    graph: Target | None = None
+    graph: Target | None = Field(default=None, validate_default=True)
     description: str = ""
     model: Model = Field(default_factory=Model)
     system_prompt: str = Field(default="", max_length=200_000)
     tools: list[str] | None = Field(default=None, max_length=200)
     permissions: dict[str, Permission] = Field(default_factory=dict)
-    interrupt_on: list[str] | dict[str, bool] = Field(default_factory=list)
+    interrupt_on: Asked = Field(default_factory=list)
     sub_agents: list[SubAgent] = Field(default_factory=list, max_length=50)
     interrupt: Interrupt = Field(default_factory=Interrupt)
     limits: Limits = Field(default_factory=Limits)
     memory: Memory = Field(default_factory=Memory)
 
-    @model_validator(mode="after")
-    def _graph_fits(self) -> Self:
-        if self.type == "langgraph" and self.graph is None:
+    @field_validator("graph")
+    @classmethod
+    def _graph_fits(cls, graph: str | None, info: ValidationInfo) -> str | None:
+        kind = info.data.get("type")
+        if kind == "langgraph" and graph is None:
             raise ValueError("type langgraph needs graph, as module:attribute")
-        if self.type != "langgraph" and self.graph is not None:
+        if kind not in ("langgraph", None) and graph is not None:
             raise ValueError("graph needs type: langgraph")
-        return self
+        return graph
 
     def permission(self, tool: str, default: Permission = "auto") -> Permission:
         """What the operator says about a tool; `default` is what the tool itself says."""

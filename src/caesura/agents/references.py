@@ -1,0 +1,75 @@
+"""How agent files speak of one another: who holds a name, and which sub-agents there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from caesura.agents.definition import Reading, Reference
+from caesura.agents.faults import Fault, did_you_mean
+
+
+def faults(readings: Sequence[Reading], serving: Mapping[str, Path], builtin: Path) -> list[Fault]:
+    """What is wrong between these files, given which of them hold the names in service."""
+    holders: dict[str, Reading] = {}
+    for reading in readings:
+        if reading.name is not None and _takes(reading, holders.get(reading.name), serving, builtin):
+            holders[reading.name] = reading
+    return [fault for reading in readings for fault in _faults(reading, holders, serving, builtin)]
+
+
+def _takes(reading: Reading, holder: Reading | None, serving: Mapping[str, Path], builtin: Path) -> bool:
+    if holder is None:
+        return True
+    serves = serving.get(reading.name or "")
+    if serves is not None:
+        return reading.path == serves
+    return holder.path.parent == builtin != reading.path.parent
+
+
+def _faults(
+    reading: Reading, holders: Mapping[str, Reading], serving: Mapping[str, Path], builtin: Path
+) -> Iterator[Fault]:
+    file, holder = reading.path.name, holders.get(reading.name or "")
+    if holder is not None and holder is not reading and reading.path.parent != builtin:
+        message = f"the name {reading.name} is already taken by {holder.path.name}"
+        yield Fault(file, 0, "metadata.name", message, "choose another name")
+    for reference in reading.references:
+        if wrong := _wrong(reading, reference, holders, serving):
+            yield Fault(file, reference.line, reference.field, *wrong)
+
+
+def _wrong(
+    reading: Reading, reference: Reference, holders: Mapping[str, Reading], serving: Mapping[str, Path]
+) -> tuple[str, str] | None:
+    name = reference.name
+    if name not in holders:
+        return f"unknown agent: {name}", did_you_mean(name, holders)
+    if reading.name is not None and (way := _way(name, reading.name, holders)):
+        circle = " → ".join([reading.name, *way])
+        return f"agents call each other in a circle: {circle}", "break the circle"
+    if name not in serving:
+        return f"agent {name} cannot be used", "see the faults of that agent"
+    return None
+
+
+def _way(start: str, end: str, holders: Mapping[str, Reading]) -> list[str]:
+    """The shortest way from one agent to another over sub-agents, both named; none: nothing."""
+    came: dict[str, str | None] = {start: None}
+    for name in (queue := [start]):
+        if name == end:
+            return _back(name, came)
+        for reference in holders[name].references if name in holders else ():
+            if reference.name not in came:
+                came[reference.name] = name
+                queue.append(reference.name)
+    return []
+
+
+def _back(name: str, came: Mapping[str, str | None]) -> list[str]:
+    way: list[str] = []
+    step: str | None = name
+    while step is not None:
+        way.append(step)
+        step = came[step]
+    return way[::-1]
