@@ -22,6 +22,8 @@ pytestmark = pytest.mark.timeout(300)
 
 FIRST = "Working on it."
 LAST = "All done: 2 results."
+#: A busy machine puts into one commit what an idle one puts into two; so many wait for one another anyway.
+FEWEST = 5
 EFFECTS = {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}
 
 
@@ -71,7 +73,7 @@ async def test_killed_at_any_commit_a_turn_goes_on_and_no_tool_works_twice(
         await goes_on(lives, orders)
         return True
 
-    assert await at_every_place(places, killed) > 15
+    assert await at_every_place(places, killed) > FEWEST
 
 
 async def test_killed_at_any_event_what_nobody_knows_is_asked(lives: Lives, places: Sequence[Place]) -> None:
@@ -167,7 +169,7 @@ async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(
         assert len(found.asked) == 2
         return True
 
-    assert await at_every_place(files, killed) > 15
+    assert await at_every_place(files, killed) > FEWEST
 
 
 async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, files: Sequence[Place]) -> None:
@@ -203,4 +205,4 @@ async def test_killed_at_any_commit_around_a_title_it_ends_once(lives: Lives, fi
             assert found.texts == ["Good day."]
         return True
 
-    assert await at_every_place(files, killed) > 10
+    assert await at_every_place(files, killed) > FEWEST
