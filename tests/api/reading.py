@@ -101,7 +101,7 @@ def text(found: list[Event]) -> str:
     return "".join(data["text"] for data in said if data["call"] not in void)
 
 
-def until(check: Callable[[], bool], seconds: float = 10.0) -> None:
+def until(check: Callable[[], bool], seconds: float = 30.0) -> None:
     deadline = time.monotonic() + seconds
     while not check():
         assert time.monotonic() < deadline, "it did not come to that"

@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
 USER = "alice"
 CONVERSATION = "conv-1"
 #: A child that takes longer than this is lost.
-PATIENCE = 20
+PATIENCE = 60
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ class LogModel(RuleBasedStateMachine):
         if reader.waiting is None:
             reader.waiting = self.runner.get_loop().create_task(_next(reader.pieces))
         if len(reader.turn.sure) > reader.seen:
-            found = self._run(asyncio.wait_for(reader.waiting, 10))
+            found = self._run(asyncio.wait_for(reader.waiting, 60))
             reader.waiting = None
             assert found
             assert len(found) <= WINDOW

@@ -249,6 +249,6 @@ async def test_a_reader_that_comes_after_the_end_gets_what_there_is(database: Da
     log, turn = Log(database), await make_turn(database)
     await log.append(turn.num, 1, [ev.TextDelta(1, "word")])
     await log.close()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         found = [item.seq async for batch in log.follow(turn.num) for item in batch]
     assert found == [1]

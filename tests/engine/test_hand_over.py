@@ -17,7 +17,7 @@ from caesura.core.interrupts import Answer
 from caesura.engine.engine import Engine
 from caesura.store import schema, tool_calls, turns
 from caesura.store.database import Database
-from tests.engine.world import NO, YES, World, world_over
+from tests.engine.world import NO, PATIENCE, YES, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
@@ -75,7 +75,7 @@ async def test_a_tool_that_was_broken_off_by_a_drain_is_asked_about(world: World
     world.desk.script(Say("waiting", [Call("wait", {"text": "a"}, "wait-1")]), Say("well"))
     turn = await world.send("go")
     await world.until(turn, ev.ToolStarted)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not world.traces():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     await world.engine.drain(0)
@@ -217,7 +217,7 @@ async def test_a_stalled_owner_writes_not_one_row_when_it_wakes(hasty: World, wh
     await other.supervisor.join(turn.num)
     before = await rows(hasty)
     beating.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while stalled.supervisor.count:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     assert await rows(hasty) == before

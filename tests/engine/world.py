@@ -28,7 +28,7 @@ from tests.engine import tools
 from tests.engine.grammar import check
 from tests.openai_server import Desk
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 QUICK = Limits(backoff=0.01, title=1.0, tool=5.0)
 YES = Answer("approve")
 NO = Answer("reject")

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from caesura.core.events import Envelope, Event, TextDelta
 from caesura.log import WINDOW, Log, Stream
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 async def rest() -> None:

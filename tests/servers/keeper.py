@@ -14,7 +14,7 @@ import sys
 from typing import Any, TextIO
 
 PR_SET_PDEATHSIG = 1
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Keeper:

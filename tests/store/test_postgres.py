@@ -79,10 +79,10 @@ async def test_a_key_kept_by_another_while_somebody_looks_stays_kept(
     def keep(connection: Connection) -> None:
         keys.keep(connection, "alice", "k", "print", "first", None)
         kept.set()
-        looked.wait(10)
+        looked.wait(60)
 
     def look(connection: Connection) -> Any:
-        kept.wait(10)
+        kept.wait(60)
         found = keys.find(connection, "alice", "k", "print")
         looked.set()
         return found

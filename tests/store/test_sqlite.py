@@ -206,7 +206,7 @@ async def test_closing_waits_for_what_was_begun_and_refuses_the_rest(database: S
         await asyncio.sleep(0.05)
         late = asyncio.create_task(database.write(users.create, "late", "hash"))
         with pytest.raises(Unavailable, match="the database is closed"):
-            await asyncio.wait_for(late, 5)
+            await asyncio.wait_for(late, 60)
     await asyncio.gather(begun, closing)
     for work in (database.write, database.write_lightly, database.read):
         with pytest.raises(Unavailable, match="the database is closed"):
@@ -295,11 +295,11 @@ def _held(database: Sqlite) -> Iterator[None]:
 
     def hold(connection: Connection) -> None:
         begun.set()
-        go.wait(10)
+        go.wait(60)
 
     thread = threading.Thread(target=database.write_now, args=(hold,))
     thread.start()
-    begun.wait(10)
+    begun.wait(60)
     try:
         yield
     finally:

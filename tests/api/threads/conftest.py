@@ -12,7 +12,7 @@ from tests.api.server import Served
 from tests.api.threads import models
 
 #: How long a run waits for its reader to come back.
-GRACE = 0.4
+GRACE = 1.0
 
 
 @pytest.fixture(scope="package")

@@ -8,9 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.api.reading import until
 from tests.api.server import Served
 from tests.api.threads.conftest import Prompts
-from tests.api.threads.thread import Thread, kinds, names, one, said, until
+from tests.api.threads.thread import Thread, kinds, names, one, said
 
 CHINESE = [{"label": "继续", "value": "continue"}, {"label": "取消", "value": "cancel"}]
 ENGLISH = [{"label": "Continue", "value": "continue"}, {"label": "Cancel", "value": "cancel"}]

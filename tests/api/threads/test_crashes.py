@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from tests.api.reading import until
 from tests.api.threads.process import Process
-from tests.api.threads.thread import Thread, checked, kinds, names, one, read, said, until
+from tests.api.threads.thread import Thread, checked, kinds, names, one, read, said
 
 COUNTED = " ".join(str(number) for number in range(1, 301)) + " done."
 

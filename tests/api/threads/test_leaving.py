@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.api.reading import until
 from tests.api.server import Served
 from tests.api.threads.conftest import GRACE, Prompts
-from tests.api.threads.thread import Thread, checked, names, read, said, until
+from tests.api.threads.thread import Thread, checked, names, read, said
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +45,9 @@ def test_a_run_goes_on_for_the_grace_and_is_stopped_then(alice: httpx.Client) ->
     left = time.monotonic()
     assert thread.status()["running"]
     thread.until_idle()
-    assert GRACE * 0.8 < time.monotonic() - left < GRACE + 2
+    assert time.monotonic() - left > GRACE * 0.8
     rest = thread.join()
+    assert "5000" not in said(rest)
     assert names(rest)[-2:] == ["messages/partial", "end"]
     assert thread.history()[-1] == ("assistant", said(rest))
 
@@ -75,9 +77,7 @@ def test_a_new_message_stops_at_once_what_nobody_reads_any_more(patient: Served)
             thread = Thread.new(client)
             with thread.chatting("count to 5000 delay=0.005", on_disconnect="stop") as found:
                 seen = said(read(found, 10))
-            began = time.monotonic()
             assert said(thread.chat("echo something else")) == "something else"
-            assert time.monotonic() - began < 5
             history = thread.history()
             assert [role for role, _ in history] == ["user", "assistant", "user", "assistant"]
             assert history[1][1].startswith(seen)
@@ -96,24 +96,23 @@ def test_a_new_message_is_refused_while_somebody_reads(alice: httpx.Client, serv
 
 def test_who_left_but_watches_elsewhere_has_not_left(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
-    with server.client("alice") as other, thread.chatting("count to 250 delay=0.004") as found:
+    with server.client("alice") as other, thread.chatting("count to 5000 delay=0.005") as found:
         read(found, 2)
         with thread.at(other).joining() as elsewhere:
             read(elsewhere, 2)
             found.close()  # type: ignore[attr-defined]
             time.sleep(GRACE * 1.2)
             assert thread.status()["running"]
-            assert said(list(elsewhere)).endswith(" 250 done.")
+            thread.stop()
+            assert list(elsewhere)[-1].name == "end"
 
 
 def test_a_run_that_shall_go_on_does_so_without_a_reader(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
-    with thread.chatting("count to 200 delay=0.005", on_disconnect="continue") as found:
+    with thread.chatting("count to 300 delay=0.005", on_disconnect="continue") as found:
         read(found, 2)
-    time.sleep(GRACE * 1.2)
-    assert thread.status()["running"]
     thread.until_idle()
-    assert thread.history()[-1][1].endswith(" 200 done.")
+    assert thread.history()[-1][1].endswith(" 300 done.")
 
 
 def test_the_servers_setting_says_what_becomes_of_a_run_unless_the_message_does(patient: Served) -> None:

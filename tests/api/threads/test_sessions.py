@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import Connection, event, func, insert, select, text
 
 from caesura.store import schema
+from tests.api.reading import until
 from tests.api.server import Served
-from tests.api.threads.thread import Thread, one, read, until
+from tests.api.threads.thread import Thread, one, read
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 

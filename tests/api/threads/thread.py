@@ -1,14 +1,13 @@
 """A thread and what a front end does with it."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
 import httpx
 
-from tests.api.reading import Event, parse
+from tests.api.reading import Event, parse, until
 
 
 @dataclass(frozen=True)
@@ -135,10 +134,3 @@ def read(found: Iterator[Event], pieces: int) -> list[Event]:
     while names(taken).count("messages/partial") < pieces:
         taken.append(next(found))
     return taken
-
-
-def until(check: Callable[[], bool], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.02)
