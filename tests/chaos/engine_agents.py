@@ -65,12 +65,49 @@ class Fixed(BaseChatModel):
             return ["I ", "ask."], [("call-lead", "helper", '{"task": "help"}')]
         if self.role == "waits":
             return ["I ", "wait."], [("call-wait", "wait", '{"text": "w"}')]
+        if self.role == "graph":
+            return ["Working ", "on ", "it."], [("call-jot", "jot", '{"text": "a"}')]
         id = f"{self.role}-{len(told)}"
         calls = [
             (f"call-{id}-note", "note", '{"text": "a"}'),
             (f"call-{id}-seal", "seal", '{"text": "b"}'),
         ]
         return ["Working ", "on ", "it."], calls
+"""
+
+#: An operator's own graph: it speaks, uses a tool, speaks again, and asks.
+_GRAPH = """
+
+from langchain_core.tools import tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import interrupt
+
+
+@tool
+def jot(text: str) -> str:
+    "Jot it down."
+    with open({trace!r}, "a") as file:
+        file.write(f"jot {{text}}\\n")
+    return "jotted " + text
+
+
+async def speak(state):
+    return {{"messages": [await Fixed(role="graph").ainvoke(state["messages"])]}}
+
+
+def ask(state):
+    return {{"messages": [AIMessage(f"You said {{interrupt('which?')}}.")]}}
+
+
+graph = StateGraph(MessagesState)
+graph.add_node("speak", speak)
+graph.add_node("tools", ToolNode([jot]))
+graph.add_node("ask", ask)
+graph.add_edge(START, "speak")
+graph.add_conditional_edges("speak", tools_condition, {{"tools": "tools", "__end__": "ask"}})
+graph.add_edge("tools", "speak")
+graph = graph.compile()
 """
 
 _AGENTS = {
@@ -81,6 +118,7 @@ _AGENTS = {
     "words": (
         "tools: []\n  interrupt: {enabled: true}\n  model: {class: 'model:Fixed', options: {role: words}}"
     ),
+    "graph": "type: langgraph\n  graph: 'model:graph'",
     "helper": "tools: [note, seal]\n  model: {class: 'model:Fixed', options: {role: helper}}",
     "lead": (
         "tools: []\n  sub_agents: [{ref: helper, description: Helps}]\n"
@@ -95,7 +133,8 @@ def write_agents(folder: Path, wanted: str) -> None:
     if folder.exists():
         return
     folder.mkdir(parents=True)
-    (folder / "model.py").write_text(_MODEL)
+    own = _GRAPH.format(trace=str(folder.parent / "trace.txt")) if wanted == "graph" else ""
+    (folder / "model.py").write_text(_MODEL + own)
     for name in (wanted, *_NEEDED.get(wanted, ())):
         head = f"apiVersion: caesura/v1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n  "
         (folder / f"{name}.yaml").write_text(head + _AGENTS[name] + "\n")

@@ -172,6 +172,24 @@ async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(
     assert await at_every_place(files, killed) > FEWEST
 
 
+@pytest.mark.parametrize("at", ["commit", "events"])
+async def test_killed_anywhere_an_operators_graph_goes_on(
+    lives: Lives, files: Sequence[Place], at: str
+) -> None:
+    async def killed(file: Place, number: int) -> bool:
+        orders = file.orders("graph")
+        if await run(lives, replace(orders, **{at: number})) is not None:  # type: ignore[arg-type]
+            return False
+        assert await run(lives, orders) is not None
+        (found,) = await look(orders)
+        assert found.texts == [FIRST, "All done: 1 results.", "You said yes."], orders
+        # What the graph had not kept it does again: its tools are its own.
+        assert traces(orders) in (["jot a"], ["jot a", "jot a"])
+        return True
+
+    assert await at_every_place(files, killed) > FEWEST
+
+
 async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, files: Sequence[Place]) -> None:
     unknown = set[str | None]()
 
