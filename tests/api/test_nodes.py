@@ -1,8 +1,11 @@
 """Two servers on one database: whichever is asked, the answer is the same."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.api.reading import conversation, events, finished, outcome, send, text, to_segment_end
@@ -57,6 +60,33 @@ def test_a_key_is_good_once_over_all_nodes(nodes: Pair) -> None:
         first = here.post(url, json={"content": "echo x"}, headers=key).json()
         assert there.post(url, json={"content": "echo x"}, headers=key).json()["id"] == first["id"]
         assert there.post(url, json={"content": "echo y"}, headers=key).status_code == 422
+
+
+def test_the_same_request_many_times_at_once_is_one(nodes: Pair) -> None:
+    with nodes[0].client() as here, nodes[1].client() as there, ThreadPoolExecutor(8) as pool:
+
+        def at_once(path: str, body: dict[str, Any]) -> list[Any]:
+            def ask(client: httpx.Client) -> Any:
+                answer = client.post(path, json=body, headers={"Idempotency-Key": path})
+                return answer.status_code, answer.json().get("id")
+
+            return list(pool.map(ask, [here, there] * 4))
+
+        made = conversation(here)
+        (status, turn), *others = at_once(
+            f"/api/v2/conversations/{made}/turns", {"content": "write a.txt: x"}
+        )
+        assert status == 201
+        assert others == [(201, turn)] * 7
+        to_segment_end(here, turn)
+        (asked,) = here.get("/api/v2/interrupts").json()["interrupts"]
+        path = f"/api/v2/interrupts/{asked['id']}/answer"
+        assert at_once(path, {"decision": "approve"}) == [(200, turn)] * 8
+        assert outcome(events(here, turn)).name == "finished"
+        stopped = send(here, made, "count to 100000 delay=0.01")["id"]
+        here.post(f"/api/v2/turns/{stopped}/stop")
+        assert at_once(f"/api/v2/turns/{stopped}/retry", {}) == [(200, stopped)] * 8
+        here.post(f"/api/v2/turns/{stopped}/stop")
 
 
 def test_a_node_that_ends_hands_its_run_over(nodes: Pair) -> None:

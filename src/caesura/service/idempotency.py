@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from caesura.core.errors import BadInput
+from caesura.core.errors import BadInput, Conflict
 from caesura.store import keys, turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
@@ -51,10 +51,11 @@ async def once(
 
     try:
         turn, _ = await database.write_ahead(attempt, committed)
-    except IntegrityError:
+    except (IntegrityError, Conflict):
         if key is None:
             raise
-        # Two at once under one key: the other one was first, and is to be found now.
+        # Two at once under one key: the other one was first, in keeping the key or in what it is for, and is
+        # to be found now. If it was somebody else the conflict comes again.
         turn, _ = await database.write_ahead(attempt, committed)
     return turn
 
