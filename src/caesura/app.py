@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -14,8 +15,10 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 import caesura
+from caesura.agents.faults import Fault
 from caesura.agents.loader import Catalog
-from caesura.agents.models import default_model
+from caesura.agents.models import ModelUnavailable, chat_models, default_model
+from caesura.agents.spec import Model
 from caesura.agents.tools.registry import standard
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
@@ -38,6 +41,8 @@ from caesura.log import Log
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
 from caesura.store.open import open_database
+
+logger = logging.getLogger(__name__)
 
 #: So many objects more than before make Python look for garbage. Each stream and each row is some of them.
 _YOUNG = 10_000
@@ -137,7 +142,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     log = Log(database, committed=counted.committed)
     stack.push_async_callback(log.close)
     registry = standard()
-    catalog = Catalog(settings.agents_dir, registry.names)
+    catalog = Catalog(settings.agents_dir, registry.names, report=_warn)
     _check_agents(catalog, settings)
     engine = Engine(
         database,
@@ -145,7 +150,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         catalog,
         registry,
         workspaces=settings.data_dir.absolute() / "workspaces",
-        default_model=default_model(os.environ, settings.model),
+        default_model=_model(settings),
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout),
         lease=settings.lease,
@@ -189,4 +194,18 @@ def _check_agents(catalog: Catalog, settings: Settings) -> None:
     try:
         catalog.get(settings.default_agent)
     except NotFound as error:
-        raise StartupError(f"CAESURA_DEFAULT_AGENT: {error}") from error
+        why = f" (caesura agents check {settings.agents_dir} says why)" if catalog.faults else ""
+        raise StartupError(f"CAESURA_DEFAULT_AGENT: {error}{why}") from error
+
+
+def _model(settings: Settings) -> str:
+    name = default_model(os.environ, settings.model)
+    try:
+        chat_models(Model(), name, os.environ)
+    except ModelUnavailable as error:
+        raise StartupError(f"CAESURA_MODEL: {error.message} (or set CAESURA_MODEL=demo)") from error
+    return name
+
+
+def _warn(fault: Fault) -> None:
+    logger.warning("an agent file is at fault: %s", fault)

@@ -271,6 +271,37 @@ def test_an_operators_agent_takes_the_place_of_one_that_ships(tmp_path: Path) ->
     assert found.get("assistant").description != "mine"
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("mine.yaml", agent("assistant", "{tools: [read_file], colour: red}")), ("assistant.yaml", "spec: [\n")],
+    ids=["at fault", "unreadable"],
+)
+def test_an_operators_file_at_fault_does_not_let_the_one_that_ships_in(
+    tmp_path: Path, file: str, text: str
+) -> None:
+    put(tmp_path, file, text)
+    found = catalog(tmp_path)
+    assert [fault.file for fault in found.faults] == [file]
+    with pytest.raises(NotFound):
+        found.get("assistant")
+    assert "approval-agent" in names(found)
+    put(tmp_path, file, agent("assistant", "{tools: [read_file]}"))
+    found.refresh()
+    assert found.get("assistant").spec.tools == ["read_file"]
+    assert found.faults == ()
+
+
+def test_each_new_fault_is_reported_once(tmp_path: Path) -> None:
+    told: list[str] = []
+    put(tmp_path, "a.yaml", agent("a", "{colour: red}"))
+    found = Catalog(tmp_path, TOOLS, clock=Clock(), report=lambda fault: told.append(fault.field))
+    assert told == ["spec.colour"]
+    put(tmp_path, "b.yaml", agent("b", "{size: large}"))
+    found.refresh()
+    found.refresh()
+    assert told == ["spec.colour", "spec.size"]
+
+
 def test_a_changed_file_is_looked_for_at_most_once_a_second(tmp_path: Path) -> None:
     clock = Clock()
     put(tmp_path, "a.yaml", agent("a", "{description: old}"))

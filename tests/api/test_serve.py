@@ -17,7 +17,7 @@ import pytest
 
 import caesura
 from caesura.core.errors import StartupError
-from tests.api.reading import Event, conversation, events, follow, send, text
+from tests.api.reading import Event, conversation, events, follow, send, text, until
 from tests.api.server import Served
 
 PROGRAM = """
@@ -127,18 +127,34 @@ def test_a_wrong_setting_is_one_line(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"default_agent": "nobody"}, "CAESURA_DEFAULT_AGENT: agent not found: nobody"),
+        ({"model": "foo:bar"}, "CAESURA_MODEL: unknown model provider: foo"),
+        ({"model": "openai:gpt-4o"}, "CAESURA_MODEL: model openai:gpt-4o needs a key: set OPENAI_API_KEY"),
         ({"agents_dir": "/nowhere"}, "CAESURA_AGENTS_DIR: there is no folder /nowhere"),
         ({"database_url": "sqlite:////proc/nowhere/x.db"}, "cannot be opened"),
         ({"host": "203.0.113.1"}, "cannot listen on 203.0.113.1"),
     ],
 )
 def test_what_stops_the_start_is_said_in_one_line(
-    tmp_path: Path, settings: dict[str, Any], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], said: str
 ) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(StartupError) as error:
         Served(tmp_path, **settings).start()
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_file_at_fault_is_told_at_the_start_and_later(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    (agents / "one.yaml").write_text("kind: Agent\n")
+    with Served(tmp_path) as server, server.client() as client:
+        (agents / "two.yaml").write_text("kind: [\n")
+        until(lambda: client.get("/api/v2/agents").status_code == 200 and "two.yaml" in caplog.text)
+    said = [record.getMessage() for record in caplog.records if record.name == "caesura.app"]
+    assert said[0] == "an agent file is at fault: one.yaml:1: apiVersion: is required"
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_opened(tmp_path: Path) -> None:

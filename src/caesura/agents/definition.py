@@ -67,6 +67,11 @@ class Reading:
     name: str | None = None
     references: tuple[Reference, ...] = ()
 
+    @property
+    def called(self) -> str:
+        """Its name, or what it is most likely meant to be."""
+        return self.name or self.path.stem
+
 
 def stamp_of(paths: Iterable[Path]) -> Stamp:
     return tuple(_stamp(path) for path in paths)

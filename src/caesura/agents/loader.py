@@ -48,7 +48,9 @@ class Link:
 
 
 class Catalog:
-    """Agents by name. An agent stays in service until its file is deleted or a good version replaces it.
+    """Agents by name. An agent stays in service until its file is deleted or a good version replaces it. One
+    that ships gives its name up to an operator's file even if that is at fault: it may do what the operator
+    wanted to forbid. `report` is told each new fault.
 
     Not for use from several threads at once.
     """
@@ -61,10 +63,11 @@ class Catalog:
         builtin: Path | None = BUILTIN,
         clock: Callable[[], float] = time.monotonic,
         interval: float = 1.0,
+        report: Callable[[Fault], None] = lambda fault: None,
     ) -> None:
         self._folders = [folder for folder in (builtin, directory) if folder is not None]
         self._directory = directory
-        self._tools, self._clock, self._interval = tools, clock, interval
+        self._tools, self._clock, self._interval, self._report = tools, clock, interval, report
         self._readings: dict[Path, Reading] = {}
         self._good: dict[Path, Definition] = {}
         self._serving: dict[str, Agent] = {}
@@ -102,12 +105,15 @@ class Catalog:
         missing = self._missing()
         if not (changed or gone) and missing == self._absent:
             return False
-        self._serving = _Linker(self._good, self._serving).link(paths)
         readings = [self._readings[path] for path in paths]
+        self._serving = _Linker(self._good, self._serving).link(readings)
         own = [fault for reading in readings for fault in reading.faults]
         holders = {name: agent.path for name, agent in self._serving.items()}
         self._absent = missing
-        self._faults = (*missing, *own, *references.faults(readings, holders, BUILTIN))
+        known, self._faults = self._faults, (*missing, *own, *references.faults(readings, holders, BUILTIN))
+        for fault in self._faults:
+            if fault not in known:
+                self._report(fault)
         return True
 
     def _look(self) -> None:
@@ -138,10 +144,12 @@ class _Linker:
         self._chosen: dict[str, Definition] = {}
         self._linked: dict[str, Agent | None] = {}
 
-    def link(self, paths: list[Path]) -> dict[str, Agent]:
-        found = [self._good[path] for path in paths if path in self._good]
+    def link(self, readings: list[Reading]) -> dict[str, Agent]:
+        found = [self._good[reading.path] for reading in readings if reading.path in self._good]
+        spoken_for = {r.called for r in readings if r.path not in self._good and r.path.parent != BUILTIN}
         for item in sorted(found, key=self._incumbents_first):
-            self._choose(item)
+            if item.path.parent != BUILTIN or item.name not in spoken_for:
+                self._choose(item)
         agents = {name: self._agent(name, ()) for name in self._chosen}
         return {name: agent for name, agent in agents.items() if agent}
 

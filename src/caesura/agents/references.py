@@ -13,15 +13,15 @@ def faults(readings: Sequence[Reading], serving: Mapping[str, Path], builtin: Pa
     """What is wrong between these files, given which of them hold the names in service."""
     holders: dict[str, Reading] = {}
     for reading in readings:
-        if reading.name is not None and _takes(reading, holders.get(reading.name), serving, builtin):
-            holders[reading.name] = reading
+        if _takes(reading, holders.get(reading.called), serving, builtin):
+            holders[reading.called] = reading
     return [fault for reading in readings for fault in _faults(reading, holders, serving, builtin)]
 
 
 def _takes(reading: Reading, holder: Reading | None, serving: Mapping[str, Path], builtin: Path) -> bool:
     if holder is None:
         return True
-    serves = serving.get(reading.name or "")
+    serves = serving.get(reading.called)
     if serves is not None:
         return reading.path == serves
     return holder.path.parent == builtin != reading.path.parent
@@ -30,8 +30,8 @@ def _takes(reading: Reading, holder: Reading | None, serving: Mapping[str, Path]
 def _faults(
     reading: Reading, holders: Mapping[str, Reading], serving: Mapping[str, Path], builtin: Path
 ) -> Iterator[Fault]:
-    file, holder = reading.path.name, holders.get(reading.name or "")
-    if holder is not None and holder is not reading and reading.path.parent != builtin:
+    file, holder = reading.path.name, holders[reading.called]
+    if holder is not reading and reading.name is not None and reading.path.parent != builtin:
         message = f"the name {reading.name} is already taken by {holder.path.name}"
         yield Fault(file, 0, "metadata.name", message, "choose another name")
     for reference in reading.references:
@@ -45,8 +45,8 @@ def _wrong(
     name = reference.name
     if name not in holders:
         return f"unknown agent: {name}", did_you_mean(name, holders)
-    if reading.name is not None and (way := _way(name, reading.name, holders)):
-        circle = " → ".join([reading.name, *way])
+    if way := _way(name, reading.called, holders):
+        circle = " → ".join([reading.called, *way])
         return f"agents call each other in a circle: {circle}", "break the circle"
     if name not in serving:
         return f"agent {name} cannot be used", "see the faults of that agent"
