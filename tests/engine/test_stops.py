@@ -9,7 +9,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.errors import NothingPending
 from caesura.store import turns
-from tests.engine.world import YES, World, roles
+from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Hang, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
@@ -78,6 +78,23 @@ async def test_stopped_before_a_tool_was_called_the_call_is_said_not_to_be_done(
     ]
     assert (await world.say("what now")).finished
     assert world.traces() == ["note a"]
+
+
+async def test_a_yes_from_before_a_stop_is_no_yes_to_another_attempt(world: World) -> None:
+    world.agent("tools: [seal]")
+    other = Call("seal", {"text": "c"}, "seal-2")
+    world.desk.script(Say("both", [SEAL, other]), Say("done"))
+    said = await world.say("go")
+    first, _ = said.interrupts
+    assert not await world.answer(said.turn, {first.id: YES})
+    await stop_waiting(world, said.turn, "user")
+    await world.database.write(turns.reopen, said.turn.id)
+    world.engine.supervisor.nudge()
+    again = await world.segment(said.turn)
+    assert [item.tool_call_id for item in again.interrupts] == ["seal-1", "seal-2"]
+    assert world.traces() == []
+    assert (await world.resume(again, YES, NO)).finished
+    assert world.traces() == ["seal b"]
 
 
 async def stop_waiting(world: World, turn: turns.Turn, reason: str) -> list[ev.Event]:

@@ -48,6 +48,9 @@ class Transcript:
     #: How often each tool call was begun.
     attempts: dict[str, int] = field(default_factory=dict)
     pending: tuple[Interrupt, ...] = ()
+    #: What was asked, and what of it before the person stopped the turn: a yes to that is none any more.
+    asked: set[str] = field(default_factory=set)
+    lapsed: set[str] = field(default_factory=set)
     outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
     segment: int = 0
     #: Whether the segment still waits for its `SegmentEnded`.
@@ -89,10 +92,12 @@ class Transcript:
                 self.title = title
             case ev.Interrupted(interrupts):
                 self.pending, self.outcome = interrupts, event
+                self.asked.update(item.id for item in interrupts)
             case ev.InterruptClosed():
                 self._close(event)
             case ev.Finished() | ev.Failed() | ev.Stopped():
                 self.pending, self.outcome = (), event
+                self.lapsed = set(self.asked) if isinstance(event, ev.Stopped) else self.lapsed
             case ev.SegmentEnded():
                 self.open = False
             case ev.ArtifactChanged():

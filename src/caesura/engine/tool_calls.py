@@ -26,6 +26,7 @@ from caesura.engine import texts, translate
 from caesura.engine.run import Asks, Released, Scope
 from caesura.store import tool_calls as journal
 from caesura.store import turns
+from caesura.store.interrupts import Asked
 
 logger = logging.getLogger(__name__)
 
@@ -73,18 +74,22 @@ class _Call:
         return given
 
     def _given(self, unknown: bool) -> Answer | None:
-        """What the rows say was decided and not yet done. Each attempt at the call that nobody knows the
-        outcome of needs a decision of its own."""
-        answers = self._answers("approval", unknown)
-        attempts = self._run.transcript.attempts.get(self._id, 0)
-        return answers[-1] if answers and (not unknown or len(answers) >= attempts) else None
+        """What the rows say was decided and not yet done, unless the person has stopped the turn since. Each
+        attempt at the call that nobody knows the outcome of needs a decision of its own."""
+        transcript = self._run.transcript
+        decided = self._answered("approval", unknown)
+        if not decided or decided[-1].interrupt.id in transcript.lapsed:
+            return None
+        enough = not unknown or len(decided) >= transcript.attempts.get(self._id, 0)
+        return decided[-1].answer if enough else None
 
-    def _answers(self, kind: str, unknown: bool = False) -> list[Answer]:
-        mine = [item for item in self._run.asked if item.interrupt.tool_call_id == self._id]
+    def _answered(self, kind: str, unknown: bool = False) -> list[Asked]:
         return [
-            item.answer
-            for item in mine
-            if item.answer and item.interrupt.kind == kind and item.interrupt.unknown == unknown
+            item
+            for item in self._run.asked
+            if (item.interrupt.tool_call_id, item.interrupt.kind) == (self._id, kind)
+            and item.interrupt.unknown == unknown
+            and item.answer
         ]
 
     def _question(self, unknown: bool) -> Interrupt:
@@ -104,11 +109,11 @@ class _Call:
     def _asked(self, question: Interrupt) -> Answer:
         """The answer to a question of the tool itself: of each kind the first one to the first, and so on."""
         self._questions[question.kind] += 1
-        place, answers = self._questions[question.kind], self._answers(question.kind)
-        if len(answers) < place:
+        place, answered = self._questions[question.kind], self._answered(question.kind)
+        if len(answered) < place or (answer := answered[place - 1].answer) is None:
             mine = replace(question, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
             raise Asks([mine])
-        return answers[place - 1]
+        return answer
 
     async def _decided(self, answer: Answer, unknown: bool = False) -> ToolMessage:
         match answer.decision:
