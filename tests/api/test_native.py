@@ -1,5 +1,6 @@
 """Every route of the native API, over a real server."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -375,6 +376,24 @@ def test_the_inbox_shows_what_waits_over_all_conversations(server: Served) -> No
         assert [item["conversation_id"] for item in found] == [turn["conversation_id"] for turn in turns]
         answer(client, found[0]["id"], "approve")
         assert len(client.get("/api/v2/interrupts").json()["interrupts"]) == 1
+
+
+def test_the_inbox_comes_in_pages_on_whichever_database(tmp_path: Path, database_url: str) -> None:
+    with Served(tmp_path, database_url=database_url) as server, server.client("pager") as client:
+        turns = [pending(client, "write hello.py: print(1)")[0]["id"] for _ in range(5)]
+        seen, cursor = list[str](), None
+        while True:
+            page = client.get(
+                "/api/v2/interrupts", params={"limit": 2} | ({"cursor": cursor} if cursor else {})
+            )
+            seen += [item["turn_id"] for item in page.json()["interrupts"]]
+            if (cursor := page.json()["next"]) is None:
+                break
+            assert len(page.json()["interrupts"]) == 2
+        assert seen == turns
+        for path in ("interrupts", "conversations"):
+            forged = client.get(f"/api/v2/{path}", params={"cursor": "W3RydWUsICJ4Il0"})  # [true, "x"]
+            assert forged.status_code == 400
 
 
 def test_always_allow_holds_along_the_branch(alice: httpx.Client) -> None:

@@ -32,6 +32,6 @@ def position(text: str) -> tuple[int, str]:
         at, id = orjson.loads(base64.b64decode(padded.encode("ascii"), b"-_", validate=True))
     except (ValueError, TypeError, binascii.Error) as error:
         raise BadInput("cursor is not one that this API gave") from error
-    if not isinstance(at, int) or not isinstance(id, str) or not 0 <= at < 2**63:
+    if type(at) is not int or not isinstance(id, str) or not 0 <= at < 2**63:
         raise BadInput("cursor is not one that this API gave")
     return at, id

@@ -11,9 +11,9 @@ class Inbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def waiting(self, user_id: str, limit: int = 100) -> list[Asked]:
-        """Oldest first."""
-        return await self._database.read(interrupts.inbox, user_id, limit)
+    async def waiting(self, user_id: str, limit: int, after: tuple[int, str] | None = None) -> list[Asked]:
+        """Oldest first; those behind the one that was made then and has that id."""
+        return await self._database.read(interrupts.inbox, user_id, limit, *([after] if after else []))
 
     async def get(self, user_id: str, interrupt_id: str) -> Asked:
         return await self._database.read(interrupts.get, interrupt_id, user_id)

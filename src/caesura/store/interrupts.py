@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    String,
+    and_,
+    bindparam,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from caesura.core import interrupts as core
 from caesura.core import plain
@@ -66,9 +78,12 @@ def of(connection: Connection, turn: int) -> list[Asked]:
     return _found(connection, _OF, turn=turn)
 
 
-def inbox(connection: Connection, user_id: str, limit: int = 100) -> list[Asked]:
-    """What waits for this person, over all conversations, oldest first."""
-    return _found(connection, _INBOX, user_id=user_id, limit=limit)
+def inbox(
+    connection: Connection, user_id: str, limit: int = 100, after: tuple[int, str] = (-1, "")
+) -> list[Asked]:
+    """What waits for this person, over all conversations, oldest first, behind the one made and named so."""
+    at, id = after
+    return _found(connection, _INBOX, user_id=user_id, limit=limit, after_at=at, after_id=id)
 
 
 def count_pending(connection: Connection) -> int:
@@ -156,7 +171,9 @@ _PENDING = Prepared(_ITS.where(_open()))
 _UNANSWERED = Prepared(_ITS.where(interrupts.c.status == "pending"))
 _MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
 _GET = Prepared(_MINE.where(interrupts.c.id == bindparam("id")))
-_INBOX = Prepared(_MINE.where(_open()).limit(bindparam("limit")))
+_AFTER = tuple_(bindparam("after_at", type_=BigInteger), bindparam("after_id", type_=String))
+_BEHIND = tuple_(interrupts.c.created_at, interrupts.c.id) > _AFTER
+_INBOX = Prepared(_MINE.where(_open(), _BEHIND).limit(bindparam("limit")))
 _HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with_for_update())
 _UPDATE = update(interrupts).where(interrupts.c.id == bindparam("at_id")).values(closed_at=now_ms())
 _CLOSE = Prepared(_UPDATE.where(_open()))

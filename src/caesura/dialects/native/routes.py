@@ -30,6 +30,8 @@ _STREAM = sse.documented(encode.NAMES.values(), "One event for each fact; `id` i
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
 
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
+Limit = Annotated[int | None, Query(ge=1, le=2**31)]
+PageCursor = Annotated[str | None, Query(max_length=1000)]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -85,8 +87,8 @@ async def create(here: Here, user_id: User, new: wire.NewConversation) -> wire.C
 async def listing(
     here: Here,
     user_id: User,
-    limit: Annotated[int | None, Query(ge=1, le=2**31)] = None,
-    cursor: Annotated[str | None, Query(max_length=1000)] = None,
+    limit: Limit = None,
+    cursor: PageCursor = None,
     order: Literal["updated", "created"] = "updated",
 ) -> wire.Conversations:
     """Newest first. More than the largest page is taken as the largest page."""
@@ -211,11 +213,18 @@ async def events(
 # --- interrupts
 
 
-@router.get("/interrupts", tags=["interrupts"])
-async def inbox(here: Here, user_id: User) -> wire.Inbox:
-    """What waits for me, over all conversations, oldest first."""
-    found = await here.service.inbox.waiting(user_id)
-    return wire.Inbox(interrupts=[wire.Asked.of_row(item) for item in found])
+@router.get("/interrupts", tags=["interrupts"], responses=documented(FORM, 400, 422))
+async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCursor = None) -> wire.Inbox:
+    """What waits for me, over all conversations, oldest first. One page is as large as it may be unless
+    `limit` says less."""
+    after = pagination.position(cursor) if cursor is not None else None
+    size = here.pages.size(limit or here.pages.largest)
+    found = await here.service.inbox.waiting(user_id, size + 1, after)
+    last = found[size - 1] if len(found) > size else None
+    return wire.Inbox(
+        interrupts=[wire.Asked.of_row(item) for item in found[:size]],
+        next=pagination.cursor(last.created_at, last.interrupt.id) if last else None,
+    )
 
 
 @router.get("/interrupts/{interrupt_id}", tags=["interrupts"], responses=_FOUND)

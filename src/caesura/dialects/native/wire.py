@@ -233,6 +233,7 @@ class Asked(Interrupt):
 
 class Inbox(BaseModel):
     interrupts: list[Asked]
+    next: str | None = Field(description="The cursor of the next page; null after the last one")
 
 
 class Turn(BaseModel):
