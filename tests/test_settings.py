@@ -75,6 +75,8 @@ def test_settings_do_not_change() -> None:
         ({"DATABASE_URL": "mysql://x"}, "CAESURA_DATABASE_URL: must be sqlite:///"),
         ({"DATABASE_URL": "postgresql://x/y"}, "CAESURA_SECRET is required"),
         ({"REDIS_URL": "localhost"}, "CAESURA_REDIS_URL"),
+        ({"REDIS_URL": "redis://host:port"}, "CAESURA_REDIS_URL: must be redis://host:port/number"),
+        ({"TRUSTED_PROXIES": "10.0.0.0/8,gateway"}, "CAESURA_TRUSTED_PROXIES: 'gateway' is not an address"),
         ({"AUTH": "none", "HOST": "0.0.0.0"}, "CAESURA_AUTH=none needs a loopback"),
         ({"LOG_LEVEL": "loud"}, "CAESURA_LOG_LEVEL"),
     ],
@@ -129,6 +131,7 @@ def test_a_secret_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) ->
     assert secret_of(settings) == made
     assert (tmp_path / "new" / "secret").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["secret"]
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_secret_that_is_set_is_not_kept(tmp_path: Path) -> None:

@@ -121,6 +121,8 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         abort=context.streams.abort,
         grace=settings.drain,
         silence=settings.stream_ttl,
+        patience=settings.request_timeout,
+        proxies=settings.trusted_proxies,
     )
 
 

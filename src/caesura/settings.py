@@ -8,6 +8,7 @@ import re
 import secrets
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -44,6 +45,9 @@ class Settings(BaseSettings):
     token_hours: float = Field(default=24.0, gt=0, le=24 * 366)
     cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
 
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
+
+    request_timeout: Seconds = 60.0
     sse_ping_interval: Seconds = 15.0
     stream_timeout: Seconds = 300.0
     stream_ttl: Seconds = 30.0
@@ -71,7 +75,7 @@ class Settings(BaseSettings):
         except ValidationError as error:
             raise StartupError("; ".join(_faults(error))) from error
 
-    @field_validator("cors_origins", mode="before")
+    @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
@@ -87,6 +91,16 @@ class Settings(BaseSettings):
                 raise ValueError(f"{origin!r} is not an origin such as https://chat.example.org")
         return value
 
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for network in value:
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                raise ValueError(f"{network!r} is not an address or a network such as 10.0.0.0/8") from error
+        return value
+
     @field_validator("default_agent")
     @classmethod
     def _agent_name(cls, value: str) -> str:
@@ -97,7 +111,7 @@ class Settings(BaseSettings):
     @field_validator("redis_url")
     @classmethod
     def _redis(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("redis://", "rediss://")):
+        if value is not None and not (value.startswith(("redis://", "rediss://")) and _port_fits(value)):
             raise ValueError("must be redis://host:port/number")
         return value
 
@@ -133,7 +147,7 @@ class Settings(BaseSettings):
 
     @property
     def database(self) -> str:
-        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'caesura.db'}"
+        return self.database_url or f"sqlite:///{quote(str(self.data_dir.absolute() / 'caesura.db'))}"
 
 
 def secret_of(settings: Settings) -> str:
@@ -157,6 +171,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _port_fits(url: str) -> bool:
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False
+
+
 def _rate(value: str) -> str:
     if not _RATE.fullmatch(value):
         raise ValueError("must be such as 60/minute (second, minute, hour or day), or off")
@@ -164,7 +185,7 @@ def _rate(value: str) -> str:
 
 
 def _kept_secret(path: Path) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     if not path.exists():
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,16 +1,19 @@
 """The edges of the server: bodies, rates, origins, headers, health, metrics, errors nobody expected."""
 
+import asyncio
 import logging
 import re
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from caesura.core.errors import Unavailable
+from caesura.core.errors import Unauthenticated, Unavailable
 from caesura.service.conversations import Conversations
-from tests.api.reading import conversation, finished, until
+from tests.api.reading import conversation, events, finished, outcome, send, until
 from tests.api.server import PASSWORD, Served
 
 ORIGIN = "https://chat.example.org"
@@ -207,6 +210,35 @@ def test_metrics_count_what_happened(tmp_path: Path) -> None:
     assert "caesura_runs_running" in values
 
 
+# --- slowness
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /health HT",
+        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+        b"POST /api/auth/login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50\r\n\r\n{",
+        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /health HT",
+    ],
+    ids=["nothing", "half a line", "half a head", "half a body", "half a second request"],
+)
+def test_a_request_that_does_not_come_is_not_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    with Served(tmp_path, request_timeout=0.5) as server:
+        with socket.create_connection(("127.0.0.1", server.port), 30) as connection:
+            connection.sendall(sent)
+            with suppress(ConnectionResetError):
+                while connection.recv(65536):
+                    pass
+        with server.client() as client:
+            turn = send(client, conversation(client), "count to 80 delay=0.01")
+            assert outcome(events(client, turn["id"])).name == "finished"  # a stream takes its time
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 # --- rates
 
 
@@ -247,6 +279,41 @@ def test_attempts_to_log_in_are_limited_by_name(tmp_path: Path) -> None:
         assert refused.json() == {"detail": "Too many requests"}
         other = client.post("/api/auth/login", json={"username": "bob", "password": PASSWORD})
         assert other.status_code == 200
+
+
+def test_attempts_to_log_in_are_limited_by_address_over_all_names(tmp_path: Path) -> None:
+    with Served(tmp_path, rate_logins="1/minute") as server, server.client(None) as client:
+        tries = [{"username": f"nobody-{number}", "password": "wrong horse"} for number in range(11)]
+        codes = [client.post("/api/auth/login", json=body).status_code for body in tries]
+        assert codes == [401] * 10 + [429]
+
+
+@pytest.mark.parametrize(("proxies", "last"), [("", 429), ("127.0.0.0/8", 401)])
+def test_only_a_trusted_proxy_says_whom_it_speaks_for(tmp_path: Path, proxies: str, last: int) -> None:
+    with (
+        Served(tmp_path, rate_logins="2/minute", trusted_proxies=proxies) as server,
+        server.client(None) as client,
+    ):
+        body = {"username": "alice", "password": "wrong horse"}
+        codes = [
+            client.post("/api/auth/login", json=body, headers={"X-Forwarded-For": f"10.0.0.{n}"}).status_code
+            for n in range(3)
+        ]
+        assert codes == [401, 401, last]
+
+
+def test_who_would_wait_too_long_to_log_in_is_told_so(tmp_path: Path) -> None:
+    with Served(tmp_path) as server:
+        people = server.context.service.people
+
+        async def crowd() -> list[str]:
+            tries = [people.authenticate("nobody", "wrong horse") for _ in range(60)]
+            return [type(error).__name__ for error in await asyncio.gather(*tries, return_exceptions=True)]
+
+        refused = server.call(crowd())
+        assert set(refused) == {"Unauthenticated", "TooManyRequests"}
+        with pytest.raises(Unauthenticated):
+            server.call(people.authenticate("nobody", "wrong horse"))
 
 
 def test_registrations_are_limited_by_address(tmp_path: Path) -> None:

@@ -175,6 +175,9 @@ def test_in_the_one_person_mode_no_token_is_needed(alone: Served) -> None:
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://127.0.0.1:1"},
+        {"Host": "["},
+        {"Host": "[::1"},
+        {"Origin": "http://["},
     ],
 )
 def test_in_the_one_person_mode_no_other_page_is_let_in(alone: Served, headers: dict[str, str]) -> None:

@@ -43,6 +43,11 @@ async def test_a_line_of_a_run_carries_its_turn() -> None:
     assert json.loads(line)["turn"] == "turn-1"
 
 
+def test_nobody_makes_up_lines() -> None:
+    told = record("GET /\n12:00:00 ERROR forged\x1b[2J\u2028")
+    assert TextFormatter().format(told).endswith("GET /\\n12:00:00 ERROR forged\\x1b[2J\\u2028")
+
+
 def test_an_error_stays_one_line() -> None:
     try:
         raise ValueError("boom")

@@ -17,6 +17,7 @@ import pytest_asyncio
 from sqlalchemy import Connection, event
 
 from caesura.core.errors import BadInput, CaesuraError, StartupError, Unavailable
+from caesura.settings import Settings
 from caesura.store import users
 from caesura.store.open import open_database
 from caesura.store.sqlite import Sqlite
@@ -50,6 +51,21 @@ async def database(tmp_path: Path) -> AsyncIterator[Sqlite]:
     database = Sqlite(tmp_path / "caesura.db", busy_timeout=0.1)
     yield database
     await database.close()
+
+
+@pytest.mark.parametrize("folder", ["a?b", "a%41b", "a#b", "a b", "ä"])
+async def test_the_file_is_where_it_was_wanted_and_for_its_owner_alone(tmp_path: Path, folder: str) -> None:
+    settings = Settings.load(data_dir=tmp_path / folder)
+    database = await open_database(settings.database)
+    try:
+        await database.write(users.create, "alice", "hash")
+        made = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / folder).iterdir()}
+    finally:
+        await database.close()
+    assert os.listdir(tmp_path) == [folder]
+    assert made.keys() >= {"caesura.db", "caesura.db-wal"}
+    assert set(made.values()) == {0o600}
+    assert (tmp_path / folder).stat().st_mode & 0o777 == 0o700
 
 
 async def test_a_database_locked_by_another_process_is_unavailable_until_it_is_free(

@@ -64,6 +64,8 @@ def serve(
     auth: Annotated[str | None, _flag("password, or none for one person on this machine")] = None,
     token_hours: Annotated[str | None, _flag("How long a log-in holds (24)")] = None,
     cors_origins: Annotated[str | None, _flag("Origins of other web pages, with commas between")] = None,
+    trusted_proxies: Annotated[str | None, _flag("Proxies whose X-Forwarded-For is believed (none)")] = None,
+    request_timeout: Annotated[str | None, _flag("Seconds in which a request must have come (60)")] = None,
     sse_ping_interval: Annotated[str | None, _flag("Seconds of silence before a stream pings (15)")] = None,
     stream_timeout: Annotated[str | None, _flag("Seconds that a turn may run (300)")] = None,
     stream_ttl: Annotated[str | None, _flag("Seconds that a reader may take nothing (30)")] = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
@@ -178,9 +178,19 @@ async def _credentials(request: Request) -> Credentials:
 def _local(request: Request, origins: tuple[str, ...]) -> str:
     """No token is asked for, so another web page in the same browser must not be let in."""
     host = request.headers.get("host", "")
-    if urlsplit(f"//{host}").hostname not in ("localhost", "127.0.0.1", "::1"):
+    named = _split(f"//{host}")
+    if named is None or named.hostname not in ("localhost", "127.0.0.1", "::1"):
         raise Forbidden("this server answers to its loopback name only")
     origin = request.headers.get("origin")
-    if origin is not None and origin not in origins and urlsplit(origin).netloc != host:
-        raise Forbidden("another web page may not use this server")
+    if origin is not None and origin not in origins:
+        page = _split(origin)
+        if page is None or page.netloc != host:
+            raise Forbidden("another web page may not use this server")
     return LOCAL
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None

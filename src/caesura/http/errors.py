@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from caesura.core import ids, plain
@@ -128,6 +129,8 @@ class Faults:
 
         try:
             await self._app(scope, receive, watch)
+        except ClientDisconnect:
+            pass  # in the middle of its request: there is nobody to answer
         except Exception as error:
             if started:
                 raise  # half an answer cannot be taken back: the server closes the connection

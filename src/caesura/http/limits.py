@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _PATIENCE = 1.0
+#: From one address, as many people may log in as often as each may.
+_NAMES = 10
 
 
 class Limits:
@@ -38,6 +40,8 @@ class Limits:
         self._rates: dict[str, RateLimitItem] = {
             name: parse(rate) for name, rate in rates.items() if rate != "off"
         }
+        if (one := self._rates.get("logins")) is not None:
+            self._rates["addresses"] = type(one)(one.amount * _NAMES, one.multiples)
         self._redis = None if redis_url is None else _client(redis_url)
         self._limiter = FixedWindowRateLimiter(_storage(redis_url, self._redis))
 
@@ -48,7 +52,9 @@ class Limits:
         await self._hit("runs", user_id)
 
     async def logins(self, username: str, address: str) -> None:
+        """Counted for the name from this address, and for the address over all names."""
         await self._hit("logins", username, address)
+        await self._hit("addresses", address)
 
     async def registrations(self, address: str) -> None:
         await self._hit("registrations", address)

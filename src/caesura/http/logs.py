@@ -53,6 +53,13 @@ class TextFormatter(logging.Formatter):
         record.ids = "".join(f" [{id}]" for id in (request_id.get(), _turn()) if id)
         return super().format(record)
 
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """On one line, so that nobody can make up lines."""
+        return "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode()
+            for c in super().formatMessage(record)
+        )
+
 
 def _time(record: logging.LogRecord) -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03d}Z"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import FrameType
 from typing import Any
 
@@ -22,13 +22,18 @@ Drain = Callable[[float], Awaitable[None]]
 
 
 class Protocol(HttpToolsProtocol):
-    """Hands the transport on to streams, which must be able to cut a connection."""
+    """Hands the transport on to streams, which must be able to cut a connection, and waits for a request no
+    longer than it may take."""
 
     #: Seconds after which the system gives up on a peer that confirms nothing.
     silence = 30.0
+    #: Seconds in which a request must have come, to its last byte.
+    patience = 60.0
+    _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._late = self.loop.call_later(self.patience, transport.abort)
         found = transport.get_extra_info("socket")
         if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
             option = getattr(socket, "TCP_USER_TIMEOUT", None)
@@ -38,14 +43,38 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
+        if self._late is None:
+            self._late = self.loop.call_later(self.patience, self.transport.abort)
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._came()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._came()
+
+    def _came(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class Server(uvicorn.Server):
     def __init__(
-        self, app: ASGIApp, *, drain: Drain, abort: Callable[[], None], grace: float, silence: float = 30.0
+        self,
+        app: ASGIApp,
+        *,
+        drain: Drain,
+        abort: Callable[[], None],
+        grace: float,
+        silence: float = Protocol.silence,
+        patience: float = Protocol.patience,
+        proxies: Sequence[str] = (),
     ) -> None:
-        """`drain` lets go of all runs within the seconds it is given; `abort` cuts all streams."""
-        protocol = type("Protocol", (Protocol,), {"silence": silence})
+        """`drain` lets go of all runs within the seconds it is given; `abort` cuts all streams. `proxies` are
+        believed when they say whom they speak for."""
+        protocol = type("Protocol", (Protocol,), {"silence": silence, "patience": patience})
         super().__init__(
             uvicorn.Config(
                 Outlet(app),
@@ -54,6 +83,8 @@ class Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=bool(proxies),
+                forwarded_allow_ips=list(proxies),
                 timeout_graceful_shutdown=5,
             )
         )

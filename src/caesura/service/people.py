@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from caesura.core import ids
-from caesura.core.errors import BadInput, Unauthenticated
+from caesura.core.errors import BadInput, TooManyRequests, Unauthenticated
 from caesura.store import users
 from caesura.store.database import Database
 from caesura.store.users import User
 
 _SHORTEST, _LONGEST = 8, 1024
+#: So many hashes may be wanted at once; who would wait longer is told to come again.
+_LONGEST_QUEUE = 20
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
 WRONG = "Incorrect username or password"
 
 
@@ -23,6 +31,7 @@ class People:
         self._hasher = hasher or PasswordHasher()
         # As many hashes at once as leave the machine alive: each takes 64 MiB.
         self._gate = asyncio.Semaphore(2)
+        self._queue = 0
         self._nobody: str | None = None
 
     async def register(self, username: str, password: str) -> str:
@@ -56,12 +65,20 @@ class People:
             await self._database.write(users.create, user_id, "!")
 
     async def _hash(self, password: str) -> str:
-        async with self._gate:
-            return await asyncio.to_thread(self._hasher.hash, password)
+        return await self._work(self._hasher.hash, password)
 
     async def _verify(self, known: str, password: str) -> bool:
-        async with self._gate:
-            return await asyncio.to_thread(self._matches, known, password)
+        return await self._work(self._matches, known, password)
+
+    async def _work(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._queue >= _LONGEST_QUEUE:
+            raise TooManyRequests(message="too many people log in at once")
+        self._queue += 1
+        try:
+            async with self._gate:
+                return await asyncio.to_thread(work, *args, **kwargs)
+        finally:
+            self._queue -= 1
 
     def _matches(self, known: str, password: str) -> bool:
         try:

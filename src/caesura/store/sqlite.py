@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
@@ -216,7 +216,7 @@ def _tell(done: Future[Any], result: Any, error: Exception | None) -> None:
 def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine:
     pool = {"poolclass": QueuePool, "pool_size": readers} if readers else {"poolclass": StaticPool}
     engine = create_engine(
-        f"sqlite:///{path}",
+        URL.create("sqlite", database=str(path)),
         connect_args={"check_same_thread": False, "timeout": busy_timeout},
         **pool,
     )
@@ -238,8 +238,10 @@ def _own(path: Path, beside: bool) -> int | None:
     """Hold a lock beside the file for as long as this process lives, or refuse; None where another process
     holds it and that does not matter."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # For its owner's eyes, as are the files that SQLite puts beside it.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise StartupError(f"{path} cannot be opened: {error.strerror}") from error
     try:
