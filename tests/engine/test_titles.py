@@ -26,6 +26,22 @@ async def test_the_first_answer_gives_the_conversation_a_title(world: World) -> 
     assert world.desk.titles_asked == 1
 
 
+async def test_a_conversation_whose_first_turn_was_stopped_gets_its_title_with_the_next(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.title = Hang([])
+    world.desk.script(Hang(["hm"]), Say("whales sing"), Say("and dive"))
+    turn = await world.send("hi")
+    await world.until(turn, ev.TextDelta)
+    world.engine.supervisor.stop(turn.num, "user")
+    await world.segment(turn)
+    assert await title(world) is None
+    world.desk.title = Say("Whales")
+    said = await world.say("tell me about whales")
+    assert said.of(ev.TitleChanged) == [ev.TitleChanged("Whales")]
+    assert not (await world.say("more")).of(ev.TitleChanged)
+    assert world.desk.titles_asked == 2
+
+
 async def test_a_title_does_not_wait_for_the_answer(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["hm"]))

@@ -132,8 +132,8 @@ class Runner:
             run.say(started, soon=False)  # the row was made that way
         else:
             run.note(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place), soon=False)
-        wanted = turn.ordinal == 1 and run.agent.models and not run.control.stop
-        return self._spawn(titles.make(run)) if wanted else None
+        wanted = turn.ordinal <= titles.TRIES and run.agent.models and not run.control.stop
+        return self._spawn(titles.make(run, self._database)) if wanted else None
 
     # --- running
 
