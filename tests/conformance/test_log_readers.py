@@ -12,7 +12,7 @@ from sqlalchemy.engine import make_url
 from caesura.core import events as ev
 from caesura.core.interrupts import Interrupt, Option, Question
 from caesura.log import WINDOW, Log
-from caesura.store import leases
+from caesura.store import conversations, leases
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn
 from tests.log.reading import check, followed, places, rest, stored, word, words, write
@@ -243,6 +243,19 @@ async def _assert_same_after_every_event(log: Log, turn: int, whole: list[ev.Env
     for k in range(len(whole) + 1):
         assert await stored(log, turn, k) == whole[k:]
         assert await followed(log, turn, k, len(whole)) == whole[k:]
+
+
+async def test_a_reader_of_a_deleted_turn_comes_to_an_end_wherever_it_was_deleted(database: Database) -> None:
+    here, there, turn = Log(database, poll=0.02), Log(database), await make_turn(database)
+    await here.append(turn.num, 1, [ev.TextDelta(1, "word")])
+    async with asyncio.timeout(60), aclosing(here.follow(turn.num)) as reader:
+        assert len(await anext(reader)) == 1
+        await database.write(conversations.remove, turn.conversation_id, turn.user_id)
+        (there if database.shared else here).forget(turn.num)
+        assert [batch async for batch in reader] == []
+        assert [batch async for batch in here.follow(turn.num, 1)] == []  # who comes now, too
+    await here.close()
+    await there.close()
 
 
 async def test_a_reader_that_comes_after_the_end_gets_what_there_is(database: Database) -> None:

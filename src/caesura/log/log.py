@@ -83,7 +83,8 @@ class Log:
 
     async def follow(self, turn: int, after: int = 0) -> AsyncGenerator[list[Envelope], None]:
         """Committed events strictly after the cursor, in order, without gaps or repeats, as they come; ends
-        only when the turn's log is closed. A reader that is slow holds one window and holds nobody up."""
+        only when the log is closed or the turn deleted. A reader that is slow holds one window and holds
+        nobody up."""
         tail = self._join(turn)
         look = False
         try:
@@ -93,6 +94,8 @@ class Log:
                 if found is None:
                     found = await self._look(turn, after)
                     look = False
+                if found is None:
+                    return
                 if found:
                     for start in range(0, len(found), WINDOW):
                         after = found[min(start + WINDOW, len(found)) - 1].seq
@@ -125,9 +128,10 @@ class Log:
         for tail in list(self._tails.values()):
             tail.close()
 
-    async def _look(self, turn: int, after: int) -> list[Envelope]:
-        # All that the rows gave: what is decoded once should not be decoded again.
-        return await self._flusher.patiently(lambda _: self._database.read(rows.read, turn, after, WINDOW))
+    async def _look(self, turn: int, after: int) -> list[Envelope] | None:
+        """All that the rows give, for what is decoded once should not be decoded again; None when the turn
+        is gone, perhaps through another process."""
+        return await self._flusher.patiently(lambda _: self._database.read(_rows, turn, after))
 
     def _written(self, seconds: float, batches: Sequence[Batch]) -> None:
         self._wakeups.tell([batch.stream.turn for batch in batches])
@@ -190,6 +194,11 @@ def _unexpected(error: Exception) -> CaesuraError:
     failure = Unavailable()
     failure.__cause__ = error
     return failure
+
+
+def _rows(connection: Connection, turn: int, after: int) -> list[Envelope] | None:
+    found = rows.read(connection, turn, after, WINDOW)
+    return found if found or turns.exists(connection, turn) else None
 
 
 def _last(connection: Connection, turn: int, epoch: int) -> int:

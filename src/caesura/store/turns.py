@@ -124,6 +124,7 @@ _INSERT_HELD = Prepared(_NEW.values(lease_until=now_ms() + bindparam("lease_ms")
 _BY_ID = Prepared(select(turns).where(turns.c.id == bindparam("id")))
 _OWNED = Prepared(select(turns).where(turns.c.id == bindparam("id"), turns.c.user_id == bindparam("user_id")))
 _BY_NUM = Prepared(select(turns).where(turns.c.num == bindparam("num")))
+_EXISTS = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")))
 _HOLD = Prepared(
     select(turns.c.num)
     .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
@@ -164,6 +165,10 @@ def at(connection: Connection, conversation_id: str, ordinal: int) -> Turn | Non
 def numbered(connection: Connection, num: int) -> Turn | None:
     row = _BY_NUM.row(connection, num=num)
     return made(row) if row else None
+
+
+def exists(connection: Connection, num: int) -> bool:
+    return _EXISTS.row(connection, num=num) is not None
 
 
 def of(connection: Connection, conversation_id: str) -> list[Turn]:
