@@ -179,6 +179,7 @@ def test_no_log_line_carries_a_query_or_a_token(
 
 def test_health_and_readiness_need_no_token(nobody: httpx.Client) -> None:
     assert nobody.get("/health").json() == {"status": "ok"}
+    assert [nobody.head(path).status_code for path in ("/health", "/ready")] == [200, 200]
     assert nobody.get("/ready").json() == {"status": "ok"}
 
 
@@ -208,6 +209,12 @@ def test_metrics_count_what_happened(tmp_path: Path) -> None:
     assert float(values["caesura_commit_seconds_count"]) > 0
     assert values["caesura_first_token_seconds_count"] == "2.0"
     assert "caesura_runs_running" in values
+
+
+def test_a_body_without_its_type_is_told_what_to_send(alice: httpx.Client) -> None:
+    for path in ("/api/v2/conversations", f"/api/chat/{conversation(alice)}"):
+        told = alice.post(path, content=b'{"message": "hi"}', headers={"Content-Type": "text/plain"})
+        assert "the body must be a JSON object, sent with Content-Type: application/json" in told.text
 
 
 # --- slowness

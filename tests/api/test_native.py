@@ -298,6 +298,18 @@ def test_an_approved_call_is_made(alice: httpx.Client) -> None:
     assert found["answer"] == {"decision": "approve"}
 
 
+def test_an_edit_that_the_tool_would_not_take_leaves_the_question_open(alice: httpx.Client) -> None:
+    turn, (asked,) = pending(alice, "write hello.py: print(1)")
+    url = f"/api/v2/interrupts/{asked['id']}/answer"
+    refused = alice.post(url, json={"decision": "edit", "args": {"path": ["x"]}})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["code"] == "bad_answer"
+    assert "content: Field required" in refused.json()["error"]["message"]
+    assert alice.get(f"/api/v2/turns/{turn['id']}").json()["status"] == "waiting"
+    answer(alice, asked["id"], "reject")
+    assert outcome(events(alice, turn["id"])).name == "finished"
+
+
 def test_an_edited_call_is_made_as_edited(alice: httpx.Client) -> None:
     turn, (asked,) = pending(alice, "write hello.py: print(1)")
     answer(alice, asked["id"], "edit", args={"path": "other.py", "content": "print(2)"})

@@ -71,6 +71,7 @@ def test_each_kind_takes_its_own_decisions_and_no_others(kind: Kind, decision: D
         (("yes", "", "why"), "answer at index 1 is empty"),
         (("yes", " \t\n　", "why"), "answer at index 1 is empty"),
         ((" ", "", ""), "answer at index 0 is empty"),
+        (("\0", "yes", "why"), "answer at index 0 is empty"),
         (("maybe", "no", "why"), "answer at index 0 is not one of the offered values"),
         (("Yes", "no", "why"), "answer at index 0 is not one of the offered values"),
         (("yes", "no", "x" * (ANSWER_LIMIT + 1)), "answer at index 2 is longer than 65536 bytes"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
@@ -190,7 +191,7 @@ def _check_edit(answer: Answer) -> Answer:
 
 
 def _check_respond(answer: Answer) -> Answer:
-    if not answer.message.strip():
+    if _is_blank(answer.message):
         raise BadAnswer("message is required to respond in place of a tool call")
     return answer
 
@@ -200,12 +201,16 @@ def _check_answers(questions: Sequence[Question], answer: Answer) -> Answer:
     if len(given) != len(questions):
         raise BadAnswer(f"answers count ({len(given)}) does not match questions count ({len(questions)})")
     for index, (question, value) in enumerate(zip(questions, given, strict=True)):
-        if not value.strip():
+        if _is_blank(value):
             raise BadAnswer(f"answer at index {index} is empty")
         _check_length(value, f"answer at index {index}")
         if not _offered(question, value):
             raise BadAnswer(f"answer at index {index} is not one of the offered values")
     return answer
+
+
+def _is_blank(text: str) -> bool:
+    return all(character.isspace() or unicodedata.category(character) == "Cc" for character in text)
 
 
 def _offered(question: Question, value: str) -> bool:

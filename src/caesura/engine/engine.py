@@ -34,6 +34,7 @@ class Engine:
     ) -> None:
         """`callbacks` are LangChain's: they watch every model and tool call."""
         self.catalog = catalog
+        self.registry = registry
         self.builder = Builder(catalog, registry, database, default_model, environ)
         self.supervisor = Supervisor(database, lease=lease, poll=poll)
         self.workspaces = workspaces

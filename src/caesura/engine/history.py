@@ -40,16 +40,16 @@ class History:
         """What was said on this turn's branch before it."""
         if turn.parent_id is None:
             return []
-        if self._database.shared and turn.parent_id in self._paths:
+        path = self._paths.get(turn.parent_id)
+        if path is not None and self._database.shared:
             parent = await self._database.read(turns.get, turn.parent_id)
-            if parent.epoch != self._paths[turn.parent_id].epoch:
-                self.forget(turn.parent_id)
-        if turn.parent_id not in self._paths:
+            path = path if parent.epoch == path.epoch else None
+        if path is None:
             above = await self._database.read(_branch, turn.conversation_id, turn.parent_id)
             said = [message for item in above for message in said_in(item, item.messages or [])]
-            self._keep(turn.parent_id, _Path(above[-1].epoch, said))
-        self._paths.move_to_end(turn.parent_id)
-        return self._paths[turn.parent_id].messages
+            path = _Path(above[-1].epoch, said)
+        self._keep(turn.parent_id, path)
+        return path.messages
 
     def extend(self, turn: Turn, before: list[BaseMessage], messages: list[Message]) -> None:
         """The turn has ended: its branch goes on from here. The path above it is handed on, not copied."""

@@ -189,9 +189,15 @@ def _headers(error: CaesuraError) -> dict[str, str]:
 
 
 def _invalid(error: RequestValidationError) -> Invalid:
-    faults = [(_name(item["loc"]), str(item["msg"])) for item in error.errors()]
+    faults = [(_name(item["loc"]), _text(item)) for item in error.errors()]
     told = dict.fromkeys(f"{name}: {text}" if name else text for name, text in faults)
     return Invalid("; ".join(list(told)[:10]), [name for name, _ in faults if name])
+
+
+def _text(fault: Mapping[str, Any]) -> str:
+    if tuple(fault["loc"]) == ("body",) and str(fault["type"]).startswith(("model_", "dict_")):
+        return "the body must be a JSON object, sent with Content-Type: application/json"
+    return str(fault["msg"])
 
 
 def _name(location: Sequence[Any]) -> str:

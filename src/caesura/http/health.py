@@ -18,12 +18,14 @@ class Health(BaseModel):
     status: Literal["ok"] = "ok"
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health")
 async def health() -> Health:
     """It lives."""
     return Health()
 
 
+@router.head("/ready", include_in_schema=False)
 @router.get("/ready", responses=documented(COMMON, 503))
 async def ready(here: Here) -> Health:
     """The database answers, and the server is not about to stop."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.core.errors import CaesuraError
+from caesura.core.errors import CaesuraError, Unavailable
 from caesura.engine.engine import Engine
 from caesura.log import Log
 from caesura.service.agents import Agents
@@ -23,6 +23,8 @@ from caesura.store import interrupts, keys, turns
 from caesura.store.database import Database
 
 logger = logging.getLogger(__name__)
+
+_PAUSE = 1.0
 
 _SWEEP = 3600.0
 
@@ -83,7 +85,16 @@ class Service:
             await asyncio.sleep(_SWEEP)
 
     def _left(self, num: int) -> None:
-        self.engine.supervisor.spawn(self.turns.leave(num))
+        self.engine.supervisor.spawn(self._leave(num))
+
+    async def _leave(self, num: int) -> None:
+        """Stop what nobody reads any more, as soon as the storage lets it be stopped."""
+        while not self.presence.readers(num):
+            try:
+                return await self.turns.leave(num)
+            except Unavailable as error:
+                logger.warning("a run without readers was not stopped: %s", error)
+                await asyncio.sleep(_PAUSE)
 
 
 def _figures(connection: Connection) -> Figures:

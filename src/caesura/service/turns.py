@@ -8,9 +8,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.core.errors import BadInput, Conflict, InterruptPending, RunInProgress, Unavailable
+from caesura.core.errors import (
+    BadAnswer,
+    BadInput,
+    Conflict,
+    InterruptPending,
+    RunInProgress,
+    Unavailable,
+)
 from caesura.core.events import StopReason
-from caesura.core.interrupts import Answer
+from caesura.core.interrupts import Answer, Interrupt
 from caesura.engine import past
 from caesura.engine.engine import Engine
 from caesura.engine.past import Past
@@ -110,6 +117,8 @@ class Turns:
             asked = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
             if len({item.turn for item in asked}) > 1:
                 raise BadInput("answers must belong to one turn")
+            for item in asked:
+                self._check_edit(item.interrupt, answers[item.interrupt.id])
             ready = interrupts.answer(connection, user_id, answers)
             nonlocal after, known
             num = asked[0].turn
@@ -122,6 +131,14 @@ class Turns:
         turn = await self._begin(user_id, key, decide, lambda: known)
         supervisor.hurry(turn.num)
         return Answered(turn, after)
+
+    def _check_edit(self, item: Interrupt, answer: Answer) -> None:
+        """What the tool would not take is not taken: the question stays."""
+        registry = self._engine.registry
+        if answer.decision != "edit" or answer.args is None or item.name not in registry.names:
+            return
+        if (fault := registry.get(item.name).fault(answer.args)) is not None:
+            raise BadAnswer(fault)
 
     async def retry(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
         """Another attempt at a failed or stopped turn that nothing follows: it goes on from what it has."""

@@ -44,6 +44,17 @@ class Tool:
     repeatable: bool = False
     asks: bool = False
 
+    def fault(self, args: dict[str, Any]) -> str | None:
+        """Why it does not take these arguments; None when it does, or only a call could tell."""
+        schema = self.tool.args_schema
+        if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+            return None
+        try:
+            schema.model_validate(args)
+        except ValidationError as error:
+            return _wrong_arguments(error)
+        return None
+
     async def run(self, args: dict[str, Any], call_id: str, config: RunnableConfig | None) -> ToolMessage:
         """Call it; faults of the arguments, and those it tells the model of, are a message too. `config` has
         who listens to callbacks. When nobody does, LangChain's own way around the function is not taken: it
