@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, update
 
-from caesura.core.errors import BadInput, Conflict, NotFound, Unauthenticated
+from caesura.core.errors import BadInput, Conflict, NoConversation, NotFound, Unauthenticated
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.messages import Message
 from caesura.store import conversations, interrupts, schema, turns
@@ -181,6 +181,12 @@ async def test_a_turn_makes_its_conversation_the_newest_by_update(database: Data
     assert by_update.items[0].id == "c1-00"
     by_creation = await database.read(conversations.page, "alice", 10)
     assert by_creation.items[-1].id == "c1-00"
+
+
+async def test_an_id_that_no_database_holds_is_simply_not_there(database: Database) -> None:
+    for conversation_id in ("conv-\0", "x" * 1000):
+        with pytest.raises(NoConversation):
+            await database.read(conversations.get, conversation_id, "alice")
 
 
 async def test_a_title_is_kept_within_its_column(database: Database) -> None:

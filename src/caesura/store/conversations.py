@@ -66,7 +66,7 @@ def create(
 
 def get(connection: Connection, conversation_id: str, user_id: str) -> Conversation:
     """The one gate: another's conversation and one that does not exist look the same."""
-    row = _GET.row(connection, id=conversation_id, user_id=user_id)
+    row = None if "\0" in conversation_id else _GET.row(connection, id=conversation_id, user_id=user_id)
     if row is None:
         raise NoConversation
     return _conversation(row)
