@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 import uvloop
@@ -144,8 +144,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     log = Log(database, committed=counted.committed)
     stack.push_async_callback(log.close)
     registry = standard()
-    catalog = Catalog(settings.agents_dir, registry.names, report=_warn)
-    _check_agents(catalog, settings)
+    catalog = _catalog(settings, registry.names)
     engine = Engine(
         database,
         log,
@@ -190,14 +189,16 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     )
 
 
-def _check_agents(catalog: Catalog, settings: Settings) -> None:
+def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:
     if settings.agents_dir is not None and not settings.agents_dir.is_dir():
         raise StartupError(f"CAESURA_AGENTS_DIR: there is no folder {settings.agents_dir}")
+    catalog = Catalog(settings.agents_dir, tools, report=_warn)
     try:
         catalog.get(settings.default_agent)
     except NotFound as error:
         why = f" (caesura agents check {settings.agents_dir} says why)" if catalog.faults else ""
         raise StartupError(f"CAESURA_DEFAULT_AGENT: {error}{why}") from error
+    return catalog
 
 
 def _model(settings: Settings) -> str:
