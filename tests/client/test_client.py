@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import caesura.client
-from caesura.client import Asked, Client, ClientError, Turn, Unreachable
+from caesura.client import Asked, Client, ClientError, Turn
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.core.fold import fold
@@ -155,6 +155,14 @@ async def test_all_events_of_a_turn_come_in_order_and_end_with_it(alice: Client)
         ]
 
 
+async def test_a_turn_is_seen_with_what_was_said_and_what_waits(alice: Client) -> None:
+    turn, found = await said(alice, "echo a b")
+    seen = await alice.seen(turn.id)
+    assert (seen.turn.id, seen.messages[-1].content, seen.cursor) == (turn.id, "a b", len(found))
+    turn, (item,) = await asked(alice, "write hello.py: print(1)")
+    assert (await alice.seen(turn.id)).interrupts == (item.interrupt,)
+
+
 async def test_a_turn_is_stopped_and_tried_again(alice: Client) -> None:
     turn = await alice.send((await alice.create()).id, "count to 2000 delay=0.01")
     assert await alice.stop(turn.id)
@@ -225,43 +233,3 @@ async def test_a_new_message_may_take_the_place_of_an_answer(alice: Client) -> N
     turn, _ = await asked(alice, "write hello.py: print(1)")
     next_turn = await alice.send(turn.conversation_id, "echo x", supersede=True)
     assert text(await read(alice, next_turn.id)) == "x"
-
-
-# --- what goes wrong
-
-
-async def test_a_server_that_is_not_there_is_told_after_the_patience() -> None:
-    async with Client("http://127.0.0.1:9", patience=0.4) as client:
-        began = asyncio.get_running_loop().time()
-        with pytest.raises(Unreachable, match=r"cannot reach http://127\.0\.0\.1:9"):
-            await client.me()
-        assert 0.1 < asyncio.get_running_loop().time() - began < 2
-        with pytest.raises(Unreachable):
-            await read(client, "turn-x")
-
-
-@pytest.mark.parametrize("url", ["", "127.0.0.1:8000", "ftp://127.0.0.1", "http://"])
-def test_what_is_no_address_is_told_at_once(url: str) -> None:
-    with pytest.raises(Unreachable, match="is not an address"):
-        Client(url)
-
-
-async def test_a_turn_of_another_person_is_not_found(server: Served, alice: Client) -> None:
-    turn, _ = await said(alice, "echo x")
-    async with Client(server.url, server.token("bob")) as bob:
-        with pytest.raises(ClientError) as caught:
-            await read(bob, turn.id)
-        assert caught.value.status == 404
-
-
-async def test_too_many_requests_are_spread_out(tmp_path: Path) -> None:
-    with Served(tmp_path, rate_requests="5/second") as server:
-        told: list[str] = []
-        waiting = lambda error, seconds: told.append(error.code)  # noqa: E731
-        async with Client(server.url, server.token(), waiting=waiting) as client:
-            assert [await client.me() for _ in range(12)] == ["alice"] * 12
-        assert set(told) == {"too_many_requests"}
-        async with Client(server.url, server.token(), patience=0.1) as client:
-            with pytest.raises(ClientError) as caught:
-                await asyncio.gather(*(client.me() for _ in range(12)))
-            assert caught.value.retry_after >= 1

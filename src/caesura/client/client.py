@@ -7,10 +7,10 @@ from types import EllipsisType, TracebackType
 from typing import Any, Literal, Self
 
 from caesura.client import events, values
-from caesura.client.connection import Connection
+from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
 from caesura.client.patience import Waiting
-from caesura.client.values import Agent, Asked, Conversation, Snapshot, Tree, Turn
+from caesura.client.values import Agent, Asked, Conversation, SeenTurn, Snapshot, Tree, Turn
 from caesura.core import ids, interrupts
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Answer
@@ -78,15 +78,15 @@ class Client:
         return await self._connection.login(username, password)
 
     async def me(self) -> str:
-        return str((await self._get("/me"))["user_id"])
+        return member(await self._get(path_of("me")), "user_id")
 
     async def agents(self) -> list[Agent]:
-        return [values.pick(Agent, item) for item in (await self._get("/agents"))["agents"]]
+        return [values.pick(Agent, item) for item in (await self._get(path_of("agents")))["agents"]]
 
     # --- conversations
 
     async def create(self, agent: str | None = None, title: str | None = None) -> Conversation:
-        made = await self._post("/conversations", {"agent": agent, "title": title}, repeatable=False)
+        made = await self._post(path_of("conversations"), {"agent": agent, "title": title}, repeatable=False)
         return values.pick(Conversation, made)
 
     async def conversations(
@@ -96,27 +96,27 @@ class Client:
         cursor: str | None = None
         while True:
             params = {"order": order} | ({"cursor": cursor} if cursor else {})
-            page = await self._get("/conversations", params)
+            page = await self._get(path_of("conversations"), params)
             for item in page["conversations"]:
                 yield values.pick(Conversation, item)
             if (cursor := page["next"]) is None:
                 return
 
     async def tree(self, conversation_id: str) -> Tree:
-        return values.tree(await self._get(f"/conversations/{conversation_id}"))
+        return values.tree(await self._get(path_of("conversations", conversation_id)))
 
     async def snapshot(self, conversation_id: str) -> Snapshot:
-        return values.snapshot(await self._get(f"/conversations/{conversation_id}/snapshot"))
+        return values.snapshot(await self._get(path_of("conversations", conversation_id, "snapshot")))
 
     async def rename(self, conversation_id: str, title: str) -> Conversation:
-        path = f"/api/v2/conversations/{conversation_id}"
+        path = path_of("conversations", conversation_id)
         return values.pick(Conversation, await self._connection.request("PATCH", path, {"title": title}))
 
     async def delete(self, conversation_id: str) -> None:
         """Stops what runs, and leaves nothing of it."""
         patience = self._connection.patient()
         try:
-            path = f"/api/v2/conversations/{conversation_id}"
+            path = path_of("conversations", conversation_id)
             await self._connection.request("DELETE", path, patience=patience)
         except ClientError as error:
             if error.status != 404 or not patience.waits:
@@ -124,7 +124,7 @@ class Client:
 
     async def branch(self, conversation_id: str, turn_id: str) -> Conversation:
         """Go on with the branch through this turn."""
-        moved = await self._post(f"/conversations/{conversation_id}/branch", {"turn_id": turn_id})
+        moved = await self._post(path_of("conversations", conversation_id, "branch"), {"turn_id": turn_id})
         return values.pick(Conversation, moved)
 
     # --- turns
@@ -145,22 +145,30 @@ class Client:
         body = {"content": content, "on_disconnect": on_disconnect, "supersede": supersede}
         body |= {"agent": agent} if agent is not None else {}
         body |= {"parent": parent} if parent is not ... else {}
-        return await self._turn(f"/conversations/{conversation_id}/turns", body, key)
+        return await self._turn(path_of("conversations", conversation_id, "turns"), body, key)
 
     async def turn(self, turn_id: str) -> Turn:
-        return values.pick(Turn, await self._get(f"/turns/{turn_id}"))
+        return values.pick(Turn, await self._get(path_of("turns", turn_id)))
+
+    async def seen(self, turn_id: str) -> SeenTurn:
+        """A turn with what was said in it, what of it waits, and the cursor from which its events go on."""
+        tree = await self.tree((await self.turn(turn_id)).conversation_id)
+        found = next((seen for seen in tree.turns if seen.turn.id == turn_id), None)
+        if found is None:
+            raise ClientError(404, "not_found", "turn not found")
+        return found
 
     async def stop(self, turn_id: str) -> bool:
         """False when it had ended already. What was said is kept."""
-        return bool((await self._post(f"/turns/{turn_id}/stop"))["stopped"])
+        return bool((await self._post(path_of("turns", turn_id, "stop")))["stopped"])
 
     async def retry(self, turn_id: str, key: str | None = None) -> Turn:
         """Another attempt at a failed or stopped turn that nothing follows."""
-        return await self._turn(f"/turns/{turn_id}/retry", None, key)
+        return await self._turn(path_of("turns", turn_id, "retry"), None, key)
 
     async def regenerate(self, turn_id: str, key: str | None = None) -> Turn:
         """The same message once more, beside this turn: both answers stay."""
-        return await self._turn(f"/turns/{turn_id}/regenerate", None, key)
+        return await self._turn(path_of("turns", turn_id, "regenerate"), None, key)
 
     def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """What happens in a turn, strictly after the event `after`, until the turn has ended; a question does
@@ -172,19 +180,21 @@ class Client:
 
     async def inbox(self) -> list[Asked]:
         """What waits for me, over all conversations, oldest first."""
-        return [values.asked(item) for item in (await self._get("/interrupts"))["interrupts"]]
+        return [values.asked(item) for item in (await self._get(path_of("interrupts")))["interrupts"]]
 
     async def interrupt(self, interrupt_id: str) -> Asked:
-        return values.asked(await self._get(f"/interrupts/{interrupt_id}"))
+        return values.asked(await self._get(path_of("interrupts", interrupt_id)))
 
     async def answer(self, interrupt_id: str, answer: Answer, key: str | None = None) -> Turn:
         """Once nothing of the turn is left to answer it goes on."""
-        return await self._turn(f"/interrupts/{interrupt_id}/answer", interrupts.answer_dict(answer), key)
+        return await self._turn(
+            path_of("interrupts", interrupt_id, "answer"), interrupts.answer_dict(answer), key
+        )
 
     async def answer_all(self, turn_id: str, answers: Mapping[str, Answer], key: str | None = None) -> Turn:
         """Several answers at once: all of them count, or none."""
         given = {id: interrupts.answer_dict(answer) for id, answer in answers.items()}
-        return await self._turn(f"/turns/{turn_id}/answers", {"answers": given}, key)
+        return await self._turn(path_of("turns", turn_id, "answers"), {"answers": given}, key)
 
     async def _turn(self, path: str, body: Any, key: str | None) -> Turn:
         """Under a key of its own each attempt is the same request to the server, which does it once."""
@@ -192,10 +202,9 @@ class Client:
         return values.pick(Turn, made)
 
     async def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
-        return await self._connection.request("GET", f"/api/v2{path}", params=params)
+        return await self._connection.request("GET", path, params=params)
 
     async def _post(
         self, path: str, body: Any = None, *, key: str | None = None, repeatable: bool = True
     ) -> Any:
-        path = f"/api/v2{path}"
         return await self._connection.request("POST", path, body, key=key, repeatable=repeatable)

@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -15,7 +16,9 @@ from caesura.core import plain
 
 _REFUSED_FOR_NOW = (429, 503)
 _LOST_ON_THE_WAY = (502, 504)
-_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.InvalidURL)
+#: How a request may fail.
+FAILURES = (ClientError, httpx.RequestError, httpx.InvalidURL)
 
 
 class Connection:
@@ -28,16 +31,24 @@ class Connection:
         silence: float,
         waiting: Waiting | None,
     ) -> None:
-        self.url = base_url.rstrip("/")
+        self.url = base_url.strip().rstrip("/")
         self.token, self.credentials = token, credentials
         self.patience, self.waiting = patience, waiting
         self._reading = httpx.Timeout(30.0, connect=5.0, read=silence)
-        # A proxy that the environment names knows nothing of this machine's own loopback.
-        self._http = httpx.AsyncClient(
-            base_url=self.url,
-            timeout=httpx.Timeout(30.0, connect=5.0),
-            trust_env=not _is_loopback(_host(self.url)),
-        )
+        self._http = _http(self.url)
+
+    @property
+    def token(self) -> str | None:
+        return self._token
+
+    @token.setter
+    def token(self, token: str | None) -> None:
+        """Without the white space around it. What no header can carry is refused here, and not shown: the
+        network would be blamed for it."""
+        text = (token or "").strip()
+        if not _fits_a_header(text) or " " in text:
+            raise ClientError(401, "unauthenticated", "this cannot be a token: one is ASCII without spaces")
+        self._token = text or None
 
     async def request(
         self,
@@ -53,11 +64,13 @@ class Connection:
         """What the server answers. One that is not `repeatable` is tried again only if it was surely not
         done the first time."""
         patience = patience or self.patient()
+        if key is not None and not _fits_a_header(key):
+            raise ClientError(0, "bad_input", "an Idempotency-Key is printable ASCII")
         headers = {"Idempotency-Key": key} if key is not None else {}
         while True:
             try:
                 return await self._answer(method, path, body, headers, params)
-            except (ClientError, httpx.TransportError) as error:
+            except FAILURES as error:
                 if not repeatable and _may_be_done(error):
                     raise self.told(error) from error
                 await self.recover(error, patience)
@@ -88,12 +101,17 @@ class Connection:
         patience = self.patient()
         patience.let_in_again = True  # a log-in that is refused is not helped by another one
         given = await self.request("POST", "/api/auth/login", body, patience=patience)
-        self.credentials, self.token = (username, password), str(given["access_token"])
-        return self.token
+        token = member(given, "access_token")
+        self.credentials, self.token = (username, password), token
+        return token
 
     def told(self, error: Exception) -> ClientError:
         if isinstance(error, ClientError):
             return error
+        if isinstance(error, httpx.InvalidURL):
+            return ClientError(0, "bad_input", f"this cannot be asked for: {error}")
+        if isinstance(error, httpx.DecodingError):
+            return stranger(0)
         return Unreachable(f"cannot reach {self.url}: {str(error) or type(error).__name__}")
 
     def patient(self) -> Patience:
@@ -124,11 +142,27 @@ class Connection:
         return headers
 
 
+def path_of(*parts: str) -> str:
+    """A path of the native API: whatever an id has in it, it leads nowhere else."""
+    return "/".join(("/api/v2", *(quote(part, safe="", errors="replace") for part in parts)))
+
+
+def member(answer: Any, name: str) -> str:
+    """A text that the answer of a Caesura server has."""
+    if not isinstance(answer, dict) or not isinstance(answer.get(name), str):
+        raise stranger(200)
+    return str(answer[name])
+
+
+def stranger(status: int) -> ClientError:
+    return ClientError(status, "http", "this is no Caesura server")
+
+
 def _read(response: httpx.Response) -> Any:
     try:
         return plain.loads(response.content) if response.content else None
     except ValueError as error:
-        raise ClientError(response.status_code, "http", "this is no Caesura server") from error
+        raise stranger(response.status_code) from error
 
 
 def _may_be_done(error: Exception) -> bool:
@@ -137,14 +171,37 @@ def _may_be_done(error: Exception) -> bool:
     return not isinstance(error, _NEVER_SENT)
 
 
+def _http(url: str) -> httpx.AsyncClient:
+    # A proxy that the environment names knows nothing of this machine's own loopback.
+    trust = not _is_loopback(_host(url))
+    try:
+        return httpx.AsyncClient(base_url=url, timeout=httpx.Timeout(30.0, connect=5.0), trust_env=trust)
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        reason = "the proxy or the certificates that the environment names cannot be used"
+        raise Unreachable(f"{reason}: {error}", "bad_environment") from error
+
+
 def _host(url: str) -> str:
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError):
         parsed = httpx.URL("")
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise Unreachable(f"{url} is not an address such as http://127.0.0.1:8000")
+    if not _is_address(parsed):
+        raise Unreachable(f"{url} is not an address such as http://127.0.0.1:8000", "bad_address")
     return parsed.host
+
+
+def _is_address(url: httpx.URL) -> bool:
+    """What httpx reads may still be no address: it takes any number for a port, and escapes what no name of
+    a host can have."""
+    if url.scheme not in ("http", "https") or url.query or url.fragment:
+        return False
+    named = bool(url.host) and ("%" not in url.host or ":" in url.host)
+    return named and (url.port is None or 0 < url.port < 65_536)
+
+
+def _fits_a_header(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _is_loopback(host: str) -> bool:

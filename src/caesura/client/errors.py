@@ -33,8 +33,10 @@ class ClientError(Exception):
 
 
 class Unreachable(ClientError):
-    def __init__(self, message: str) -> None:
-        super().__init__(0, "unreachable", message)
+    """`code` is another where no attempt can help, such as `bad_address`."""
+
+    def __init__(self, message: str, code: str = "unreachable") -> None:
+        super().__init__(0, code, message)
 
 
 class Rewound(ClientError):

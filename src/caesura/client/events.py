@@ -6,11 +6,9 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, get_args
 
-import httpx
-
 from caesura.client import values
-from caesura.client.connection import Connection
-from caesura.client.errors import ClientError, Rewound, Unreachable
+from caesura.client.connection import FAILURES, Connection, path_of
+from caesura.client.errors import Rewound, Unreachable
 from caesura.core import events as ev
 from caesura.core import plain
 from caesura.core.events import Envelope
@@ -23,7 +21,7 @@ KINDS: dict[str, type[ev.Event]] = {
 
 async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGenerator[Envelope, None]:
     """Every event strictly after the cursor, once and in order, however often the connection breaks."""
-    path = f"/api/v2/turns/{turn_id}/events"
+    path = path_of("turns", turn_id, "events")
     patience = connection.patient()
     reader = Reader(after)
     while True:
@@ -38,7 +36,7 @@ async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGener
                         yield envelope
             if reader.seq == begun:
                 raise Unreachable("the stream ended before it brought anything")
-        except (ClientError, httpx.TransportError) as error:
+        except FAILURES as error:
             await connection.recover(error, patience)
 
 
