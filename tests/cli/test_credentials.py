@@ -27,10 +27,33 @@ def test_the_last_person_is_remembered_for_each_server(tmp_path: Path) -> None:
     assert kept.find("http://nowhere", None) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(
+            b"",
+            b"[]",
+            b"{",
+            b"\xff",
+            b"[" * 100_000,
+            b'{"http://here": []}',
+            b'{"http://here": {"tokens": 1}}',
+        ),
+        *(b'{"http://here": {"last": {}, "tokens": {}}}', b'{"http://here": {"tokens": {"None": 1}}}'),
+    ],
+    ids=lambda content: content[:40].decode(errors="replace"),
+)
 def test_a_file_that_cannot_be_read_holds_nothing(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "tokens.json"
     path.write_bytes(content)
     assert Credentials(path).find("http://here", None) is None
     Credentials(path).keep("http://here", "alice", "a")
     assert Credentials(path).find("http://here", None) == "a"
+
+
+def test_nothing_is_left_of_what_cannot_be_kept(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.json"
+    path.mkdir()
+    with pytest.raises(OSError, match="tokens"):
+        Credentials(path).keep("http://here", "alice", "a")
+    assert list(tmp_path.iterdir()) == [path]

@@ -15,38 +15,51 @@ class Credentials:
     """`tokens.json` in the user's configuration folder: the tokens by server and name, and who was last."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path or _folder() / "tokens.json"
+        self.path = path or _folder() / "tokens.json"
 
     def find(self, url: str, user: str | None) -> str | None:
         """A token of this person, or of whoever was the last one there."""
-        known = self._read().get(url, {})
-        tokens = known.get("tokens", {})
-        found = tokens.get(user or known.get("last"))
+        known = _members(self._read().get(url))
+        found = _members(known.get("tokens")).get(str(user or known.get("last")))
         return found if isinstance(found, str) else None
 
     def keep(self, url: str, user: str, token: str) -> None:
+        """`OSError` where that cannot be."""
         everything = self._read()
-        known = everything.setdefault(url, {})
-        known["last"] = user
-        known.setdefault("tokens", {})[user] = token
-        self._write(everything)
+        tokens = _members(_members(everything.get(url)).get("tokens"))
+        self._write(everything | {url: {"last": user, "tokens": tokens | {user: token}}})
 
     def _read(self) -> dict[str, Any]:
         try:
-            data = json.loads(self._path.read_bytes())
-        except (OSError, ValueError):
+            return _members(json.loads(self.path.read_bytes()))
+        except (OSError, ValueError, RecursionError):
             return {}
-        return data if isinstance(data, dict) else {}
 
     def _write(self, data: dict[str, Any]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(handle, "w") as file:
-            json.dump(data, file, indent=1)
-        fresh.replace(self._path)
+        try:
+            with open(handle, "w") as file:
+                json.dump(data, file, indent=1)
+            fresh.replace(self.path)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
+
+
+def _members(value: object) -> dict[str, Any]:
+    """Whatever somebody has made of the file: what is no object has no members."""
+    return value if isinstance(value, dict) else {}
 
 
 def _folder() -> Path:
     configured = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(configured) if configured else Path.home() / ".config") / "caesura"
+    return (Path(configured) if configured else _home() / ".config") / "caesura"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(os.devnull)  # somebody without a home: nothing is found below it, and nothing kept
