@@ -130,3 +130,16 @@ def test_what_a_graph_asks_is_answered_with_json_or_a_text() -> None:
     item = Interrupt("i", "graph", value={"pick": [1, 2]})
     assert ask(item, '{"n": 1}')[0] == Answer("value", value={"n": 1})
     assert ask(item, "plain words")[0] == Answer("value", value="plain words")
+
+
+def test_a_number_of_thousands_of_digits_is_no_option() -> None:
+    item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)),))
+    answer, person = ask(item, "1" * 5_000, "1")
+    assert answer == Answer("answers", answers=("red",))
+    assert person.seen[-1] == "a number from 1 to 1"
+
+
+def test_arguments_of_no_end_are_no_arguments() -> None:
+    answer, person = ask(APPROVAL, "e", "[" * 100_000, "n")
+    assert answer == Answer("reject")
+    assert any(line.startswith("this is not JSON") for line in person.seen)

@@ -95,7 +95,7 @@ class Asker:
         written = self._listener.line("arguments > ", json.dumps(item.args, ensure_ascii=False))
         try:
             args = json.loads(written)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadAnswer(f"this is not JSON: {error}") from error
         if not isinstance(args, dict):
             raise BadAnswer("arguments are an object: {…}")
@@ -149,7 +149,7 @@ class Asker:
         text = self._line("answer (a text, or JSON) > ")
         try:
             return Answer("value", value=json.loads(text))
-        except ValueError:
+        except (ValueError, RecursionError):
             return Answer("value", value=text)
 
     def _line(self, prompt: str) -> str:
@@ -169,7 +169,8 @@ def _label(option: Option) -> str:
 
 def _chosen(text: str, values: Sequence[str]) -> str | None:
     """By its number, or by itself."""
-    if text.isascii() and text.isdigit() and 1 <= int(text) <= len(values):
+    # Python reads no number of thousands of digits.
+    if text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= len(values):
         return values[int(text) - 1]
     return text if text in values else None
 
