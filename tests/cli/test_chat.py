@@ -1,7 +1,11 @@
 """The chat without a terminal: what it is to say comes from a pipe."""
 
 import pytest
+from sqlalchemy import Connection
 
+from caesura.core.interrupts import Interrupt
+from caesura.store import interrupts, turns
+from tests.api.reading import finished
 from tests.api.server import Served
 from tests.cli.conftest import Ran, Run
 
@@ -29,6 +33,24 @@ def test_what_nobody_answers_waits(chat: Run) -> None:
     lines = told(chat(lines=["write a.py: print(1)"]))
     assert lines[-2:] == ["(it waits for an answer)", "`caesura chat --continue` goes on from here"]
     assert "✓ write_file: wrote 8 bytes to a.py" in told(chat("--continue", lines=["y"]))
+
+
+def test_a_question_is_found_among_many_others_that_wait(
+    chat: Run, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_TOKEN", server.token("busy"))
+    with server.client("busy") as client:
+        other = finished(client, "write b.py: print(2)")["id"]
+
+    def ask_more(connection: Connection) -> None:
+        items = [Interrupt(f"more-{number}", "approval", name="write_file") for number in range(120)]
+        asked = {item.id: item for item in items}
+        interrupts.ask(connection, turns.get(connection, other).num, "busy", asked)
+
+    server.call(server.database.write(ask_more))
+    assert "✓ write_file: wrote 8 bytes to a.py" in told(chat(lines=["write a.py: print(1)", "y"]))
+    assert told(chat(lines=["write c.py: print(3)"]))[-2] == "(it waits for an answer)"
+    assert "✓ write_file: wrote 8 bytes to c.py" in told(chat("--continue", lines=["y"]))
 
 
 def test_a_refusal_of_the_server_ends_one_message_and_not_the_chat(chat: Run) -> None:

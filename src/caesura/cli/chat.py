@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 
 from caesura.cli.answers import Asker
 from caesura.cli.keyboard import Keyboard
 from caesura.cli.screen import Screen
 from caesura.cli.session import Session, opened
-from caesura.client import Asked, Client, ClientError, Rewound, Turn, Unreachable
+from caesura.client import Asked, Client, ClientError, Rewound, Unreachable
 from caesura.core import events as ev
+from caesura.core.interrupts import Interrupt
 
 _HELP = """/new      begin another conversation
 /retry    try again what failed or was stopped
@@ -120,7 +121,7 @@ class Chat:
                 self.say(text)
 
     def _retry(self, turn_id: str) -> None:
-        last = self._session.run(_cursor(self._client, turn_id))
+        last = self._session.run(self._client.seen(turn_id)).cursor
         self._session.run(self._client.retry(turn_id))
         self._watch(turn_id, last)
 
@@ -158,23 +159,22 @@ class Chat:
 
     async def _follow(self, turn_id: str, after: int) -> tuple[list[Asked], int]:
         """Until the turn has ended, or waits: what for, and the last event that was shown."""
-        waits = self.failed = False
+        shown: tuple[Interrupt, ...] = ()
+        self.failed = False
         async with self._stoppable(turn_id), aclosing(self._client.events(turn_id, after)) as found:
             async for after, _, event in found:
                 self._screen.show(event)
                 if isinstance(event, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped):
-                    waits, self.failed = isinstance(event, ev.Interrupted), not isinstance(event, ev.Finished)
-                ended = isinstance(event, ev.SegmentEnded)
-                if ended and waits and (asked := await self._waiting(turn_id)):
+                    shown = event.interrupts if isinstance(event, ev.Interrupted) else ()
+                    self.failed = not isinstance(event, ev.Finished)
+                if isinstance(event, ev.SegmentEnded) and (asked := await self._waiting(shown)):
                     return asked, after
         return [], after
 
-    async def _waiting(self, turn_id: str) -> list[Asked]:
-        """What waits now: the question that was just shown may have been answered long ago."""
-        turn: Turn = await self._client.turn(turn_id)
-        if turn.status != "waiting" or turn.segment != self._screen.segment:
-            return []
-        return [item for item in await self._client.inbox() if item.turn_id == turn_id]
+    async def _waiting(self, shown: Sequence[Interrupt]) -> list[Asked]:
+        """What waits now: a question that was just shown may have been answered long ago."""
+        found = [await self._client.interrupt(item.id) for item in shown]
+        return [item for item in found if item.status == "pending"]
 
     @asynccontextmanager
     async def _stoppable(self, turn_id: str) -> AsyncIterator[None]:
@@ -206,9 +206,3 @@ async def _last(client: Client) -> str | None:
         async for conversation in found:
             return conversation.id
     return None
-
-
-async def _cursor(client: Client, turn_id: str) -> int:
-    turn = await client.turn(turn_id)
-    tree = await client.tree(turn.conversation_id)
-    return next(seen.cursor for seen in tree.turns if seen.turn.id == turn_id)

@@ -20,7 +20,7 @@ def show(url: str, user: str | None, turn_id: str, after: int, follow: bool, as_
 
 
 async def _show(session: Session, turn_id: str, after: int, follow: bool, as_json: bool) -> None:
-    last = None if follow else await _last(session, turn_id)
+    last = None if follow else (await session.client.seen(turn_id)).cursor
     if last is not None and last <= after:
         return
     async with aclosing(session.client.events(turn_id, after)) as found:
@@ -28,13 +28,6 @@ async def _show(session: Session, turn_id: str, after: int, follow: bool, as_jso
             print(_json(envelope) if as_json else _line(envelope), flush=True)
             if envelope.seq == last:
                 return
-
-
-async def _last(session: Session, turn_id: str) -> int:
-    """The number of the newest event there is now."""
-    turn = await session.client.turn(turn_id)
-    tree = await session.client.tree(turn.conversation_id)
-    return next(seen.cursor for seen in tree.turns if seen.turn.id == turn_id)
 
 
 def _json(envelope: Envelope) -> str:

@@ -32,7 +32,6 @@ class Screen:
         self._others: dict[int, str] = {}
         self._said: set[int] = set()
         self._title: str | None = None
-        self.segment = 0
         #: The questions that were answered here, which needs no telling.
         self.answered: set[str] = set()
 
@@ -43,8 +42,7 @@ class Screen:
                 self._say(call, text, _DIM if call in self._others else "")
             case ev.ReasoningDelta(call, text):
                 self._say(call, text, _DIM, "thought")
-            case ev.RunStarted(_, segment, cause):
-                self.segment = segment
+            case ev.RunStarted(_, _, cause):
                 if cause == "adopt":
                     self.note("(the server was interrupted, and goes on)")
             case ev.ModelStarted(call, agent, _, parent):
