@@ -29,6 +29,13 @@ def test_a_password_comes_from_the_environment(run: Run, monkeypatch: pytest.Mon
     assert run("user", "add", "alice").code == 0
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\r\nmore\r\n"])
+def test_a_password_ends_with_its_line(run: Run, tmp_path: Path, end: str) -> None:
+    with Served(tmp_path) as server, server.client(None) as client:
+        assert run("user", "add", "alice", stdin=f"{PASSWORD}{end}").code == 0
+        assert logs_in(client, PASSWORD)
+
+
 @pytest.mark.parametrize(
     ("name", "password", "told"),
     [

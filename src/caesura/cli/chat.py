@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 
+from caesura.cli import streams
 from caesura.cli.answers import Asker
 from caesura.cli.keyboard import Keyboard
 from caesura.cli.screen import Screen
@@ -30,6 +31,7 @@ class Left(Exception):
 def talk(url: str, user: str | None, agent: str | None, go_on: bool, message: str | None) -> int:
     """The exit code: 1 when the message that was to be said got no answer."""
     screen = Screen(sys.stdout)
+    message = streams.legible(message, "the message") if message is not None else None
     with opened(url, user, screen.waiting) as session:
         chat = Chat(session, screen, Keyboard(), agent)
         try:

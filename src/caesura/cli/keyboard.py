@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from caesura.cli import streams
 
 
 class Keyboard:
     """Ctrl-C raises `KeyboardInterrupt`, the end of what is typed `EOFError`."""
 
     def __init__(self) -> None:
-        self.human = sys.stdin.isatty()
+        self.human = streams.human()
         if self.human:
             import readline
 
@@ -24,9 +24,9 @@ class Keyboard:
 
     def _input(self, prompt: str, prefill: str = "") -> str:
         if not self.human:
-            return input()
+            return streams.line()
         self._readline.set_startup_hook(lambda: self._readline.insert_text(prefill) if prefill else None)
         try:
-            return input(prompt)
+            return streams.line(prompt)
         finally:
             self._readline.set_startup_hook()

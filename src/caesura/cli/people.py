@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
-import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from caesura.cli import streams
 from caesura.cli.credentials import PASSWORD
 from caesura.core.errors import BadInput, NotFound
 from caesura.http.tokens import Tokens
@@ -56,16 +56,29 @@ def token(name: str, **flags: str | None) -> None:
 
 def new_password(name: str) -> str:
     """From the environment, from standard input, or asked for twice: never an argument, which all can see."""
-    password = os.environ.get(PASSWORD)
-    if password is None and not sys.stdin.isatty():
-        password = sys.stdin.readline().rstrip("\n")
-    if password is None:
-        password = getpass.getpass(f"password for {name}: ")
-        check_password(password)
-        if getpass.getpass("once more: ") != password:
-            raise BadInput("the two passwords differ")
+    if (given := os.environ.get(PASSWORD)) is not None:
+        password = streams.legible(given, PASSWORD)
+    elif streams.human():
+        password = _asked(name)
+    else:
+        password = _first_line()
     check_password(password)
     return password
+
+
+def _asked(name: str) -> str:
+    password = getpass.getpass(f"password for {name}: ")
+    check_password(password)
+    if getpass.getpass("once more: ") != password:
+        raise BadInput("the two passwords differ")
+    return password
+
+
+def _first_line() -> str:
+    try:
+        return streams.line()
+    except EOFError:
+        return ""
 
 
 def _with_people(settings: Settings, work: Callable[[People], Awaitable[T]]) -> T:

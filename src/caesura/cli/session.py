@@ -10,8 +10,10 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from caesura.cli import streams
 from caesura.cli.credentials import PASSWORD, TOKEN, Credentials
-from caesura.client import Client, ClientError, Unreachable
+from caesura.cli.screen import clean
+from caesura.client import Client, ClientError
 from caesura.client.patience import Waiting
 from caesura.core.errors import CaesuraError
 
@@ -54,17 +56,17 @@ def told(url: str) -> Iterator[None]:
     """What the server or the connection says against it, in one line."""
     try:
         yield
-    except Unreachable as error:
-        raise Refused(f"{error.message} (is `caesura serve` running at {url}?)") from error
     except ClientError as error:
-        raise Refused(error.message) from error
+        away = error.code == "unreachable"
+        remedy = f" (is `caesura serve` running at {url}?)" if away else ""
+        raise Refused(f"{error.message}{remedy}") from error
 
 
 def _enter(runner: asyncio.Runner, client: Client, url: str, user: str | None) -> str:
     kept = Credentials()
-    given = os.environ.get(TOKEN)
-    client.token = given or kept.find(url, user)
+    given = os.environ.get(TOKEN, "").strip()
     try:
+        client.token = given or kept.find(url, user)
         return runner.run(client.me())
     except ClientError as error:
         if error.status != 401:
@@ -72,20 +74,29 @@ def _enter(runner: asyncio.Runner, client: Client, url: str, user: str | None) -
         if given:
             raise Refused(f"{TOKEN}: {error.message}") from error
     name = user or _line("user: ")
-    password = os.environ.get(PASSWORD) or _secret(f"password of {name}: ")
+    password = streams.legible(os.environ.get(PASSWORD, ""), PASSWORD) or _secret(f"password of {name}: ")
     client.token = None
     token = _log_in(runner, client, name, password)
-    kept.keep(url, name, token)
+    _keep(kept, url, name, token)
     return name
+
+
+def _keep(kept: Credentials, url: str, name: str, token: str) -> None:
+    """Who cannot be remembered is let in all the same, and asked again the next time."""
+    try:
+        kept.keep(url, name, token)
+    except OSError as error:
+        reason = f"{error.filename or kept.path}: {error.strerror or error}"
+        print(f"caesura: the token could not be kept: {reason}", file=sys.stderr)
 
 
 def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) -> str:
     try:
         return runner.run(client.login(name, password))
     except ClientError as error:
-        if error.status != 401 or not sys.stdin.isatty():
+        if error.status != 401 or not streams.human():
             raise
-        print(f"{error.message}.")
+        print(f"{clean(error.message)}.")
     if _line(f"Register {name} as a new person with this password? [y/N] ").lower() not in ("y", "yes"):
         raise Refused("not logged in")
     runner.run(client.register(name, password))
@@ -94,12 +105,12 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) ->
 
 def _line(prompt: str) -> str:
     try:
-        return input(prompt).strip()
-    except EOFError as error:
+        return streams.line(prompt).strip()
+    except (EOFError, streams.Unreadable) as error:
         raise Refused("a log-in is needed: say who you are with --user") from error
 
 
 def _secret(prompt: str) -> str:
-    if not sys.stdin.isatty():
+    if not streams.human():
         raise Refused(f"a log-in is needed: set {TOKEN} or {PASSWORD}")
     return getpass.getpass(prompt)

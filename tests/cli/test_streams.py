@@ -1,0 +1,188 @@
+"""Commands in processes of their own, with streams and variables that are not as they should be."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.server import PASSWORD, Served
+
+Done = subprocess.CompletedProcess[bytes]
+#: Runs a command with these redirections, this standard input and these variables.
+Shell = Callable[..., Done]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+
+    def shell(*arguments: str | bytes, streams: str = "", stdin: bytes = b"", **variables: Any) -> Done:
+        return subprocess.run(
+            ["sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, "-m", "caesura", *arguments],
+            env=clean | {"XDG_CONFIG_HOME": str(tmp_path / "config"), **variables},
+            input=stdin,
+            capture_output=True,
+            cwd=tmp_path,
+            timeout=60,
+        )
+
+    return shell
+
+
+@pytest.fixture
+def chat(shell: Shell, server: Served) -> Shell:
+    def chat(*arguments: str | bytes, **given: Any) -> Done:
+        return shell("chat", "--url", server.url, *arguments, **{"CAESURA_TOKEN": server.token()} | given)
+
+    return chat
+
+
+def says(done: Done, text: bytes) -> bool:
+    """A title may follow, as soon as there is one."""
+    return done.returncode == 0 and done.stdout.startswith(text)
+
+
+def fault(done: Done, code: int = 1) -> str:
+    """The one line that says what is wrong."""
+    told = done.stderr.decode()
+    assert done.returncode == code, told
+    assert told.startswith("caesura: "), told
+    assert told.count("\n") == 1, told
+    return told
+
+
+# --- what comes in
+
+
+def test_a_closed_input_is_told(chat: Shell) -> None:
+    assert "standard input is closed" in fault(chat(streams="<&-"))
+    assert says(chat("echo good day", streams="<&-"), b"good day\n")
+    assert "standard input is closed" in fault(chat("write a.py: print(1)", streams="<&-"))
+
+
+def test_a_log_in_with_a_closed_input_says_what_to_set(chat: Shell) -> None:
+    assert "say who you are with --user" in fault(chat(streams="<&-", CAESURA_TOKEN=""))
+    told = fault(chat("--user", "alice", streams="<&-", CAESURA_TOKEN=""))
+    assert "set CAESURA_TOKEN or CAESURA_PASSWORD" in told
+
+
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "utf-8:surrogateescape", ""])
+def test_input_that_is_no_text_is_told(chat: Shell, encoding: str) -> None:
+    done = chat(stdin=b"caf\xe9\n", PYTHONIOENCODING=encoding)
+    assert "standard input is not utf-8" in fault(done)
+
+
+def test_a_message_that_is_no_text_is_told(chat: Shell) -> None:
+    assert "the message is not UTF-8" in fault(chat(b"echo caf\xe9"))
+
+
+def test_lines_may_end_as_elsewhere(chat: Shell) -> None:
+    assert says(chat(stdin=b"echo good \\\r\nday\r\n"), b"good \nday\n")
+
+
+# --- what goes out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_cannot_be_shown_is_replaced(chat: Shell, encoding: str) -> None:
+    done = chat("list files", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "→ list_files".encode(encoding, "replace") in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [("chat", "echo x"), ("agents", "schema"), ("--version",), ("--help",), ("doctor",)], ids=str
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_is_full_is_told(
+    shell: Shell, server: Served, arguments: tuple[str, ...], unbuffered: str
+) -> None:
+    variables = {"CAESURA_URL": server.url, "CAESURA_TOKEN": server.token(), "PYTHONUNBUFFERED": unbuffered}
+    done = shell(*arguments, streams="> /dev/full", **variables)
+    assert "standard output: No space left on device" in fault(done)
+
+
+def test_output_for_nobody_is_no_fault(chat: Shell, shell: Shell) -> None:
+    assert chat("echo x", streams=">&-").returncode == 0
+    assert shell("agents", "schema", streams=">&- 2>&-").returncode == 0
+    done = shell("serve", "--port", "x", streams="2>&-")
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+def test_a_reader_who_has_seen_enough_is_not_complained_of(shell: Shell) -> None:
+    done = shell("agents", "schema", streams="| head -n 1")
+    assert (done.stdout, done.stderr) == (b"{\n", b"")
+
+
+# --- who it is
+
+
+def test_a_token_that_cannot_be_one_is_told_and_not_shown(chat: Shell) -> None:
+    for token in ("geheimé", "geheim\n2", b"geheim\xe9", "geheim 2"):
+        told = fault(chat("echo x", CAESURA_TOKEN=token))
+        assert "CAESURA_TOKEN: this cannot be a token" in told
+        assert "geheim" not in told
+
+
+def test_white_space_around_a_token_does_not_matter(chat: Shell, server: Served) -> None:
+    assert says(chat("echo x", CAESURA_TOKEN=f" {server.token()}\n"), b"x\n")
+
+
+def test_a_password_that_is_no_text_is_told_and_not_shown(chat: Shell) -> None:
+    told = fault(chat("--user", "alice", "echo x", CAESURA_TOKEN="", CAESURA_PASSWORD=b"geheim\xe9"))
+    assert "CAESURA_PASSWORD is not UTF-8" in told
+    assert "geheim" not in told
+
+
+def test_a_new_password_that_is_no_text_is_told_and_not_shown(shell: Shell) -> None:
+    for encoding in ("", "utf-8:surrogateescape"):
+        done = shell("user", "add", "bob", stdin=b"geheim12\xe9\n", PYTHONIOENCODING=encoding)
+        assert "standard input is not utf-8" in fault(done)
+        assert b"geheim" not in done.stderr
+    assert "CAESURA_PASSWORD is not UTF-8" in fault(
+        shell("user", "add", "bob", CAESURA_PASSWORD=b"geheim\xe9")
+    )
+    assert "standard input is closed" in fault(shell("user", "add", "bob", streams="<&-"))
+
+
+def test_who_cannot_be_remembered_is_let_in(chat: Shell) -> None:
+    variables = {"CAESURA_TOKEN": "", "CAESURA_PASSWORD": PASSWORD, "XDG_CONFIG_HOME": "/dev/null"}
+    done = chat("--user", "alice", "echo x", **variables)
+    assert says(done, b"x\n")
+    assert done.stderr == b"caesura: the token could not be kept: /dev/null/caesura: Not a directory\n"
+
+
+@pytest.mark.parametrize(
+    "content", ['{"%s": []}', '{"%s": {"last": [], "tokens": []}}', '{"%s": {"last": "alice", "tokens": {}}}']
+)
+def test_kept_tokens_that_are_none_are_as_good_as_absent(
+    chat: Shell, server: Served, tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "config/caesura/tokens.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(content % server.url)
+    told = fault(chat("--user", "alice", "echo x", CAESURA_TOKEN=""))
+    assert "a log-in is needed" in told
+    assert says(chat("--user", "alice", "echo x", CAESURA_TOKEN="", CAESURA_PASSWORD=PASSWORD), b"x\n")
+    assert says(chat("echo x", CAESURA_TOKEN=""), b"x\n")
+
+
+# --- where it is
+
+
+@pytest.mark.parametrize("command", [("chat",), ("events", "turn-x")], ids=str)
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:99999", "127.0.0.1:8000", "http://", "http://[", "http://a\nb"]
+)
+def test_what_is_no_address_is_told(shell: Shell, command: tuple[str, ...], url: str) -> None:
+    told = fault(shell(*command, "--url", url))
+    assert told.endswith(" is not an address such as http://127.0.0.1:8000\n")
+
+
+def test_a_turn_that_nobody_could_have_is_told(shell: Shell, server: Served) -> None:
+    for turn in ("a\nb", b"\xe9", "x?y", "../me"):
+        fault(shell("events", turn, "--url", server.url, CAESURA_TOKEN=server.token()))
