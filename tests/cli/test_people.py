@@ -16,7 +16,6 @@ PASSWORD = "correct horse"
 
 
 def test_people_are_added_and_listed(run: Run) -> None:
-    assert run("user", "list").out == ""
     assert run("user", "add", "alice", stdin=f"{PASSWORD}\n").out == "alice was added\n"
     assert run("user", "add", "bob", stdin=PASSWORD).code == 0
     listed = run("user", "list").out.splitlines()
@@ -53,7 +52,30 @@ def test_who_cannot_be_added_is_told_in_one_line(run: Run, name: str, password: 
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["user list", "user passwd alice", "token alice"])
+def test_where_there_is_no_database_none_is_made(run: Run, tmp_path: Path, command: str) -> None:
+    ran = run(*command.split(), stdin=PASSWORD)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"caesura: there is no database {tmp_path}/data/caesura.db: ")
+    assert "--data-dir" in ran.err
+    assert "--database-url" in ran.err
+    elsewhere = f"sqlite:///{tmp_path}/elsewhere.db"
+    told = f"there is no database {tmp_path}/elsewhere.db"
+    assert told in run(*command.split(), "--database-url", elsewhere).err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_secret_is_made_beside_another_folders_database(run: Run, tmp_path: Path) -> None:
+    elsewhere = ("--database-url", f"sqlite:///{tmp_path}/elsewhere/caesura.db")
+    assert run("user", "add", "alice", *elsewhere, stdin=PASSWORD).code == 0
+    ran = run("token", "alice", *elsewhere)
+    assert ran.code == 2
+    assert "there is no secret data/secret: name the server's --data-dir" in ran.err
+    assert not (tmp_path / "data").exists()
+
+
 def test_nobody_gets_a_token_or_a_password_who_is_not_there(run: Run) -> None:
+    run("user", "add", "alice", stdin=PASSWORD)
     assert run("token", "nobody").err == "caesura: user not found: nobody\n"
     assert run("user", "passwd", "nobody", stdin=PASSWORD).err == "caesura: user not found: nobody\n"
 

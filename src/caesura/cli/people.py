@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from caesura.cli import streams
+from caesura.cli import database, streams
 from caesura.cli.credentials import PASSWORD
-from caesura.core.errors import BadInput, NotFound
+from caesura.cli.files import is_there
+from caesura.core.errors import BadInput, NotFound, StartupError
 from caesura.http.tokens import Tokens
 from caesura.service.people import People, check_password, check_username
 from caesura.settings import Settings, secret_of
@@ -29,7 +30,7 @@ def add(name: str, **flags: str | None) -> None:
 
 
 def passwd(name: str, **flags: str | None) -> None:
-    settings = Settings.load(**flags)
+    settings = _existing(flags)
 
     async def change(people: People) -> None:
         if await people.get(name) is None:
@@ -41,13 +42,14 @@ def passwd(name: str, **flags: str | None) -> None:
 
 
 def listing(**flags: str | None) -> None:
-    for user in _with_people(Settings.load(**flags), People.listing):
+    for user in _with_people(_existing(flags), People.listing):
         added = datetime.fromtimestamp(user.created_at / 1000, UTC).strftime("%Y-%m-%d %H:%M")
         print(f"{user.id:<50}  {user.conversation_count:>6}  {added}Z")
 
 
 def token(name: str, **flags: str | None) -> None:
-    settings = Settings.load(**flags)
+    settings = _existing(flags)
+    _require_secret(settings)
     user = _with_people(settings, lambda people: people.get(name))
     if user is None:
         raise NotFound(f"user not found: {name}")
@@ -81,12 +83,26 @@ def _first_line() -> str:
         return ""
 
 
+def _existing(flags: Mapping[str, str | None]) -> Settings:
+    """Only the first person may come before the database."""
+    settings = Settings.load(**flags)
+    database.require(settings)
+    return settings
+
+
+def _require_secret(settings: Settings) -> None:
+    """In the data folder of its own database a secret may be made; elsewhere it would be worth nothing."""
+    path = settings.data_dir / "secret"
+    if settings.secret is None and settings.database_url and not is_there(path):
+        raise StartupError(f"there is no secret {path}: name the server's --data-dir, or set CAESURA_SECRET")
+
+
 def _with_people(settings: Settings, work: Callable[[People], Awaitable[T]]) -> T:
     async def run() -> T:
-        database = await open_database(settings.database, beside=True)
+        opened = await open_database(settings.database, beside=True)
         try:
-            return await work(People(database))
+            return await work(People(opened))
         finally:
-            await database.close()
+            await opened.close()
 
     return asyncio.run(run())

@@ -1,0 +1,94 @@
+"""The database that the settings name, looked at without making or changing anything."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import NullPool
+
+from caesura.cli.files import is_there
+from caesura.core.errors import CaesuraError, StartupError
+from caesura.settings import Settings
+from caesura.store import migrate, users
+from caesura.store.database import cause, storage_errors
+
+_SECONDS = 5
+
+
+class Seen(NamedTuple):
+    """`schema` is None for a database that has none yet; people are counted in the newest one alone."""
+
+    schema: str | None
+    people: int
+
+
+def file_of(settings: Settings) -> Path | None:
+    """The file of SQLite; None for PostgreSQL."""
+    if not settings.embedded:
+        return None
+    name = _url(settings).database
+    if not name or name == ":memory:":
+        raise StartupError("the database URL must be sqlite:///path/to/file or postgresql://…")
+    return Path(name)
+
+
+def require(settings: Settings) -> None:
+    """Refuse a file that is not there: to open it would make an empty one."""
+    path = file_of(settings)
+    if path is not None and not is_there(path):
+        remedy = "name its folder with --data-dir, or itself with --database-url"
+        raise StartupError(f"there is no database {path}: {remedy}")
+
+
+def look(settings: Settings) -> Seen:
+    """`StartupError` for a database that cannot be opened, or that only a newer program knows."""
+    url, path = _url(settings), file_of(settings)
+    try:
+        with storage_errors(), _reading(url, path) as connection:
+            schema = migrate.current(connection)
+            count = len(users.listing(connection)) if schema == migrate.newest() else 0
+    except CaesuraError as error:
+        where = path or url.set(query={}).render_as_string(hide_password=True)
+        raise StartupError(f"{where} cannot be opened: {cause(error)}") from error
+    if schema is not None and schema > migrate.newest():
+        raise StartupError(f"the database has schema {schema}, made by a newer Caesura than this one")
+    return Seen(schema, count)
+
+
+def _url(settings: Settings) -> URL:
+    try:
+        return make_url(settings.database)
+    except (ArgumentError, ValueError) as error:
+        # Without the text itself: a password may be in it.
+        raise StartupError("the database URL cannot be read: see sqlite:///path/to/file") from error
+
+
+@contextmanager
+def _reading(url: URL, path: Path | None) -> Iterator[Connection]:
+    if path is not None:
+        engine = create_engine("sqlite://", creator=lambda: _read_only(path), poolclass=NullPool)
+    else:
+        target = url.set(drivername="postgresql+psycopg")
+        options = {"connect_timeout": _SECONDS, "application_name": "caesura"}
+        engine = create_engine(target, connect_args=options, poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """Without a journal beside it everything is in the file itself: SQLite would make an empty journal only
+    to read it. With one it has to be read too."""
+    how = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
+    return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=_SECONDS)

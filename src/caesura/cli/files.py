@@ -1,0 +1,30 @@
+"""Files: whether one is there, and whether it could be made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from caesura.core.errors import StartupError
+
+
+def is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise StartupError(f"{path} cannot be opened: {error.strerror}") from error
+    return True
+
+
+def obstacle(path: Path) -> str | None:
+    """Why this file could not be made or written to; None where it could."""
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        return "it is not writable"
+    folder = path.absolute().parent
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    if not folder.is_dir():
+        return f"{folder} is not a folder"
+    return None if os.access(folder, os.W_OK | os.X_OK) else f"{folder} is not writable"
