@@ -1,17 +1,27 @@
 """The doctor finds what is wrong, and says what to do."""
 
+import socket
+import sqlite3
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, inspect
+from sqlalchemy.engine import make_url
 
+from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
+from tests.client.process import free_port
+
+PASSWORD = "correct horse"
 
 
 def test_a_healthy_server_is_told_so(run: Run) -> None:
     ran = run("doctor")
     found = [line.split()[:2] for line in ran.out.splitlines()]
     assert ran.code == 0
-    assert [what for _, what in found] == ["settings", "secret", "database", "model", "sandbox", "agents"]
+    assert [what for _, what in found] == [
+        *("settings", "address", "secret", "database", "model", "sandbox", "agents"),
+    ]
     assert {state for state, _ in found} <= {"ok", "note"}
     assert "demo (no AI)" in ran.out
 
@@ -25,6 +35,10 @@ def test_a_healthy_server_is_told_so(run: Run) -> None:
         (("--agents-dir", "nowhere"), "the agents folder does not exist"),
         (("--data-dir", "/dev/null/x"), "make it writable, or name another"),
         (("--database-url", "mysql://x"), "CAESURA_DATABASE_URL"),
+        (("--database-url", "sqlite:///:memory:"), "must be sqlite:///path/to/file"),
+        (("--database-url", "sqlite:////dev/null/x.db"), "/dev/null is not a folder"),
+        (("--host", "8.8.8.8"), "cannot listen on 8.8.8.8:8000"),
+        (("--host", "nowhere.invalid"), "correct CAESURA_HOST"),
     ],
     ids=str,
 )
@@ -54,3 +68,98 @@ def test_a_sandbox_that_is_missing_is_no_fault(
     ran = run("doctor")
     assert ran.code == 0
     assert "apt-get install bubblewrap" in ran.out
+
+
+# --- it only looks
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+
+
+def test_what_serve_would_make_is_told_and_not_made(run: Run, tmp_path: Path) -> None:
+    ran = run("doctor")
+    assert ran.code == 0
+    assert "ok     secret     data/secret would be made, and its folder" in ran.out
+    assert f"SQLite, {tmp_path}/data/caesura.db would be made, and its folder" in ran.out
+    assert contents(tmp_path) == {}
+
+
+def test_what_is_there_is_read_and_left_as_it_is(run: Run, tmp_path: Path) -> None:
+    run("user", "add", "alice", stdin=PASSWORD)
+    run("token", "alice")
+    before = contents(tmp_path)
+    ran = run("doctor")
+    assert "ok     secret     from data/secret" in ran.out
+    assert "ok     database   SQLite, 1 people" in ran.out
+    assert contents(tmp_path) == before
+
+
+def test_a_schema_of_another_version_is_told_and_left_as_it_is(run: Run, tmp_path: Path) -> None:
+    run("user", "add", "alice", stdin=PASSWORD)
+    path = tmp_path / "data/caesura.db"
+    for schema, code, told in (
+        ("0000", 0, "schema 0000: it would be brought to"),
+        ("9999", 1, "newer Caesura"),
+    ):
+        connection = sqlite3.connect(path)
+        connection.execute("UPDATE alembic_version SET version_num = ?", (schema,))
+        connection.commit()
+        connection.close()
+        before = contents(tmp_path)
+        ran = run("doctor")
+        assert ran.code == code
+        assert told in ran.out
+        assert contents(tmp_path) == before
+
+
+def test_a_file_that_is_no_database_is_a_fault(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/caesura.db").write_bytes(b"not a database at all" * 100)
+    assert "fault  database" in run("doctor").out
+
+
+def test_a_postgresql_without_tables_is_left_without(
+    run: Run, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_SECRET", SECRET)
+    empty = run("doctor", "--database-url", postgres_url)
+    assert "ok     database   PostgreSQL, empty: its tables would be made" in empty.out
+    engine = create_engine(make_url(postgres_url).set(drivername="postgresql+psycopg"))
+    assert inspect(engine).get_table_names() == []
+    engine.dispose()
+    assert run("user", "add", "alice", "--database-url", postgres_url, stdin=PASSWORD).code == 0
+    ran = run("doctor", "--database-url", postgres_url)
+    assert "ok     database   PostgreSQL, 1 people" in ran.out
+
+
+# --- who is there already
+
+
+def test_a_port_that_is_taken_is_told(run: Run) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        taken.settimeout(0)
+        ran = run("doctor", "--port", port)
+    assert ran.code == 0
+    assert f"note   address    something listens at 127.0.0.1:{port} already" in ran.out
+
+
+def test_a_server_that_runs_already_is_told(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_SECRET", SECRET)
+    with Served(tmp_path) as server:
+        server.token("alice")
+        ran = run("doctor", "--port", server.port)
+    assert ran.code == 0
+    assert "note   address    a server that answers /health, perhaps Caesura itself, listens at" in ran.out
+    assert "ok     database   SQLite, 1 people" in ran.out
+
+
+def test_a_port_that_is_free_is_told(run: Run) -> None:
+    port = free_port()
+    assert f"ok     address    127.0.0.1:{port} is free" in run("doctor", "--port", port).out
+    assert "ok     address    any port that is free" in run("doctor", "--port", 0).out

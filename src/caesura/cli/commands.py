@@ -131,13 +131,18 @@ def token(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None
 
 @app.command()
 def doctor(
+    host: Annotated[str | None, _flag("Address to listen on (127.0.0.1)")] = None,
+    port: Annotated[str | None, _flag("Port to listen on (8000)")] = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     redis_url: Annotated[str | None, _flag("redis://…")] = None,
     agents_dir: AgentsDir = None,
     model: Annotated[str | None, _flag("provider:name, or demo")] = None,
 ) -> None:
-    """Check what the server needs, and say what to do. Exit code 1 when something is wrong."""
+    """Check what the server needs, and say what to do. Exit code 1 when something is wrong.
+
+    Nothing is made or changed: what serve would make is only told of.
+    """
     flags = dict(locals())
     from caesura.cli import doctor
 

@@ -1,14 +1,22 @@
-"""The doctor: looks at everything a server needs, says what is wrong, and what to do about it."""
+"""The doctor: looks at everything a server needs, says what is wrong, and what to do about it.
+
+It makes nothing and changes nothing: what `serve` would make is only told of.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from caesura.core.errors import CaesuraError, NotFound, StartupError
+from caesura.cli.files import is_there, obstacle
+from caesura.core.errors import NotFound, StartupError
 from caesura.settings import Settings, secret_of
+
+if TYPE_CHECKING:
+    from caesura.cli.database import Seen
 
 
 class Finding(NamedTuple):
@@ -39,8 +47,9 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
         yield Finding("fault", "settings", f"{error.message}: correct it, then look again")
         return
     yield Finding("ok", "settings", f"{settings.host}:{settings.port}, log-in: {settings.auth}")
+    yield await asyncio.to_thread(_address, settings)
     yield _secret(settings)
-    yield await _database(settings)
+    yield await asyncio.to_thread(_database, settings)
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url)
     yield _model(settings)
@@ -49,32 +58,69 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
         yield finding
 
 
+def _address(settings: Settings) -> Finding:
+    from caesura.cli.address import occupant
+
+    where = f"{settings.host}:{settings.port}"
+    try:
+        found = occupant(settings.host, settings.port)
+    except StartupError as error:
+        return Finding("fault", "address", f"{error.message}: correct CAESURA_HOST or CAESURA_PORT")
+    if found is not None:
+        return Finding(
+            "note", "address", f"{found} listens at {where} already: a second server needs another port"
+        )
+    return Finding("ok", "address", f"{where} is free" if settings.port else "any port that is free")
+
+
 def _secret(settings: Settings) -> Finding:
     if settings.auth == "none":
         return Finding("ok", "secret", "not needed: nobody logs in")
+    if settings.secret is not None:
+        return Finding("ok", "secret", "from CAESURA_SECRET")
+    path = settings.data_dir / "secret"
     try:
-        secret_of(settings)
+        if is_there(path):
+            secret_of(settings)
+            return Finding("ok", "secret", f"from {path}")
     except StartupError as error:
         return Finding("fault", "secret", error.message)
-    kept = "CAESURA_SECRET" if settings.secret is not None else str(settings.data_dir / "secret")
-    return Finding("ok", "secret", f"from {kept}")
+    if reason := obstacle(path):
+        return Finding("fault", "secret", f"{path} cannot be made: {reason}")
+    return Finding("ok", "secret", _would_make(path))
 
 
-async def _database(settings: Settings) -> Finding:
-    from caesura.store import users
-    from caesura.store.open import open_database
+def _database(settings: Settings) -> Finding:
+    from caesura.cli import database
 
     shown = "CAESURA_DATABASE_URL" if settings.database_url else str(settings.data_dir)
+    remedy = "make it writable, or name another" if settings.embedded else "start it, or correct the URL"
+    kind = "SQLite" if settings.embedded else "PostgreSQL"
     try:
-        database = await open_database(settings.database, beside=True)
-    except CaesuraError as error:
-        remedy = "make it writable, or name another" if settings.embedded else "start it, or correct the URL"
+        path = database.file_of(settings)
+        if path is not None and (reason := obstacle(path)):
+            return Finding("fault", "database", f"{path} cannot be opened: {reason}: {remedy} ({shown})")
+        if path is not None and not is_there(path):
+            return Finding("ok", "database", f"{kind}, {_would_make(path)}")
+        seen = database.look(settings)
+    except StartupError as error:
         return Finding("fault", "database", f"{error.message}: {remedy} ({shown})")
-    try:
-        count = len(await database.read(users.listing))
-    finally:
-        await database.close()
-    return Finding("ok", "database", f"{'SQLite' if settings.embedded else 'PostgreSQL'}, {count} people")
+    return Finding("ok", "database", f"{kind}, {_contents(seen)}")
+
+
+def _contents(seen: Seen) -> str:
+    from caesura.store import migrate
+
+    if seen.schema is None:
+        return "empty: its tables would be made"
+    if seen.schema != migrate.newest():
+        return f"schema {seen.schema}: it would be brought to {migrate.newest()}"
+    return f"{seen.people} people"
+
+
+def _would_make(path: Path) -> str:
+    folder = "" if path.parent.exists() else ", and its folder"
+    return f"{path} would be made{folder}"
 
 
 async def _redis(url: str) -> Finding:

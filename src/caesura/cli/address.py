@@ -1,0 +1,38 @@
+"""The address that a server would listen on: whether it can, and who is there already."""
+
+from __future__ import annotations
+
+import errno
+
+import httpx
+
+from caesura.core.errors import StartupError
+from caesura.http.server import bind
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to ask who listens on all of them
+_SECONDS = 3.0
+
+
+def occupant(host: str, port: int) -> str | None:
+    """Who listens there already; None where nobody does, and `StartupError` where nobody could."""
+    try:
+        bind(host, port).close()
+    except StartupError as error:
+        if getattr(error.__cause__, "errno", None) != errno.EADDRINUSE:
+            raise
+        return (
+            "a server that answers /health, perhaps Caesura itself," if _answers(host, port) else "something"
+        )
+    except (UnicodeError, OverflowError) as error:
+        raise StartupError(f"cannot listen on {host}:{port}: this is no name of a host") from error
+    return None
+
+
+def _answers(host: str, port: int) -> bool:
+    bare = host.strip("[]")
+    name = _ANY.get(bare, bare)
+    url = f"http://{f'[{name}]' if ':' in name else name}:{port}/health"
+    try:
+        return httpx.get(url, timeout=_SECONDS, trust_env=False).is_success
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False
