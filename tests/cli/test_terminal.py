@@ -242,3 +242,11 @@ def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Termina
         child.expect_exact("148 149 150")
         say(child, "echo still here")
         child.expect_exact("\r\nstill here\r\n")
+
+
+def test_nothing_in_a_question_moves_the_cursor() -> None:
+    code = r"from caesura.cli.keyboard import Keyboard; print(Keyboard().line('col\x1b[2Jour\x07 > '))"
+    child = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", timeout=30)
+    child.expect_exact("col[2Jour > ")
+    child.sendline("red")
+    assert "red" in leaves(child)

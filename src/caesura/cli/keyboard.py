@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from caesura.cli import streams
+from caesura.cli.screen import clean
 
 
 class Keyboard:
@@ -27,6 +28,6 @@ class Keyboard:
             return streams.line()
         self._readline.set_startup_hook(lambda: self._readline.insert_text(prefill) if prefill else None)
         try:
-            return streams.line(prompt)
+            return streams.line(clean(prompt))
         finally:
             self._readline.set_startup_hook()
