@@ -216,6 +216,13 @@ async def test_questions_are_answered_all_at_once(alice: Client) -> None:
     assert kept.answer == Answer("answers", answers=values)
 
 
+async def test_the_inbox_goes_over_all_pages(tmp_path: Path) -> None:
+    with Served(tmp_path, default_page_size=2, max_page_size=2) as server:
+        async with Client(server.url, server.token()) as client:
+            turns = [(await asked(client, f"write {number}.py: print(1)"))[0].id for number in range(5)]
+            assert [item.turn_id for item in await client.inbox()] == turns
+
+
 async def test_what_waits_and_who_was_first_are_in_the_error(alice: Client) -> None:
     turn, (item,) = await asked(alice, "write hello.py: print(1)")
     with pytest.raises(ClientError) as caught:

@@ -179,8 +179,14 @@ class Client:
     # --- interrupts
 
     async def inbox(self) -> list[Asked]:
-        """What waits for me, over all conversations, oldest first."""
-        return [values.asked(item) for item in (await self._get(path_of("interrupts")))["interrupts"]]
+        """All that waits for me, over all conversations, oldest first."""
+        found: list[Asked] = []
+        cursor: str | None = None
+        while True:
+            page = await self._get(path_of("interrupts"), {"cursor": cursor} if cursor else None)
+            found += [values.asked(item) for item in page["interrupts"]]
+            if (cursor := page.get("next")) is None:
+                return found
 
     async def interrupt(self, interrupt_id: str) -> Asked:
         return values.asked(await self._get(path_of("interrupts", interrupt_id)))
