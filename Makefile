@@ -1,7 +1,8 @@
 # Needs python3, make and a POSIX shell; everything else goes into .venv.
 
 PYTHON ?= python3
-WORKERS ?= 2
+# One more than a small machine has cores: much of what is tested waits.
+WORKERS ?= 3
 UPGRADE ?=
 ARGS ?=
 
@@ -31,7 +32,7 @@ servers: $(VENV)/.dev ## Make sure the tests can start PostgreSQL and Redis
 run: setup ## Serve on this machine, keeping everything in ./data
 	$(BIN)/caesura serve --data-dir ./data
 
-test: servers lint types architecture pytest ## Check everything and run the tests (WORKERS=2, ARGS=...)
+test: servers lint types architecture pytest ## Check everything and run the tests (WORKERS=3, ARGS=...)
 
 lint: $(VENV)/.dev ## Check style
 	$(BIN)/ruff check .
@@ -47,7 +48,7 @@ types: $(VENV)/.dev ## Check types
 architecture: $(VENV)/.dev ## Check which room may import which
 	$(BIN)/lint-imports --no-cache
 
-pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=2, ARGS=...)
+pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=3, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 
 from caesura.core.errors import Unauthenticated, Unavailable
 from caesura.service.conversations import Conversations
+from caesura.service.people import People
 from tests.api.reading import conversation, events, finished, outcome, send, until
 from tests.api.server import PASSWORD, Served
 
@@ -314,7 +316,7 @@ def test_only_a_trusted_proxy_says_whom_it_speaks_for(tmp_path: Path, proxies: s
 
 def test_who_would_wait_too_long_to_log_in_is_told_so(tmp_path: Path) -> None:
     with Served(tmp_path) as server:
-        people = server.context.service.people
+        people = People(server.database, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
         async def crowd() -> list[str]:
             tries = [people.authenticate("nobody", "wrong horse") for _ in range(60)]
