@@ -33,7 +33,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._late = self.loop.call_later(self.patience, transport.abort)
+        self._late = self.loop.call_later(self.patience, transport.close)
         found = transport.get_extra_info("socket")
         if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
             option = getattr(socket, "TCP_USER_TIMEOUT", None)
@@ -44,7 +44,7 @@ class Protocol(HttpToolsProtocol):
         super().on_message_begin()
         self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
         if self._late is None:
-            self._late = self.loop.call_later(self.patience, self.transport.abort)
+            self._late = self.loop.call_later(self.patience, self.transport.close)
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
