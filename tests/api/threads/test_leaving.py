@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from caesura.core.errors import Unavailable
 from tests.api.reading import until
 from tests.api.server import Served
 from tests.api.threads.conftest import GRACE, Prompts
@@ -50,6 +51,27 @@ def test_a_run_goes_on_for_the_grace_and_is_stopped_then(alice: httpx.Client) ->
     assert "5000" not in said(rest)
     assert names(rest)[-2:] == ["messages/partial", "end"]
     assert thread.history()[-1] == ("assistant", said(rest))
+
+
+def test_a_run_is_stopped_once_storage_is_back(
+    alice: httpx.Client, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns, tried = server.context.service.turns, list[int]()
+    leave = turns.leave
+
+    async def storage_away_at_first(num: int) -> None:
+        tried.append(num)
+        if len(tried) == 1:
+            raise Unavailable
+        await leave(num)
+
+    monkeypatch.setattr(turns, "leave", storage_away_at_first)
+    thread = Thread.new(alice)
+    with thread.chatting("count to 5000 delay=0.005") as found:
+        read(found, 3)
+    thread.until_idle()
+    assert len(tried) == 2
+    assert "5000" not in said(thread.join())
 
 
 def test_who_comes_back_within_the_grace_misses_nothing(alice: httpx.Client) -> None:
