@@ -12,15 +12,13 @@ import json
 import logging
 import os
 import signal
-import subprocess
 import sys
-import threading
 import traceback
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sqlalchemy import Connection, create_engine, func, select, update
 
@@ -35,10 +33,9 @@ from caesura.store import conversations, interrupts, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.chaos.engine_agents import deadly, write_agents
-from tests.chaos.process import wait_for
+from tests.chaos.process import Program, wait_for
 from tests.engine.tools import tools
 
-ROOT = Path(__file__).parents[2]
 USER = "alice"
 CONVERSATION = "conv-1"
 #: A child that takes longer than this is lost.
@@ -187,16 +184,12 @@ def _settle_in(connection: Connection, orders: Orders) -> None:
         connection.execute(update(schema.turns).where(held).values(lease_until=0))
 
 
-class Lives:
+class Lives(Program):
     """The tests' end of the program: children on demand."""
 
     def __init__(self) -> None:
+        super().__init__("tests.chaos.engine_life")
         self._alive: set[int] = set()
-        self._lock = threading.Lock()
-        command = [sys.executable, "-m", "tests.chaos.engine_life"]
-        self._process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
 
     def run(self, orders: Orders) -> int | None:
         """The number of commits of a child that came to its end; None when it was killed, as it was told."""
@@ -204,7 +197,7 @@ class Lives:
 
     def start(self, orders: Orders) -> int:
         """The process id of a new child."""
-        pid = self._ask({"orders": asdict(orders)})
+        pid = self.ask({"orders": asdict(orders)})
         assert isinstance(pid, int)
         self._alive.add(pid)
         return pid
@@ -212,7 +205,7 @@ class Lives:
     def end(self, pid: int) -> int | None:
         """Wait for a child, and say as `run` does how it ended."""
         wait_for(pid)
-        answer = self._ask({"pid": pid})
+        answer = self.ask({"pid": pid})
         self._alive.discard(pid)
         assert answer["said"] is None or isinstance(answer["said"], int), answer["said"]
         if answer["said"] is None:
@@ -220,24 +213,12 @@ class Lives:
         said: int | None = answer["said"]
         return said
 
-    def _ask(self, what: dict[str, Any]) -> Any:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        with self._lock:
-            stdin.write(json.dumps(what) + "\n")
-            stdin.flush()
-            return json.loads(stdout.readline())
-
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for pid in self._alive:
             os.kill(pid, signal.SIGKILL)
-        self._process.communicate()
+        super().__exit__(kind, error, trace)
 
 
 def _child(orders: Orders, out: int) -> None:

@@ -10,22 +10,18 @@ import gc
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Engine, event
 
 from caesura.store.open import open_database
 from tests.chaos.crowd import write_until_killed
-from tests.chaos.process import wait_for
+from tests.chaos.process import Program, wait_for
 from tests.chaos.story import Story
 
-ROOT = Path(__file__).parents[2]
 When = Literal["before", "after"]
 
 
@@ -34,43 +30,22 @@ class Ended(NamedTuple):
     killed: bool
 
 
-class Forks:
+class Forks(Program):
     """The tests' end: children on demand."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        command = [sys.executable, "-m", "tests.chaos.forks"]
-        self._process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        super().__init__("tests.chaos.forks")
 
     def run(self, url: str, name: str, when: When = "after", number: int = 0) -> Ended:
         """Tell a story in a child that is killed before or after its commit of this number, from 1 on."""
-        child = self._ask({"url": url, "name": name, "when": when, "number": number})
+        child = self.ask({"url": url, "name": name, "when": when, "number": number})
         wait_for(child)
-        return Ended(**self._ask({"child": child}))
+        return Ended(**self.ask({"child": child}))
 
     def crowd(self, url: str, name: str, life: float) -> Ended:
         """Write and read in a child that is killed after so many seconds."""
-        child = self._ask({"url": url, "name": name, "life": life})
-        return Ended(**self._ask({"child": child}))
-
-    def _ask(self, what: dict[str, Any]) -> Any:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        with self._lock:
-            stdin.write(json.dumps(what) + "\n")
-            stdin.flush()
-            return json.loads(stdout.readline())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._process.communicate()
+        child = self.ask({"url": url, "name": name, "life": life})
+        return Ended(**self.ask({"child": child}))
 
 
 class Reaper:

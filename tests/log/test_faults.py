@@ -5,7 +5,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,12 +50,18 @@ async def shared(postgres_url: str) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def test_a_log_waits_for_a_locked_file(sqlite: Sqlite, path: Path) -> None:
+@pytest.fixture(params=["locked", "full"])
+def away(request: pytest.FixtureRequest, path: Path) -> AbstractContextManager[None]:
+    """While this lasts nothing can be written: another process holds the file, or the disk is full."""
+    return _locked(path) if request.param == "locked" else _full(path)
+
+
+async def test_a_log_waits_for_its_storage(sqlite: Sqlite, away: AbstractContextManager[None]) -> None:
     log = Log(sqlite, patience=20)
     streams = await _streams(log, sqlite)
     readers = [asyncio.create_task(check(log, stream.turn, 60)) for stream in streams]
     await asyncio.gather(*(write(stream, 30) for stream in streams))
-    with _locked(path):
+    with away:
         writing = [asyncio.create_task(write(stream, 60)) for stream in streams]
         await asyncio.sleep(0.2)
         assert not any(task.done() for task in [*writing, *readers])
@@ -64,35 +70,11 @@ async def test_a_log_waits_for_a_locked_file(sqlite: Sqlite, path: Path) -> None
     await _assert_whole(log, streams, 60)
 
 
-async def test_a_file_that_stays_locked_is_told(sqlite: Sqlite, path: Path) -> None:
+async def test_storage_that_stays_away_is_told(sqlite: Sqlite, away: AbstractContextManager[None]) -> None:
     log, user = Log(sqlite, patience=0.1), await make_user(sqlite)
     streams = await _streams(log, sqlite)
     await asyncio.gather(*(write(stream, 30) for stream in streams))
-    with _locked(path):
-        await _assert_unavailable(streams, user)
-    await _assert_nothing_half_done(sqlite, user)
-    await _go_on(log, streams, 60)
-
-
-async def test_a_log_waits_for_room_on_the_disk(sqlite: Sqlite, path: Path) -> None:
-    log = Log(sqlite, patience=20)
-    streams = await _streams(log, sqlite)
-    readers = [asyncio.create_task(check(log, stream.turn, 60)) for stream in streams]
-    await asyncio.gather(*(write(stream, 30) for stream in streams))
-    with _full(path):
-        writing = [asyncio.create_task(write(stream, 60)) for stream in streams]
-        await asyncio.sleep(0.2)
-        assert not any(task.done() for task in [*writing, *readers])
-        assert [len(await stored(log, stream.turn)) for stream in streams] == [30] * 5
-    await asyncio.gather(*writing, *readers)
-    await _assert_whole(log, streams, 60)
-
-
-async def test_a_full_disk_is_told(sqlite: Sqlite, path: Path) -> None:
-    log, user = Log(sqlite, patience=0), await make_user(sqlite)
-    streams = await _streams(log, sqlite)
-    await asyncio.gather(*(write(stream, 30) for stream in streams))
-    with _full(path):
+    with away:
         await _assert_unavailable(streams, user)
     await _assert_nothing_half_done(sqlite, user)
     await _go_on(log, streams, 60)
