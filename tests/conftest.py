@@ -1,6 +1,5 @@
 """Fixtures every test may ask for."""
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,7 +12,7 @@ import pytest_asyncio
 
 from caesura.store.database import Database
 from caesura.store.open import open_database
-from tests import tables
+from tests import programs, tables
 from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
 
@@ -134,7 +133,7 @@ def _served(kind: type[S]) -> S:
     try:
         return kind.start()
     except Missing as error:
-        if _servers_are_required():
+        if programs.required():
             pytest.fail(str(error), pytrace=False)
         pytest.skip(str(error))
 
@@ -143,7 +142,3 @@ def _revive(server: Postgres | Redis) -> None:
     """A test may have left the server dead."""
     if not server.running:
         server.restart()
-
-
-def _servers_are_required() -> bool:
-    return os.environ.get("CI") == "true" or os.environ.get("CAESURA_TESTS_REQUIRE_SERVERS") == "1"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.process import free_port
+from tests.programs import needs
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -69,9 +69,7 @@ def test_it_says_where_to_go_and_what_to_try(started: Started) -> None:
     assert f"caesura chat --url http://127.0.0.1:{started.port}\n" in printed
 
 
-@pytest.mark.skipif(
-    shutil.which("curl") is None and os.environ.get("CI") != "true", reason="curl is not installed"
-)
+@needs("curl")
 @pytest.mark.parametrize("page", walks())
 def test_the_walk_goes_as_it_is_printed(started: Started, page: str) -> None:
     started.wait()

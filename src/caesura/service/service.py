@@ -25,7 +25,6 @@ from caesura.store.database import Database
 logger = logging.getLogger(__name__)
 
 _PAUSE = 1.0
-
 _SWEEP = 3600.0
 
 

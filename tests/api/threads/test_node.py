@@ -1,7 +1,6 @@
 """A front end in JavaScript that reads lines understands everything that is sent."""
 
 import json
-import os
 import shutil
 import subprocess
 import threading
@@ -17,6 +16,7 @@ from caesura.dialects.threads import encode
 from caesura.http.sse import PING
 from tests.api.server import Served
 from tests.api.threads.thread import Thread
+from tests.programs import needs
 from tests.scenarios import scenario
 
 CLIENT = Path(__file__).parents[2] / "node" / "client.mjs"
@@ -27,16 +27,14 @@ EVENTS = {
 
 Run = Callable[..., dict[str, Any]]
 
+pytestmark = needs("node")
+
 
 @pytest.fixture(scope="module")
 def node() -> Run:
     """Runs the client; what a page would show."""
     program = shutil.which("node")
-    if program is None:
-        missing = "node is not installed: a front end in JavaScript cannot be tried"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing, pytrace=False)
-        pytest.skip(missing)
+    assert program is not None
 
     def run(method: str, url: str, token: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
         arguments = [method, url, token, *([json.dumps(body)] if body is not None else [])]
