@@ -64,6 +64,21 @@ graph.add_edge("speak", "ask")
 graph = graph.compile()
 """
 
+TWICE = """
+def ask(name):
+    def node(state):
+        given = interrupt(name + "?")
+        leave(f"{name} {given}")
+        return {"messages": [AIMessage(f"{name} {given}")]}
+    return node
+
+graph = StateGraph(MessagesState)
+for name in ("a", "b"):
+    graph.add_node(name, ask(name))
+    graph.add_edge(START, name)
+graph = graph.compile()
+"""
+
 TOOLS = """
 @tool
 def jot(text: str) -> str:
@@ -133,6 +148,23 @@ async def test_a_graphs_question_may_be_refused(world: World) -> None:
     said = await world.resume(await world.say("go"), Answer("reject", message="no"))
     assert said.finished
     assert "reject" in said.text
+
+
+async def test_an_answer_from_before_a_stop_is_none_to_another_attempt_of_a_graph(world: World) -> None:
+    graph(world, TWICE)
+    said = await world.say("go")
+    first, _ = said.interrupts
+    assert not await world.answer(said.turn, {first.id: Answer("value", value="old")})
+    assert await world.database.write(turns.request_stop, said.turn.num, "user")
+    world.engine.supervisor.nudge()
+    await world.segment(said.turn)
+    await world.database.write(turns.reopen, said.turn.id)
+    world.engine.supervisor.nudge()
+    again = await world.segment(said.turn)
+    assert [item.value for item in again.interrupts] == ["a?", "b?"]
+    assert world.traces() == []
+    assert (await world.resume(again, Answer("value", value="new"))).finished
+    assert sorted(world.traces()) == ["a new", "b new"]
 
 
 async def test_a_graphs_tools_are_shown_and_the_next_turn_is_accepted(world: World) -> None:

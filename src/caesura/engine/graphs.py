@@ -52,10 +52,7 @@ def _input(run: Run, state: StateSnapshot | None) -> Any:
     """What the graph needs to go on: the beginning, an answer, a push, or nothing at all."""
     if state is None:
         return {"messages": _opening(run)}
-    lapsed = run.transcript.lapsed
-    answers = {
-        i.graph_id: i.answer for i in run.asked if i.answer is not None and i.interrupt.id not in lapsed
-    }
+    answers = {item.graph_id: item.answer for item in run.asked if item.answer is not None}
     waiting = {item.id for task in state.tasks for item in task.interrupts}
     resume = {graph_id: _resumed(answers[graph_id]) for graph_id in waiting if graph_id in answers}
     if resume:
