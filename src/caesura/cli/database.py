@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
 from caesura.cli.files import is_there
@@ -20,6 +19,7 @@ from caesura.core.errors import CaesuraError, StartupError
 from caesura.settings import Settings
 from caesura.store import migrate, users
 from caesura.store.database import cause, storage_errors
+from caesura.store.open import file_of
 
 _SECONDS = 5
 
@@ -31,19 +31,9 @@ class Seen(NamedTuple):
     people: int
 
 
-def file_of(settings: Settings) -> Path | None:
-    """The file of SQLite; None for PostgreSQL."""
-    if not settings.embedded:
-        return None
-    name = _url(settings).database
-    if not name or name == ":memory:":
-        raise StartupError("the database URL must be sqlite:///path/to/file or postgresql://…")
-    return Path(name)
-
-
 def require(settings: Settings) -> None:
     """Refuse a file that is not there: to open it would make an empty one."""
-    path = file_of(settings)
+    path = file_of(settings.database)
     if path is not None and not is_there(path):
         remedy = "name its folder with --data-dir, or itself with --database-url"
         raise StartupError(f"there is no database {path}: {remedy}")
@@ -51,7 +41,7 @@ def require(settings: Settings) -> None:
 
 def look(settings: Settings) -> Seen:
     """`StartupError` for a database that cannot be opened, or that only a newer program knows."""
-    url, path = _url(settings), file_of(settings)
+    path, url = file_of(settings.database), make_url(settings.database)
     try:
         with storage_errors(), _reading(url, path) as connection:
             schema = migrate.current(connection)
@@ -62,14 +52,6 @@ def look(settings: Settings) -> Seen:
     if schema is not None and schema > migrate.newest():
         raise StartupError(f"the database has schema {schema}, made by a newer Caesura than this one")
     return Seen(schema, count)
-
-
-def _url(settings: Settings) -> URL:
-    try:
-        return make_url(settings.database)
-    except (ArgumentError, ValueError) as error:
-        # Without the text itself: a password may be in it.
-        raise StartupError("the database URL cannot be read: see sqlite:///path/to/file") from error
 
 
 @contextmanager

@@ -92,12 +92,13 @@ def _secret(settings: Settings) -> Finding:
 
 def _database(settings: Settings) -> Finding:
     from caesura.cli import database
+    from caesura.store.open import file_of
 
     shown = "CAESURA_DATABASE_URL" if settings.database_url else str(settings.data_dir)
     remedy = "make it writable, or name another" if settings.embedded else "start it, or correct the URL"
     kind = "SQLite" if settings.embedded else "PostgreSQL"
     try:
-        path = database.file_of(settings)
+        path = file_of(settings.database)
         if path is not None and (reason := obstacle(path)):
             return Finding("fault", "database", f"{path} cannot be opened: {reason}: {remedy} ({shown})")
         if path is not None and not is_there(path):

@@ -18,6 +18,16 @@ async def open_database(
 ) -> Database:
     """`sqlite:///path/to/file` or `postgresql://…`, migrated to the schema of this program. `beside` opens a
     file that a server owns, for a moment and for people alone."""
+    path = file_of(url)
+    if path is not None:
+        return Sqlite(path, after_commit=after_commit, beside=beside)
+    from caesura.store.postgres import Postgres  # takes a moment to load
+
+    return await Postgres.open(url, after_commit=after_commit)
+
+
+def file_of(url: str) -> Path | None:
+    """The file of SQLite; None for PostgreSQL."""
     try:
         target = make_url(url)
     except (ArgumentError, ValueError) as error:
@@ -25,9 +35,7 @@ async def open_database(
         raise StartupError("the database URL cannot be read: see sqlite:///path/to/file") from error
     backend = target.get_backend_name()
     if backend == "sqlite" and target.database and target.database != ":memory:":
-        return Sqlite(Path(target.database), after_commit=after_commit, beside=beside)
+        return Path(target.database)
     if backend in ("postgresql", "postgres"):
-        from caesura.store.postgres import Postgres  # takes a moment to load
-
-        return await Postgres.open(url, after_commit=after_commit)
+        return None
     raise StartupError("the database URL must be sqlite:///path/to/file or postgresql://…")
