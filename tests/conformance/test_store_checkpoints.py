@@ -18,7 +18,7 @@ def _write(task: str, idx: int, body: bytes = b"x", path: str = "") -> Write:
 async def test_the_newest_checkpoint_is_found_and_an_older_one_by_its_id(database: Database) -> None:
     turn = await make_turn(database)
     assert await database.read(checkpoints.get, turn.num, "") is None
-    for number in (1, 3, 2):
+    for number in (1, 2, 3):
         await database.write(checkpoints.put, turn.num, "", _checkpoint(number))
     assert await database.read(checkpoints.get, turn.num, "") == (_checkpoint(3), [])
     assert await database.read(checkpoints.get, turn.num, "", "1f-001") == (_checkpoint(1), [])
@@ -26,6 +26,17 @@ async def test_the_newest_checkpoint_is_found_and_an_older_one_by_its_id(databas
     listed = await database.read(checkpoints.listing, turn.num, "")
     assert listed == [_checkpoint(3), _checkpoint(2), _checkpoint(1)]
     assert await database.read(checkpoints.listing, turn.num, "", None, 2) == listed[:2]
+
+
+async def test_the_newest_checkpoint_is_the_one_put_last_whatever_the_clock_of_its_node_said(
+    database: Database,
+) -> None:
+    turn = await make_turn(database)
+    for number in (7, 8, 2, 3):  # a second node, whose clock is behind, went on after 8
+        await database.write(checkpoints.put, turn.num, "", _checkpoint(number))
+    await database.write(checkpoints.put, turn.num, "", _checkpoint(7))
+    listed = await database.read(checkpoints.listing, turn.num, "")
+    assert listed == [_checkpoint(3), _checkpoint(2), _checkpoint(8), _checkpoint(7)]
 
 
 async def test_a_checkpoint_put_again_replaces_itself(database: Database) -> None:

@@ -51,12 +51,11 @@ class Saver(BaseCheckpointSaver[str]):
         turn, _, ns = _place(config)
         older = before["configurable"].get("checkpoint_id") if before else None
         left = limit
-        for item in await self._database.read(checkpoints.listing, turn, ns):
+        for item in _older(await self._database.read(checkpoints.listing, turn, ns), older):
             if left == 0:
                 return
             found = self._tuple(config, ns, item, [])
-            matches = all(found.metadata.get(key) == value for key, value in (filter or {}).items())
-            if matches and (older is None or item.id < older):
+            if all(found.metadata.get(key) == value for key, value in (filter or {}).items()):
                 left = None if left is None else left - 1
                 yield found
 
@@ -115,6 +114,12 @@ class Saver(BaseCheckpointSaver[str]):
             _config(config, ns, item.parent_id) if item.parent_id else None,
             [(write.task_id, write.channel, loads((write.type, bytes(write.body)))) for write in writes],
         )
+
+
+def _older(items: list[checkpoints.Checkpoint], than: str | None) -> list[checkpoints.Checkpoint]:
+    """What comes after the checkpoint with this id in a list that begins with the newest."""
+    place = next((place for place, item in enumerate(items, 1) if item.id == than), 0)
+    return items[place:]
 
 
 def _place(config: RunnableConfig) -> tuple[int, int, str]:

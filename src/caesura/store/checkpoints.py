@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from caesura.store.schema import checkpoint_writes, checkpoints
 
@@ -28,9 +28,14 @@ class Write(NamedTuple):
 
 
 def put(connection: Connection, turn: int, ns: str, item: Checkpoint) -> None:
-    at = (checkpoints.c.turn == turn, checkpoints.c.ns == ns, checkpoints.c.id == item.id)
-    connection.execute(delete(checkpoints).where(*at))
-    connection.execute(insert(checkpoints).values(turn=turn, ns=ns, **item._asdict()))
+    """Store it as the newest, or replace the one with its id. The order is that of the calls: ids are made
+    from the clocks of different machines."""
+    here = (checkpoints.c.turn == turn, checkpoints.c.ns == ns)
+    same = update(checkpoints).where(*here, checkpoints.c.id == item.id).values(**item._asdict())
+    if connection.execute(same).rowcount == 0:
+        newest = connection.execute(select(func.max(checkpoints.c.place)).where(*here)).scalar()
+        place = (newest or 0) + 1
+        connection.execute(insert(checkpoints).values(turn=turn, ns=ns, place=place, **item._asdict()))
 
 
 def put_writes(
@@ -70,13 +75,13 @@ def get(
 def listing(
     connection: Connection, turn: int, ns: str, checkpoint_id: str | None = None, limit: int | None = None
 ) -> list[Checkpoint]:
-    """Checkpoints of a namespace, newest first: their ids grow with time."""
+    """Checkpoints of a namespace, the one that was put last first."""
     statement = select(*(checkpoints.c[name] for name in Checkpoint._fields)).where(
         checkpoints.c.turn == turn, checkpoints.c.ns == ns
     )
     if checkpoint_id is not None:
         statement = statement.where(checkpoints.c.id == checkpoint_id)
-    rows = connection.execute(statement.order_by(checkpoints.c.id.desc()).limit(limit))
+    rows = connection.execute(statement.order_by(checkpoints.c.place.desc()).limit(limit))
     return [Checkpoint(*row) for row in rows]
 
 

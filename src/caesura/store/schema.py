@@ -189,6 +189,7 @@ checkpoints = Table(
     Column("type", String(20), nullable=False),
     Column("body", LargeBinary, nullable=False),
     Column("metadata", LargeBinary, nullable=False),
+    Column("place", Integer, nullable=False, server_default="0"),
 )
 
 checkpoint_writes = Table(
