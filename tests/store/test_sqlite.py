@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -179,6 +179,57 @@ async def test_a_disk_that_refuses_to_sync_is_told(database: Sqlite, monkeypatch
         with pytest.raises(Unavailable):
             await database.harden()
     await database.write(users.create, "b", "hash")
+
+
+async def test_after_a_failed_sync_nothing_is_acknowledged_before_a_whole_checkpoint(
+    database: Sqlite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(handle: int) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    log = tmp_path / "caesura.db-wal"
+    with closing(sqlite3.connect(tmp_path / "caesura.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM users").fetchone()  # a snapshot that no checkpoint can pass
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fdatasync", broken)
+            with pytest.raises(Unavailable):
+                await database.write(users.create, "a", "hash")
+        with pytest.raises(Unavailable):
+            await database.write(users.create, "b", "hash")
+        with pytest.raises(Unavailable):
+            await database.harden()
+    await database.harden()
+    assert log.stat().st_size == 0  # all of it is in the database itself
+    await database.write(users.create, "c", "hash")
+    assert log.stat().st_size > 0
+
+
+async def test_a_database_behind_a_link_is_synced_and_has_one_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link.db").symlink_to(tmp_path / "disk" / "real.db")
+    synced: list[str] = []
+    sync = os.fdatasync
+
+    def counted(handle: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{handle}"))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fdatasync", counted)
+    database = Sqlite(tmp_path / "link.db")
+    await database.write(users.create, "a", "hash")
+    assert synced == [str(tmp_path / "disk" / "real.db-wal")]
+    with pytest.raises(StartupError, match="in use by another"):
+        Sqlite(tmp_path / "disk" / "real.db")
+    await database.close()
+
+
+def test_a_link_that_leads_to_itself_stops_the_start_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "caesura.db").symlink_to(tmp_path / "caesura.db")
+    with pytest.raises(StartupError, match="a link that leads to itself"):
+        Sqlite(tmp_path / "caesura.db")
 
 
 async def test_a_second_process_is_refused_in_one_line_and_the_first_goes_on(

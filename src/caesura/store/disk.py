@@ -3,6 +3,10 @@
 A light commit has written its frames; they survive a crash of the process. One sync of the write-ahead log
 then makes all of them survive power loss. While it is under way the writer goes on, and whoever asks
 meanwhile shares the next one.
+
+After a sync that failed the system may have forgotten what it could not write, and the next sync succeeds
+all the same. From then on nothing is acknowledged until a checkpoint has copied the whole log into the
+database.
 """
 
 from __future__ import annotations
@@ -19,8 +23,10 @@ Told = Callable[[Exception | None], None]
 
 
 class Disk:
-    def __init__(self, log: Path) -> None:
-        self._log = log
+    def __init__(self, log: Path, checkpoint: Callable[[], bool]) -> None:
+        """`checkpoint` copies the whole log into the database, and tells whether it could."""
+        self._log, self._checkpoint = log, checkpoint
+        self._failed = False
         self._handle: int | None = None
         self._waiting: queue.SimpleQueue[Told | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="caesura-sync", daemon=True)
@@ -49,6 +55,9 @@ class Disk:
                     tell(error)
 
     def _sync(self) -> Exception | None:
+        if self._failed and not self._checkpoint():
+            return Unavailable()
+        self._failed = False
         try:
             if self._handle is None:
                 self._handle = os.open(self._log, os.O_RDONLY | os.O_CLOEXEC)
@@ -56,6 +65,7 @@ class Disk:
         except FileNotFoundError:
             return None  # nothing was written yet
         except OSError as cause:
+            self._failed = True
             error = Unavailable()
             error.__cause__ = cause
             return error

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,6 +56,7 @@ class Sqlite:
         """`after_commit` is called in the writer's thread after each commit, before anyone is told of it.
         `beside` is for a command that only changes people: it opens the file while another process owns it
         too, and then leaves the schema alone."""
+        path = _real(path)
         self._lock = _own(path, beside)
         self._after_commit = after_commit or _nothing
         self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
@@ -77,7 +78,7 @@ class Sqlite:
             self._release()
             raise
         self._connection: Connection | None = None
-        self._disk = Disk(Path(f"{path}-wal"))
+        self._disk = Disk(Path(f"{path}-wal"), partial(_checkpoint, path, busy_timeout))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
 
@@ -232,6 +233,27 @@ def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _checkpoint(path: Path, busy_timeout: float) -> bool:
+    """Copy the whole write-ahead log into the database and begin it anew; false when a reader is in the way
+    or the disk refuses."""
+    try:
+        with closing(sqlite3.connect(path, timeout=busy_timeout)) as connection:
+            connection.execute("PRAGMA synchronous=FULL")
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+    except sqlite3.Error:
+        return False
+
+
+def _real(path: Path) -> Path:
+    """The file itself. SQLite follows links: its write-ahead log and our lock must stand beside the file, not
+    beside a link to it."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise StartupError(f"{path} cannot be opened: it is a link that leads to itself") from error
 
 
 def _own(path: Path, beside: bool) -> int | None:
