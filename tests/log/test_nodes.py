@@ -5,13 +5,15 @@ import random
 from collections.abc import AsyncIterator, Callable, Iterable
 
 import pytest_asyncio
+from sqlalchemy import Connection
 
-from caesura.core.errors import Fenced
+from caesura.core.errors import Fenced, Unavailable
 from caesura.log import Log, Stream
 from caesura.store import leases
-from caesura.store.database import Database
+from caesura.store.database import Database, P, T, Work
 from caesura.store.open import open_database
 from tests.conformance.rows import make_turn
+from tests.log.flaky import Flaky
 from tests.log.reading import check, followed, places, stored, word, write
 
 NEVER = 3600.0
@@ -83,6 +85,44 @@ async def test_a_reader_goes_on_when_another_node_takes_the_turn(nodes: tuple[Da
     await nodes[1].write(leases.claim, turn.num, "node-2", 60_000)
     await write(await there.open(turn.num, 2), 20)
     assert await reader == 20
+
+
+class Lingering(Flaky):
+    """The first write loses its connection after COMMIT was sent: the server still works on it."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.late: list[asyncio.Task[None]] = []
+
+    async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self.late:
+            return await self.write(work, *args, **kwargs)
+        done = asyncio.Event()
+        self.late.append(asyncio.create_task(self._linger(lambda c: work(c, *args, **kwargs), done)))
+        await done.wait()
+        raise Unavailable
+
+    async def _linger(self, work: Callable[[Connection], object], done: asyncio.Event) -> None:
+        def slowly(connection: Connection) -> None:
+            work(connection)
+            loop.call_soon_threadsafe(done.set)
+            connection.exec_driver_sql("SELECT pg_sleep(0.5)")
+
+        loop = asyncio.get_running_loop()
+        await self.write(slowly)
+
+
+async def test_a_commit_that_is_still_under_way_is_not_made_twice(nodes: tuple[Database, Database]) -> None:
+    turn = await make_turn(nodes[0])
+    lingering = Lingering(nodes[0])
+    log = Log(lingering)
+    stream = await log.open(turn.num, 1)
+    ran: list[str] = []
+    await stream.commit(word(turn.num, 1), also=lambda connection: ran.append("once"))
+    await write(stream, 3)
+    await asyncio.gather(*lingering.late)
+    assert places(await stored(log, turn.num)) == [1, 2, 3]
+    assert ran == ["once"]
 
 
 async def test_a_wake_up_brings_what_another_node_wrote_without_a_poll(

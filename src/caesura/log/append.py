@@ -22,12 +22,13 @@ _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 def append(connection: Connection, batches: Sequence[Batch], again: bool) -> list[Any]:
     """Write the batches; for each, what its `also` gave or the error that refused it. `again` is for a
     second try: a commit whose answer got lost may have happened, and must not happen twice."""
+    if (again or any(batch.also for batch in batches)) and connection.dialect.name != "sqlite":
+        # All of them in one order, as every other writer of several turns locks them. Before the look at what
+        # has landed: the first try may still be under way in a connection that was cut.
+        turns.lock(connection, {batch.stream.turn for batch in batches})
     todo = [batch for batch in batches if not (again and _landed(connection, batch))]
     outcomes: dict[Batch, Any] = {batch: batch.result for batch in batches}
     first, rest = _parted(todo)
-    if rest and connection.dialect.name != "sqlite":
-        # All of them in one order, as every other writer of several turns locks them.
-        turns.lock(connection, {batch.stream.turn for batch in todo})
     refused = _insert(connection, first)
     stopped: dict[Stream, Any] = {
         batch.stream: Fenced() for batch in todo if (batch.stream.turn, batch.stream.epoch) in refused
