@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from caesura.core.errors import Fenced, Unavailable
 from caesura.core.events import TextDelta
 from caesura.log import Log
+from caesura.log.stream import Batch
 from caesura.store import leases, users
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn, make_user
@@ -147,3 +148,36 @@ def _name(turn: int) -> Callable[[Connection], int]:
 
 def _never(connection: Connection) -> None:
     raise AssertionError("this must not be reached")
+
+
+async def test_a_commit_that_cannot_be_counted_harms_nobody(database: Database) -> None:
+    def broken(seconds: float, batches: object) -> None:
+        raise ValueError("a counter takes no negative number")
+
+    log, turn = Log(database, committed=broken), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    reader = asyncio.create_task(check(log, turn.num, 6))
+    await asyncio.sleep(0)
+    await write(stream, 3)
+    await write(stream, 6)
+    assert await reader == 6
+    await log.close()
+
+
+async def test_a_flush_that_breaks_off_fails_its_streams_and_no_others(database: Database) -> None:
+    log = Log(database)
+    one, two = await make_turn(database), await make_turn(database)
+    broken, whole = await log.open(one.num, 1), await log.open(two.num, 1)
+    publish = log._flusher._publish
+
+    def crash(batch: Batch, outcome: object) -> bool:
+        if batch.stream is broken:
+            raise RuntimeError("a fault of ours")
+        return publish(batch, outcome)
+
+    log._flusher._publish = crash
+    with pytest.raises(Unavailable):
+        await broken.commit(word(one.num, 1))
+    await write(whole, 3)
+    assert places(await stored(log, two.num)) == [1, 2, 3]
+    await log.close()

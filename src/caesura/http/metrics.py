@@ -77,7 +77,10 @@ class Metrics:
             self._begun[turn] = at
         elif isinstance(event, ev.ModelFinished):
             for kind in ("input_tokens", "output_tokens"):
-                self._tokens.labels(kind.removesuffix("_tokens")).inc((event.usage or {}).get(kind, 0))
+                # A provider may report anything, and a counter takes no negative number.
+                self._tokens.labels(kind.removesuffix("_tokens")).inc(
+                    max((event.usage or {}).get(kind, 0), 0)
+                )
         elif outcome := _OUTCOMES.get(type(event)):
             self._begun.pop(turn, None)
             self._outcomes.labels(outcome).inc()

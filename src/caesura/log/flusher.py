@@ -93,8 +93,15 @@ class Flusher:
         while self._hasty or self._flowing:
             await self._gather()
             batches = [batch for stream in self._take() for batch in stream.take()]
-            if batches:
-                await self._flush(batches)
+            try:
+                if batches:
+                    await self._flush(batches)
+            except Exception:
+                # Nobody knows what of these was shown. Other streams still have words to be written.
+                logger.exception("%d streams were broken off", len(batches))
+                for batch in batches:
+                    batch.stream.fail(Unavailable())
+                    batch.tell(Unavailable())
 
     async def _gather(self) -> None:
         """Let what flows gather until it is due, unless somebody waits for something."""

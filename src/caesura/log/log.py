@@ -39,7 +39,7 @@ class Log:
         committed: Committed | None = None,
     ) -> None:
         """`patience` is how long storage may be away before writers are told; `poll` how often a reader
-        looks for itself where other processes write; `committed` must be quick and must not raise."""
+        looks for itself where other processes write; `committed` must be quick."""
         self._database = database
         self._wakeups = wakeups or Alone()
         self._wakeups.listen(self._heard)
@@ -134,9 +134,13 @@ class Log:
         return await self._flusher.patiently(lambda _: self._database.read(_rows, turn, after))
 
     def _written(self, seconds: float, batches: Sequence[Batch]) -> None:
-        self._wakeups.tell([batch.stream.turn for batch in batches])
-        if self._committed is not None:
-            self._committed(seconds, batches)
+        """Tell of a commit. It has happened: whatever goes wrong here must not harm it."""
+        try:
+            self._wakeups.tell([batch.stream.turn for batch in batches])
+            if self._committed is not None:
+                self._committed(seconds, batches)
+        except Exception:
+            logger.exception("a commit could not be told of")
 
     def _publish(self, batch: Batch, outcome: Any) -> bool:
         """Show a batch to the readers, now that it is on disk, and tell who waits for it."""
