@@ -75,6 +75,17 @@ class Ending:
         if turn.ended:
             await self._pack(turn)
 
+    async def give_up(self, turn: Turn, outcome: ev.Failed) -> None:
+        """End a turn whose log cannot be read: its rows can still be written."""
+        stream = await self._log.open(turn.num, turn.epoch)
+        rows = turns.ended("failed") | turns.RELEASED
+
+        def ended(connection: Connection) -> None:
+            interrupts.close(connection, turn.num, "cancelled")
+            turns.change(connection, turn.num, turn.epoch, **rows)
+
+        await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
+
     async def _wait_for(self, title: Title, run: Run) -> None:
         """No longer than it may take, and no longer than the person waits."""
         hurry = self._spawn(_wait(run.control.hurry))

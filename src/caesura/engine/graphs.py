@@ -5,7 +5,8 @@ It is checkpointed at every step, because nobody but the graph knows what its st
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -18,6 +19,7 @@ from caesura.core import events as ev
 from caesura.core import fold, ids, plain
 from caesura.core.interrupts import Answer, Interrupt, answer_dict
 from caesura.engine import foreign, translate
+from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
 from caesura.engine.run import Released, Run
 from caesura.engine.saver import thread_id
@@ -81,14 +83,17 @@ async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
     watcher, control = foreign.Watcher(run), RunControl()
     asked: dict[str, Interrupt] = {}
     run.control.when_leaving(control.request_drain)
-    stream: AsyncIterator[Any] = run.agent.graph.astream(
+    stream: AsyncGenerator[Any, None] = run.agent.graph.astream(
         given, config, stream_mode=_MODES, subgraphs=True, durability="sync", control=control
     )
-    async for _, mode, data in stream:
-        if mode == "updates" and "__interrupt__" in data:
-            asked |= {item.id: _asked(run, item) for item in data["__interrupt__"]}
-        else:
-            await watcher.see(mode, data)
+    with strays_fail():
+        async with aclosing(stream) as steps:
+            async for _, mode, data in steps:
+                run.check()
+                if mode == "updates" and "__interrupt__" in data:
+                    asked |= {item.id: _asked(run, item) for item in data["__interrupt__"]}
+                else:
+                    await watcher.see(mode, data)
     if not asked:
         await watcher.end()
     return asked

@@ -41,6 +41,7 @@ async def delegate(scope: Scope, agent: Compiled, task: str, call_id: str) -> AI
 async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
     """The agent's last message. All that is said and done on the way is added to `state`."""
     while True:
+        scope.run.check()
         if scope.run.control.leaving:
             raise Released
         message = await model_calls.call(scope, state)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import aclosing
 from typing import cast
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
@@ -17,6 +18,7 @@ from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
 from caesura.engine import pieces, translate
+from caesura.engine.cancellation import strays_fail
 from caesura.engine.compiled import BoundModel, Compiled
 from caesura.engine.failures import ModelFailed, StepLimit
 from caesura.engine.run import Scope
@@ -48,7 +50,8 @@ async def _answer(scope: Scope, prompt: list[BaseMessage]) -> AIMessage:
         for attempt in range(run.limits.attempts):
             speaker = _Speaker(scope, model.label)
             try:
-                return await speaker.speak(model, prompt)
+                with strays_fail():
+                    return await speaker.speak(model, prompt)
             except CaesuraError:
                 raise
             except Exception as error:
@@ -76,15 +79,18 @@ class _Speaker:
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
         run, answer = self._run, translate.Answer()
-        async for piece in pieces.pieces(model.runnable, prompt, run.config):
-            chunk = pieces.chunk(piece)
-            answer.add(chunk)
-            if reasoning := reasoning_of(chunk):
-                run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
-            if text := text_of(chunk):
-                run.say(ev.TextDelta(self._begin(), _clean(text)))
-            if answer.pieces % _BREATH == 0:
-                await run.stream.breathe()
+        async with aclosing(pieces.pieces(model.runnable, prompt, run.config)) as said:
+            async for piece in said:
+                run.check()
+                chunk = pieces.chunk(piece)
+                answer.add(chunk)
+                if reasoning := reasoning_of(chunk):
+                    run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
+                if text := text_of(chunk):
+                    run.say(ev.TextDelta(self._begin(), _clean(text)))
+                if answer.pieces % _BREATH == 0:
+                    await run.stream.breathe()
+        run.check()
         if not answer.pieces:
             raise ValueError("the model said nothing at all")
         message = translate.with_own_ids(answer.message(), run.call_ids())

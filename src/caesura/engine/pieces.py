@@ -7,7 +7,7 @@ the cost.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -22,7 +22,7 @@ from caesura.core import plain
 
 def pieces(
     model: Any, prompt: Sequence[BaseMessage], config: RunnableConfig | None = None
-) -> AsyncIterator[Any]:
+) -> AsyncGenerator[Any, None]:
     """What the model says, as it says it; `chunk` makes of each piece what it holds. A model that does not
     stream gives its answer as one piece. `config` holds who listens to callbacks, if anybody does."""
     inner, arguments = _unbound(model)

@@ -17,6 +17,7 @@ from caesura.core.fold import Transcript
 from caesura.core.interrupts import Interrupt
 from caesura.core.language import Language
 from caesura.core.messages import Message
+from caesura.engine import cancellation
 from caesura.engine.compiled import Compiled
 from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
@@ -113,6 +114,11 @@ class Run:
     def _apply(self, events: Iterable[ev.Event]) -> None:
         for event in events:
             self.transcript.apply(event)
+
+    def check(self) -> None:
+        """Break off if the run was cancelled. Code that is not ours may have swallowed the cancellation."""
+        if self.control.stop is not None or cancellation.is_asked_for():
+            raise asyncio.CancelledError
 
     def next_call(self) -> int:
         return self.transcript.last_call + 1

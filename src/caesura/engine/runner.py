@@ -16,7 +16,7 @@ from caesura.agents import phrases
 from caesura.core import events as ev
 from caesura.core import fold, ids, interrupts, language
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
-from caesura.engine import loop, past, texts, titles
+from caesura.engine import cancellation, loop, past, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
 from caesura.engine.ending import Ending, Outcome, Spawn, Title, failed
@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 IN_WORDS = "words"
 #: A turn that takes its process down each time must not take down every process for ever.
 _ADOPTIONS = 20
+#: The same for a turn whose log never comes to say how often it was taken up.
+_CLAIMS = 200
 
 Closed = Literal["expired", "superseded", "cancelled"]
 
@@ -62,10 +64,19 @@ class Runner:
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
         """Work on a turn that this process has claimed, until its segment ends. `known` is its past, where
         the claim has read it already."""
+        if turn.epoch - turn.segment > _CLAIMS:
+            await self._ending.give_up(turn, failed(turn, RunFailed(f"given up after {_CLAIMS} attempts")))
+            return
         if turn.ended or (turn.status == "waiting" and await self._ending.is_open(turn)):
             await self._ending.close(turn)
             return
-        run = await self._open(turn, self._agent(turn.agent), control, known)
+        try:
+            run = await self._open(turn, self._agent(turn.agent), control, known)
+        except (Fenced, Unavailable):
+            raise
+        except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
+            await self._ending.give_up(turn, failed(turn, error))
+            return
         with self._log.live(run.stream):
             title = self._begin(run)
             try:
@@ -127,6 +138,8 @@ class Runner:
         place = {"segment": number, "status": "running"}
         if cause != "adopt":
             place["segment_seq"] = run.stream.last + len(late)
+        if cause == "close" and turn.stop_requested is None:
+            place["stop_requested"] = "timeout"  # a crash before the outcome must not bring the question back
         events: list[ev.Event] = [*late, started, *voids, *closed]
         if cause == "start" and turn.status == "running":
             run.say(started, soon=False)  # the row was made that way
@@ -150,10 +163,9 @@ class Runner:
             async with clock:
                 return await self._drive(run)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if run.control.stop is None or task is None:
+            if run.control.stop is None:
                 raise
-            task.uncancel()
+            cancellation.forget()
             return ev.Stopped(run.control.stop)
         except TimeoutError as error:
             late = TimeLimit(f"the turn took longer than {run.limits.run:g} seconds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from caesura.core import events as ev
@@ -21,6 +21,10 @@ from caesura.store.turns import Turn
 logger = logging.getLogger(__name__)
 
 _ADOPTED = 64
+#: A run that does not heed its stop for so many seconds, cancelled so often, loses its turn.
+_HEED, _TRIES = 1.0, 4
+#: Nobody waits longer than this for a run to end.
+_PATIENCE = 5.0
 
 
 class _Job:
@@ -45,8 +49,11 @@ class Supervisor:
         self._runner: Runner | None = None
         self._jobs: dict[int, _Job] = {}
         self._others: set[asyncio.Task[None]] = set()
+        #: Runs that lost their turn and still go on: code that is not ours may ignore a cancellation.
+        self._deaf: set[asyncio.Task[None]] = set()
         self._nudged = asyncio.Event()
         self._stopping = threading.Event()
+        self._ended = threading.Event()
         self._heart: threading.Thread | None = None
         self._adopting: asyncio.Task[None] | None = None
 
@@ -69,7 +76,7 @@ class Supervisor:
         """Work on a turn that this process owns; with its past, where that is known."""
         job = _Job(turn, past)
         if stalled := self._jobs.get(turn.num):
-            stalled.task.cancel()  # this process slept beyond its lease, and took the turn from itself
+            self._lose(stalled)  # it does not heed its stop, or this process slept beyond its lease
         self._jobs[turn.num] = job
         job.task = asyncio.create_task(self._supervise(job), name=f"run-{turn.id}")
         self.started(turn)
@@ -82,6 +89,12 @@ class Supervisor:
     @property
     def count(self) -> int:
         return len(self._jobs)
+
+    @property
+    def alive(self) -> bool:
+        """Whether leases are renewed and work is looked for."""
+        beats = self._heart is not None and self._heart.is_alive()
+        return beats and self._adopting is not None and not self._adopting.done()
 
     @property
     def draining(self) -> bool:
@@ -107,37 +120,65 @@ class Supervisor:
             job.control.hurry.set()
             if job.control.stoppable:
                 job.task.cancel()
+                self.spawn(self._insist(job))
         return True
 
     async def join(self, num: int) -> None:
-        """Wait until this process no longer works on the turn."""
-        if job := self._jobs.get(num):
-            await asyncio.wait([job.task])
+        """Wait until this process no longer works on the turn, but not for ever."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _PATIENCE
+        while (job := self._jobs.get(num)) is not None and (left := deadline - loop.time()) > 0:
+            await asyncio.wait([job.task], timeout=min(left, _HEED / _TRIES))
 
     async def discard(self, num: int) -> None:
         """End a run whose turn is about to be deleted: nothing more is written."""
         if job := self._jobs.get(num):
             job.task.cancel()
-            await asyncio.wait([job.task])
+            if not await _heeds([job]):
+                self._lose(job)
 
     async def drain(self, grace: float = 5.0) -> None:
-        """Let every run go at its next step, or break it off: the next process goes on with it."""
+        """Let every run go at its next step, or break it off: the next process goes on with it. Leases are
+        renewed until the last run is gone."""
         self._stopping.set()
         if self._adopting is not None:
             self._adopting.cancel()
-        jobs = list(self._jobs.values())
-        for job in jobs:
+        for job in self._jobs.values():
             job.control.leave()
-        if jobs:
-            await asyncio.wait([job.task for job in jobs], timeout=grace)
-        for job in list(self._jobs.values()):
+        await _all_ended([job.task for job in self._jobs.values()], grace)
+        for job in self._jobs.values():
             job.task.cancel()
-            await asyncio.wait([job.task])
-        for task in list(self._others):
+        if not await _heeds(list(self._jobs.values())):
+            for job in list(self._jobs.values()):
+                self._lose(job)
+                await self._hand_over(job.turn)
+        for task in self._others:
             task.cancel()
-            await asyncio.wait([task])
+        await _all_ended(self._others, _HEED)
+        self._ended.set()
         if self._heart is not None:
-            await asyncio.to_thread(self._heart.join)
+            await asyncio.to_thread(self._heart.join, _HEED)
+
+    async def _insist(self, job: _Job) -> None:
+        """Take the turn from a run that does not heed its stop, and end the turn here: what the old run still
+        writes is refused."""
+        turn = job.turn
+        if await _heeds([job]) or self._jobs.get(turn.num) is not job or not job.control.stoppable:
+            return
+        logger.warning("turn %s does not heed its stop and is ended without it", turn.id)
+        try:
+            claimed = await self._database.write(leases.seize, turn.num, turn.epoch, self.lease_ms)
+        except CaesuraError as error:
+            logger.warning("turn %s could not be taken from its run: %s", turn.id, error)
+            return
+        if claimed is not None:
+            self.run(claimed)
+
+    def _lose(self, job: _Job) -> None:
+        """This run has no turn any more."""
+        job.task.cancel()
+        self._deaf.add(job.task)
+        job.task.add_done_callback(self._deaf.discard)
 
     async def _supervise(self, job: _Job) -> None:
         turn = job.turn
@@ -146,8 +187,10 @@ class Supervisor:
             past, job.past = job.past, None
             await self._runner.run(turn, job.control, past)
         except (asyncio.CancelledError, Released):
-            if self._stopping.is_set():
+            if self._stopping.is_set() and job.task not in self._deaf:
                 await self._hand_over(turn)
+            else:
+                logger.info("turn %s was let go", turn.id)
         except Fenced:
             logger.warning("turn %s was taken over or deleted", turn.id)
         except Unavailable:
@@ -169,6 +212,7 @@ class Supervisor:
     async def _adopt(self) -> None:
         alone = not self._database.shared
         while True:
+            found: list[Turn] = []
             try:
                 if alone:
                     # Nobody else can have this database open: whoever owned a turn is gone.
@@ -179,7 +223,8 @@ class Supervisor:
                 )
             except CaesuraError as error:
                 logger.warning("cannot look for work: %s", error)
-                found = []
+            except Exception:
+                logger.exception("cannot look for work")
             for turn in found:
                 logger.info("turn %s is taken up", turn.id)
                 self.run(turn)
@@ -196,7 +241,7 @@ class Supervisor:
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread of its own, so that a busy loop does not look like a dead process."""
-        while not self._stopping.wait(self.lease_ms / 3000):
+        while not self._ended.wait(self.lease_ms / 3000):
             jobs = dict(self._jobs)
             if not jobs:
                 continue
@@ -204,6 +249,9 @@ class Supervisor:
                 kept = self._database.write_now(leases.renew, self.owner, list(jobs), self.lease_ms)
             except CaesuraError as error:
                 logger.warning("leases could not be renewed: %s", error)
+                continue
+            except Exception:
+                logger.exception("leases could not be renewed")
                 continue
             try:
                 loop.call_soon_threadsafe(self._heard, jobs, kept)
@@ -220,6 +268,23 @@ class Supervisor:
             elif job.control.stoppable:  # otherwise it has just been let go, or its next write is refused
                 logger.warning("turn %s was lost", job.turn.id)
                 job.task.cancel()
+
+
+async def _heeds(jobs: Collection[_Job]) -> bool:
+    """Whether these runs end within a second. They are cancelled again and again: code that is not ours may
+    swallow a cancellation."""
+    for _ in range(_TRIES):
+        if await _all_ended([job.task for job in jobs], _HEED / _TRIES):
+            return True
+        for job in jobs:
+            if job.control.stoppable:
+                job.task.cancel()
+    return False
+
+
+async def _all_ended(tasks: Collection[asyncio.Task[None]], within: float) -> bool:
+    waiting = [task for task in tasks if not task.done()]
+    return not waiting or not (await asyncio.wait(waiting, timeout=within))[1]
 
 
 def _nobody(turn: Turn) -> None:

@@ -23,6 +23,7 @@ from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.engine import texts, translate
+from caesura.engine.cancellation import strays_fail
 from caesura.engine.run import Asks, Released, Scope
 from caesura.store import tool_calls as journal
 from caesura.store import turns
@@ -156,7 +157,7 @@ class _Call:
         clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
         try:
             async with clock:
-                with self._context().active():
+                with self._context().active(), strays_fail():
                     message = await self._tool.run(self._args, self._id, self._run.config)
         except (Asks, Released):
             raise

@@ -18,6 +18,12 @@ def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn |
     return made(row) if row else None
 
 
+def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn | None:
+    """Take this turn from the run that holds it under this epoch, for the same owner."""
+    row = _SEIZE.row(connection, at_num=num, at_epoch=epoch, lease_ms=lease_ms)
+    return made(row) if row else None
+
+
 def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) -> list[Turn]:
     """Take over what somebody must work on: queued, left by a dead owner, or waiting beyond its time."""
     numbers: list[int] = []
@@ -63,11 +69,12 @@ def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms:
     return sorted((made(row) for row in connection.execute(_CLAIM, values)), key=lambda turn: turn.num)
 
 
-_TAKE = (
+_NEXT = (
     update(turns)
-    .where(_claimable())
     .values(lease_until=now_ms() + bindparam("lease_ms"), epoch=turns.c.epoch + 1)
     .returning(turns)
 )
+_SEIZE = Prepared(_NEXT.where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch")))
+_TAKE = _NEXT.where(_claimable())
 _CLAIM = _TAKE.where(turns.c.num.in_(bindparam("numbers", expanding=True)))
 _CLAIM_ONE = Prepared(_TAKE.where(turns.c.num == bindparam("at_num")))
