@@ -173,6 +173,7 @@ class Supervisor:
             return
         if claimed is not None:
             self.run(claimed)
+            self._jobs[turn.num].control.stop = job.control.stop
 
     def _lose(self, job: _Job) -> None:
         """This run has no turn any more."""

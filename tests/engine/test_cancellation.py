@@ -1,0 +1,94 @@
+"""Code that is not ours may treat cancellation as it likes: stops, deletions and shutdowns still hold."""
+
+from __future__ import annotations
+
+import asyncio
+
+from caesura.core import events as ev
+from caesura.store import turns
+from caesura.store.turns import Turn
+from tests.engine.odd_models import Swallows
+from tests.engine.world import World
+from tests.openai_server import Call, Say
+
+ODD = "model: {{class: tests.engine.odd_models:{}}}\ntools: []"
+DEAF = Call("deaf", {"text": "x"}, "deaf-1")
+
+
+async def stop(world: World, turn: Turn) -> None:
+    """As a person does."""
+    await world.database.write(turns.request_stop, turn.num, "user")
+    assert world.engine.supervisor.stop(turn.num, "user")
+    await world.engine.supervisor.join(turn.num)
+
+
+async def deaf(world: World) -> Turn:
+    """A turn inside a tool that goes on whatever happens."""
+    world.agent("tools: [deaf]")
+    world.desk.script(Say("working", (DEAF,)), Say("next"))
+    turn = await world.send("go")
+    await world.until(turn, ev.ToolStarted)
+    while not world.traces():  # noqa: ASYNC110 - what the tool leaves is a file
+        await asyncio.sleep(0.01)
+    return turn
+
+
+async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(world: World) -> None:
+    world.agent(ODD.format("Swallows"))
+    Swallows.closed.clear()
+    sent = []
+    for _ in range(12):
+        await world.begin()
+        sent.append(await world.send("go"))
+    for turn in sent:
+        await world.until(turn, ev.TextDelta)
+    await asyncio.gather(*(stop(world, turn) for turn in sent))
+    for turn in sent:
+        row = await world.checked(turn)
+        assert row.status == "stopped"
+    assert Swallows.closed == ["closed"] * 12
+
+
+async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unknown_outcome(
+    world: World,
+) -> None:
+    turn = await deaf(world)
+    await stop(world, turn)
+    row = await world.checked(turn)
+    assert row.status == "stopped"
+    assert [(m.name, m.status) for m in row.messages or () if m.role == "tool"] == [("deaf", "unknown")]
+    (world.folder / "enough").touch()
+    while "deaf ended" not in world.traces():  # noqa: ASYNC110 - what the tool leaves is a file
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    assert await world.checked(turn) == row  # its late result is refused
+    assert (await world.say("and now?")).finished
+
+
+async def test_a_tool_that_ignores_its_cancellation_does_not_hold_up_a_deletion(world: World) -> None:
+    turn = await deaf(world)
+    await world.engine.supervisor.discard(turn.num)
+    (world.folder / "enough").touch()
+
+
+async def test_a_tool_that_ignores_its_cancellation_does_not_hold_up_the_end(world: World) -> None:
+    turn = await deaf(world)
+    await world.engine.drain(0.1)
+    row = await world.row(turn)
+    assert (row.status, row.owner) == ("queued", None)  # another process goes on with it
+    (world.folder / "enough").touch()
+
+
+async def test_a_cancellation_that_nobody_asked_for_is_a_tool_that_failed(world: World) -> None:
+    world.agent("tools: [stray]")
+    world.desk.script(Say("working", (Call("stray", {"text": "x"}),)), Say("done"))
+    said = await world.say("go")
+    assert said.finished
+    assert [status for _, _, status in said.results()] == ["error"]
+
+
+async def test_a_cancellation_that_nobody_asked_for_is_a_model_that_failed(world: World) -> None:
+    world.agent(ODD.format("Strays"))
+    said = await world.say("go")
+    assert said.failure.code == "model"
+    assert [m.content for m in (await world.checked(said.turn)).messages or ()] == ["well "]
