@@ -16,14 +16,20 @@ from caesura.store import conversations, events, turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
 
+#: An outcome, the title, and the end of the segment.
+_LATE = 3
+_OUTCOMES = (ev.Interrupted, ev.Finished, ev.Failed, ev.Stopped)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a reader begins. `exhausted`: nothing will ever come after it, unless somebody acts."""
+    """Where a reader begins. `exhausted`: nothing will ever come after it, unless somebody acts. `segment` is
+    the one to read where that begins after the cursor."""
 
     turn: Turn
     after: int
     exhausted: bool
+    segment: int = 0
 
 
 class Streams:
@@ -131,12 +137,27 @@ def _join(
     if current is None:
         return None
     if ordinal is None:
-        return Place(current, current.segment_seq, False)
+        return _newest(connection, current)
     if ordinal < current.ordinal:
         older = turns.at(connection, conversation_id, ordinal)
         place = _behind(connection, older, seq) if older is not None else None
-        return place or Place(current, current.segment_seq, False)
+        return place or _newest(connection, current)
     return _behind(connection, current, seq if ordinal == current.ordinal else sys.maxsize)
+
+
+def _newest(connection: Connection, turn: Turn) -> Place:
+    """The beginning of the newest segment. After an answer that is the one which is about to begin: the one
+    before, with the question that was answered, is over."""
+    last = events.last(connection, turn.num)
+    if turn.status in ("queued", "running") and _came_to_an_outcome(connection, turn, last):
+        return Place(turn, last, False, turn.segment + 1)
+    return Place(turn, turn.segment_seq, False)
+
+
+def _came_to_an_outcome(connection: Connection, turn: Turn, last: int) -> bool:
+    """Whether the newest segment in the log has its outcome. Only its title and its end come after that."""
+    newest = events.read(connection, turn.num, max(last - _LATE, turn.segment_seq), _LATE)
+    return any(isinstance(item.event, _OUTCOMES) for item in newest)
 
 
 def _behind(connection: Connection, turn: Turn, seq: int) -> Place | None:

@@ -3,6 +3,8 @@
 import httpx
 import pytest
 
+from caesura.core.interrupts import Answer
+from caesura.store import interrupts
 from tests.api.reading import Event
 from tests.api.server import Served
 from tests.api.threads.thread import Thread, checked, kinds, names, one, read, said
@@ -145,3 +147,15 @@ def test_an_interrupt_is_the_same_live_and_joined(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     live = one(thread.chat("two approvals"), "interrupt")
     assert one(thread.join(), "interrupt") == live
+
+
+def test_who_joins_right_after_an_answer_gets_what_comes_of_it_and_no_old_question(
+    alice: httpx.Client, server: Served
+) -> None:
+    thread = Thread.new(alice)
+    asked = one(thread.chat("write a.txt"), "interrupt")["interrupt_id"]
+    # The answer is taken, and nobody has begun to work on it.
+    server.call(server.database.write(interrupts.answer, "alice", {asked: Answer("approve")}))
+    joined = thread.join()
+    assert kinds(joined) == ["tool/start", "tool/end", "end"]
+    assert joined == thread.join()

@@ -166,7 +166,7 @@ async def stream(
         place = await here.service.streams.join(user_id, thread_id, *(seen or ()))
     if place is None:
         return Response(status_code=204)
-    return here.streams.response(_segment(here, place.turn, place.after))
+    return here.streams.response(_segment(here, place.turn, place.after, place.segment))
 
 
 @router.post("/chat/{thread_id}/stop", responses=_OF_ONE)
