@@ -25,8 +25,8 @@ from caesura.dialects.native import routes as native
 from caesura.dialects.threads import routes as threads
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
-from caesura.http import auth, docs, health, logs, metrics, tracing
-from caesura.http.auth import LOCAL, Gate
+from caesura.http import auth, docs, health, limits, logs, metrics, tracing
+from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.context import Context
 from caesura.http.errors import Errors, Faults, Form
@@ -38,6 +38,7 @@ from caesura.http.server import Server, bind
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
 from caesura.log import Log
+from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
 from caesura.store.open import open_database
@@ -163,25 +164,30 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         engine,
         default_agent=settings.default_agent,
         disconnect_grace=settings.disconnect_grace,
+        registration=settings.registers,
     )
     if tokens is None:
         await service.people.ensure(LOCAL)
-    limits = Limits(
-        settings.redis_url,
+    spawn = engine.supervisor.spawn
+    rates = Limits(
+        limits.shared(settings.redis_url, spawn),
         requests=settings.rate_requests,
         runs=settings.rate_runs,
         logins=settings.rate_logins,
         registrations=settings.rate_registrations,
+        refused=counted.refused,
     )
-    stack.push_async_callback(limits.aclose)
+    stack.push_async_callback(rates.aclose)
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl)
+    gate = Gate(service, tokens, settings.cors_origins)
     service.start()
+    spawn(gate.watch(streams))
     stack.callback(streams.abort)
     stack.push_async_callback(service.drain, settings.drain)
     return Context(
         service=service,
-        gate=Gate(service.people, service.tickets, tokens, settings.cors_origins),
-        limits=limits,
+        gate=gate,
+        limits=rates,
         streams=streams,
         pages=Pages(settings.default_page_size, settings.max_page_size),
         metrics=counted,

@@ -41,6 +41,7 @@ class Settings(BaseSettings):
     model: str | None = None
 
     auth: Literal["password", "none"] = "password"
+    registration: Literal["open", "invite", "closed"] | None = None
     secret: SecretStr | None = None
     token_hours: float = Field(default=24.0, gt=0, le=24 * 366)
     cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
@@ -144,6 +145,13 @@ class Settings(BaseSettings):
     def embedded(self) -> bool:
         """Whether everything is kept in DATA_DIR, by this process alone."""
         return not self.database_url or self.database_url.startswith("sqlite:")
+
+    @property
+    def registers(self) -> Literal["open", "invite", "closed"]:
+        """Who may register: unless it is said, everybody on this machine, and others with an invite."""
+        if self.auth == "none":
+            return "closed"
+        return self.registration or ("open" if is_loopback(self.host) else "invite")
 
     @property
     def database(self) -> str:

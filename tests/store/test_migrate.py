@@ -137,7 +137,7 @@ async def test_a_newer_schema_is_refused_in_one_line_and_left_alone(url: str) ->
     assert "\n" not in message
     with _connected(url) as connection:
         assert _shape(connection) == before
-        connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{migrate.newest()}'"))
     await (await open_database(url)).close()
 
 

@@ -62,6 +62,9 @@ def serve(
     default_agent: Annotated[str | None, _flag("Agent of a conversation that names none")] = None,
     model: Annotated[str | None, _flag("provider:name, or demo (what there is a key for)")] = None,
     auth: Annotated[str | None, _flag("password, or none for one person on this machine")] = None,
+    registration: Annotated[
+        str | None, _flag("Who may register: open, invite or closed (open on loopback, else invite)")
+    ] = None,
     token_hours: Annotated[str | None, _flag("How long a log-in holds (24)")] = None,
     cors_origins: Annotated[str | None, _flag("Origins of other web pages, with commas between")] = None,
     trusted_proxies: Annotated[str | None, _flag("Proxies whose X-Forwarded-For is believed (none)")] = None,
@@ -138,6 +141,7 @@ def doctor(
     redis_url: Annotated[str | None, _flag("redis://…")] = None,
     agents_dir: AgentsDir = None,
     model: Annotated[str | None, _flag("provider:name, or demo")] = None,
+    registration: Annotated[str | None, _flag("open, invite or closed")] = None,
 ) -> None:
     """Check what the server needs, and say what to do. Exit code 1 when something is wrong.
 
@@ -167,10 +171,42 @@ def user_list(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> Non
 
 @user.command("passwd")
 def user_passwd(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """Change a person's password: all tokens they have are worth nothing then."""
+    """Change a person's password: their tokens and tickets end at once."""
     from caesura.cli import people
 
     people.passwd(name, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("invite")
+def user_invite(
+    days: Annotated[int, typer.Option(min=1, max=365, help="How long it can be used")] = 7,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Print a code with which one person may register, once."""
+    from caesura.cli import people
+
+    people.invite(days, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("invites")
+def user_invites(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List invites that can be used: how the code begins, when it was made, when it ends."""
+    from caesura.cli import people
+
+    people.invites(data_dir=data_dir, database_url=database_url)
+
+
+@user.command("revoke")
+def user_revoke(
+    invite: Annotated[str, typer.Argument(metavar="INVITE", show_default=False)],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Revoke an invite: its code, or the first eight characters of it."""
+    from caesura.cli import people
+
+    people.revoke(invite, data_dir=data_dir, database_url=database_url)
 
 
 @agents.command("check")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from caesura.cli.files import is_there, obstacle
 from caesura.core.errors import NotFound, StartupError
-from caesura.settings import Settings, secret_of
+from caesura.settings import Settings, is_loopback, secret_of
 
 if TYPE_CHECKING:
     from caesura.cli.database import Seen
@@ -48,6 +48,8 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
         return
     yield Finding("ok", "settings", f"{settings.host}:{settings.port}, log-in: {settings.auth}")
     yield await asyncio.to_thread(_address, settings)
+    if settings.registers == "open" and (settings.trusted_proxies or not is_loopback(settings.host)):
+        yield Finding("note", "register", "open to whoever reaches the server (CAESURA_REGISTRATION)")
     yield _secret(settings)
     yield await asyncio.to_thread(_database, settings)
     if settings.redis_url is not None:

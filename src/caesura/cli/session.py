@@ -99,8 +99,21 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) ->
         print(f"{clean(error.message)}.")
     if _line(f"Register {name} as a new person with this password? [y/N] ").lower() not in ("y", "yes"):
         raise Refused("not logged in")
-    runner.run(client.register(name, password))
+    _register(runner, client, name, password)
     return runner.run(client.login(name, password))
+
+
+def _register(runner: asyncio.Runner, client: Client, name: str, password: str) -> None:
+    try:
+        runner.run(client.register(name, password))
+    except ClientError as error:
+        if error.status != 403 or "invite" not in error.message:
+            raise
+        print(f"{clean(error.message)}.")
+        invite = _line("invite (nothing to leave): ")
+        if not invite:
+            raise Refused("not logged in") from error
+        runner.run(client.register(name, password, invite))
 
 
 def _line(prompt: str) -> str:

@@ -67,9 +67,9 @@ class Client:
 
     # --- people and agents
 
-    async def register(self, username: str, password: str) -> str:
-        """The new person's id."""
-        body = {"username": username, "password": password}
+    async def register(self, username: str, password: str, invite: str | None = None) -> str:
+        """The new person's id. `invite` is a code, where the server asks for one."""
+        body = {"username": username, "password": password} | ({"invite": invite} if invite else {})
         made = await self._connection.request("POST", "/api/auth/register", body, repeatable=False)
         return str(made["user_id"])
 

@@ -39,6 +39,11 @@ def owner() -> str:
     return f"node-{token()}"
 
 
+def invite() -> str:
+    """160 random bits in 32 characters. The first eight are no secret: they name the invite."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(32))
+
+
 def error() -> str:
     """Shown to a client in place of an internal error, and written to the log beside it."""
     return f"err-{token()}"

@@ -17,7 +17,14 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from caesura.core import ids, plain
-from caesura.core.errors import BadInput, CaesuraError, TooManyRequests, Unauthenticated, Unavailable
+from caesura.core.errors import (
+    BadInput,
+    CaesuraError,
+    TooLarge,
+    TooManyRequests,
+    Unauthenticated,
+    Unavailable,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -185,6 +192,8 @@ def _headers(error: CaesuraError) -> dict[str, str]:
         return _BEARER
     if isinstance(error, TooManyRequests | Unavailable):
         return {"retry-after": str(error.retry_after)}
+    if isinstance(error, TooLarge):
+        return {"connection": "close"}  # what is still to come is not wanted
     return {}
 
 

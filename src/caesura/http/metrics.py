@@ -17,6 +17,7 @@ from prometheus_client import (
 from caesura.core import events as ev
 from caesura.core.errors import Unavailable
 from caesura.http.context import Here
+from caesura.http.limits import KINDS
 from caesura.http.sse import EventStreams
 from caesura.log.stream import Batch
 from caesura.service.service import Service
@@ -56,9 +57,20 @@ class Metrics:
         self._waiting = Gauge(
             "caesura_interrupts_waiting", "Questions that wait for a person", registry=registry
         )
+        self._refused = Counter(
+            "caesura_requests_refused",
+            "Requests over a rate, by kind",
+            ["kind"],
+            registry=registry,
+        )
         self._begun: dict[int, int] = {}
         for outcome in _OUTCOMES.values():
             self._outcomes.labels(outcome)
+        for kind in KINDS:
+            self._refused.labels(kind)
+
+    def refused(self, kind: str) -> None:
+        self._refused.labels(kind).inc()
 
     def committed(self, seconds: float, batches: Sequence[Batch]) -> None:
         self._commit.observe(seconds)

@@ -9,17 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caesura.core.errors import CaesuraError
 
+if TYPE_CHECKING:
+    from caesura.http.tokens import Access
+
 logger = logging.getLogger(__name__)
 
 #: Under this name a server that can cut connections hands its transport on, as an ASGI extension.
 TRANSPORT = "caesura.transport"
+#: Under this name of the scope stands the `Access` of whoever asks.
+HOLDER = "caesura.holder"
 _OUTLET = "caesura.outlet"
 PING = b": ping\n\n"
 HEADERS = [
@@ -71,6 +76,10 @@ class EventStreams:
         """A response that sends these frames, several at once where there are several."""
         return EventStream(frames, self, headers or {})
 
+    def held(self) -> list[tuple[EventStream, Access]]:
+        """The streams that somebody was let in for, and who that is."""
+        return [(stream, stream.holder) for stream in self._open if stream.holder is not None]
+
     def abort(self) -> None:
         """Cut every stream, so that its reader comes back: a good end would say that all was sent."""
         for stream in list(self._open):
@@ -96,6 +105,7 @@ class EventStream(Response):
         own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         self.raw_headers = [*HEADERS, *own]
         self._frames, self._streams = frames, streams
+        self.holder: Access | None = None
         self._transport: asyncio.Transport | None = None
         self._main: asyncio.Task[Any] | None = None
         self._sending = False
@@ -105,6 +115,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._transport = scope.get("extensions", {}).get(TRANSPORT)
+        self.holder = scope.get(HOLDER)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         if (outlet := scope.get(_OUTLET)) is not None:
             outlet.append(self)

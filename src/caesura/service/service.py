@@ -14,8 +14,9 @@ from caesura.log import Log
 from caesura.service.agents import Agents
 from caesura.service.conversations import Conversations
 from caesura.service.inbox import Inbox
-from caesura.service.people import People
+from caesura.service.people import People, Registration
 from caesura.service.presence import Presence
+from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
@@ -42,11 +43,13 @@ class Service:
         *,
         default_agent: str = "assistant",
         disconnect_grace: float = 5.0,
+        registration: Registration = "open",
     ) -> None:
         self.engine = engine
         self._database = database
         self.presence = Presence(disconnect_grace, self._left)
-        self.people = People(database)
+        self.people = People(database, registration=registration)
+        self.stamps = Stamps(database)
         self.conversations = Conversations(database, log, engine, default_agent)
         self.turns = Turns(database, engine, self.presence)
         self.streams = Streams(database, log, self.presence)

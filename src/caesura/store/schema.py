@@ -61,6 +61,15 @@ users = Table(
     Column("created_at", BigInteger, nullable=False),
 )
 
+invites = Table(
+    "invites",
+    metadata,
+    Column("id", String(8), primary_key=True),
+    Column("hash", String(64), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
 conversations = Table(
     "conversations",
     metadata,

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from caesura.core.errors import NotFound
 from caesura.dialects.native import encode, wire
 from caesura.http import pagination, sse
-from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.auth import Entered, RunningUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.errors import Form, documented
 from caesura.http.tickets import SECONDS
@@ -54,9 +54,9 @@ async def me(user_id: User) -> wire.Me:
 
 
 @router.post("/stream-ticket", tags=["people"], status_code=201, responses=_SENT)
-async def stream_ticket(here: Here, user_id: User, wanted: wire.StreamWanted) -> wire.Ticket:
+async def stream_ticket(here: Here, user_id: User, access: Entered, wanted: wire.StreamWanted) -> wire.Ticket:
     """EventSource cannot send headers: a ticket lets it open one stream, once."""
-    return wire.Ticket(ticket=here.gate.ticket(user_id, wanted.stream), expires_in=SECONDS)
+    return wire.Ticket(ticket=here.gate.ticket(access, wanted.stream), expires_in=SECONDS)
 
 
 @router.get("/agents", tags=["agents"])
