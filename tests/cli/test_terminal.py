@@ -230,6 +230,18 @@ def test_a_new_person_registers_and_is_remembered(terminal: Terminal, server: Se
     again.expect_exact("mallory: /help")
 
 
+def test_a_new_person_is_asked_for_an_invite_where_one_is_needed(terminal: Terminal, tmp_path: Path) -> None:
+    with Served(tmp_path / "served", registration="invite") as server:
+        code = server.call(server.context.service.people.invite(7))
+        child = terminal.chat(server.url, "--user", "oscar", CAESURA_PASSWORD="correct horse")
+        child.expect_exact("[y/N] ")
+        child.sendline("y")
+        child.expect_exact("an invite is needed to register")
+        child.expect_exact("invite (nothing to leave): ")
+        child.sendline(code)
+        child.expect_exact("oscar: /help")
+
+
 def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Terminal, tmp_path: Path) -> None:
     with Process(tmp_path / "data") as server:
         child = terminal.chat(server.url)

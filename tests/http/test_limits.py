@@ -12,6 +12,7 @@ from caesura.core.errors import TooManyRequests
 from caesura.http import shared_tally
 from caesura.http.limits import KINDS, Limits, network, shared
 from caesura.http.metrics import Metrics
+from caesura.http.tally import Tally
 from tests.servers import Redis
 
 
@@ -124,6 +125,14 @@ async def test_20000_names_from_many_addresses_take_no_more_memory_and_reset_no_
     assert _size(limits) == before
     assert [tally for tally in limits._tallies.values() if tally is not None] == tallies
     assert not await attempt(limits, "alice", "evil")
+
+
+def test_no_count_is_too_low_and_hardly_any_too_high() -> None:
+    tally = Tally(3, 3600)
+    keys = [f"key-{n}" for n in range(5000)]
+    passed = [sum(tally.hit(key) == 0 for _ in range(4)) for key in keys]
+    assert max(passed) == 3
+    assert passed.count(3) >= 4900
 
 
 def _size(limits: Limits) -> int:

@@ -56,11 +56,11 @@ def revoke(connection: Connection, id: str) -> None:
 
 
 def _good(code: str) -> tuple[ColumnElement[Any], ...]:
-    return (invites.c.id == code[:_ID], invites.c.hash == _hash(code), invites.c.expires_at > now_ms())
+    return (invites.c.hash == _hash(code), invites.c.expires_at > now_ms())
 
 
 def _hash(code: str) -> str:
-    return hashlib.sha256(code.encode(errors="replace")).hexdigest()
+    return hashlib.sha256(code.encode()).hexdigest()
 
 
 def _refused() -> Forbidden:

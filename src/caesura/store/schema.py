@@ -64,8 +64,8 @@ users = Table(
 invites = Table(
     "invites",
     metadata,
-    Column("id", String(8), primary_key=True),
-    Column("hash", String(64), nullable=False),
+    Column("hash", String(64), primary_key=True),
+    Column("id", String(8), nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
 )

@@ -10,9 +10,9 @@ down_revision = "0002"
 def upgrade() -> None:
     op.create_table(
         "invites",
-        sa.Column("id", sa.String(length=8), nullable=False),
         sa.Column("hash", sa.String(length=64), nullable=False),
+        sa.Column("id", sa.String(length=8), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("hash"),
     )
