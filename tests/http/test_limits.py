@@ -33,6 +33,17 @@ def url(request: pytest.FixtureRequest) -> str | None:
     return found
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Redis that is slow because the machine is busy is not lost."""
+    monkeypatch.setattr(shared_tally, "_PATIENCE", 30.0)
+
+
+@pytest.fixture
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_tally, "_PATIENCE", 0.3)
+
+
 @contextmanager
 def refusal() -> Iterator[None]:
     with pytest.raises(TooManyRequests):
@@ -109,7 +120,7 @@ async def attempt(limits: Limits, username: str, address: str) -> bool:
 
 async def test_many_names_from_one_address_are_bounded_and_leave_a_name_alone(url: str | None) -> None:
     async with opened(url, logins="3/hour") as limits:
-        assert [await attempt(limits, f"name-{n}", "evil") for n in range(1000)].count(True) == 30
+        assert [await attempt(limits, f"name-{n}", "evil") for n in range(100)].count(True) == 30
         assert await attempt(limits, "name-1", "home")
 
 
@@ -236,7 +247,9 @@ async def test_while_redis_is_away_each_process_counts_for_itself(
             assert told(caplog) == ["lost", "back"]
 
 
-async def test_a_redis_that_says_nothing_holds_up_one_request_alone(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_redis_that_says_nothing_holds_up_one_request_alone(
+    patience: None, impatience: None, caplog: pytest.LogCaptureFixture
+) -> None:
     async with _silent() as (silent_url, met), opened(silent_url, requests="100/hour") as limits:
         for _ in range(100):
             await limits.requests("alice")
@@ -246,7 +259,9 @@ async def test_a_redis_that_says_nothing_holds_up_one_request_alone(caplog: pyte
     assert told(caplog) == ["lost"]
 
 
-async def test_no_request_waits_while_redis_is_looked_for(at_once: None) -> None:
+async def test_no_request_waits_while_redis_is_looked_for(
+    patience: None, impatience: None, at_once: None
+) -> None:
     async with _silent() as (silent_url, _):
         looks: list[asyncio.Task[None]] = []
         tally = shared_tally.SharedTally(silent_url, lambda work: looks.append(asyncio.create_task(work)))

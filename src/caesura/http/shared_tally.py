@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE = 0.5
+_PATIENCE = 1.0
 _PAUSE = 5.0
 _PREFIX = "caesura:limits:"
 #: Counts a key and gives 0, or gives the milliseconds until it may come again.
