@@ -107,8 +107,8 @@ def test_forms_are_bounded(nobody: httpx.Client, form: str) -> None:
     assert nobody.post(LOGIN, content=form, headers=kind).status_code == 400
 
 
-def test_another_web_page_cannot_send_what_needs_no_question_first(nobody: httpx.Client) -> None:
-    """A page may send text and forms to any server without asking it; JSON it may not."""
+def test_a_body_that_any_web_page_may_send_here_registers_nobody(nobody: httpx.Client) -> None:
+    """A browser sends text and forms to other servers for any page; for JSON it asks the server first."""
     body = '{"username": "mallory", "password": "correct horse"}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
         assert nobody.post(REGISTER, content=body, headers={"Content-Type": kind}).status_code == 400
