@@ -79,7 +79,8 @@ def test_an_answer_is_streamed_and_ctrl_d_leaves(alice: Any) -> None:
 
 def test_an_approval_is_asked_for(alice: Any) -> None:
     say(alice, "write hello.py: print(1)")
-    alice.expect_exact("content: print(1)")
+    alice.expect_exact("▌   content (8 characters): print(1)")
+    alice.expect_exact("▌ write_file: path (8 characters), content (8 characters)")
     alice.expect_exact(APPROVAL)
     alice.sendline("y")
     alice.expect_exact("wrote 8 bytes to hello.py")
@@ -114,9 +115,9 @@ def test_what_is_always_allowed_is_asked_for_once(alice: Any) -> None:
 def test_questions_have_numbered_options_and_own_words(alice: Any) -> None:
     say(alice, "ask me 2 questions")
     alice.expect_exact("1. Red")
-    alice.expect_exact("\n> ")
+    alice.expect_exact("▌ > ")
     alice.sendline("1")
-    alice.expect_exact("\n> ")
+    alice.expect_exact("▌ > ")
     alice.sendline("a very small horse")
     alice.expect_exact("→ red (Red)")
     alice.expect_exact("→ a very small horse")
@@ -245,8 +246,8 @@ def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Termina
 
 
 def test_nothing_in_a_question_moves_the_cursor() -> None:
-    code = r"from caesura.cli.keyboard import Keyboard; print(Keyboard().line('col\x1b[2Jour\x07 > '))"
+    code = r"from caesura.cli.keyboard import Keyboard; print(Keyboard().ask('col\x1b[2Jour\x07▌ > '))"
     child = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", timeout=30)
-    child.expect_exact("col[2Jour > ")
+    child.expect_exact(r"▌ col\x1b[2Jour\x07\u258c > ")
     child.sendline("red")
     assert "red" in leaves(child)
