@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from caesura.core import shown
+from caesura.core import plain, shown
 
 _ESCAPES = re.compile(
     r"\\(?:(?P<code>x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|(?P<name>[nrt]))(?:\{(?P<count>\d+)\})?|\\\\"
@@ -60,8 +60,9 @@ def test_nothing_that_misleads_is_left(value: str) -> None:
 @given(TEXTS)
 @example("\x7f")
 def test_json_stays_the_same_json(value: str) -> None:
-    written = json.dumps({"a": value}, ensure_ascii=False)
-    assert json.loads(shown.json(written)) == {"a": value}
+    known = plain.text(value)
+    written = json.dumps({"a": known}, ensure_ascii=False)
+    assert json.loads(shown.json(written)) == {"a": known}
     assert shown.json(written).isprintable()
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from caesura.core import plain
 
@@ -45,8 +46,9 @@ def text(value: str, *, indented: bool = False) -> str:
     has what looks like an escape, its backslashes are doubled. A space at an edge is escaped too, but for
     those of a line that is `indented` and stands at a place of its own."""
     edge = _END if indented else _EDGE
-    if _ESCAPE.search(value) is None and edge.sub(_spaces, line(value)) == value:
-        return value
+    shown = edge.sub(_spaces, line(value))
+    if "\\" not in value or (shown == value and _ESCAPE.search(value) is None):
+        return shown
     return edge.sub(_spaces, line(value.replace("\\", "\\\\")))
 
 
@@ -81,10 +83,11 @@ def _runs(found: re.Match[str], escape: _Escape) -> str:
     piled = 0 if found.start() and found.string[found.start() - 1].isalnum() else _PILE
     for character, run in groupby(found[0]):
         count = len(list(run))
-        if _misleads(character):
+        kind = _kind(character)
+        if kind == "misleads":
             pieces.append(escape(character, count))
             piled = _PILE
-        elif _is_mark(character):
+        elif kind == "mark":
             kept = min(count, _PILE - piled)
             pieces.append(character * kept + (escape(character, count - kept) if count > kept else ""))
             piled += kept
@@ -94,12 +97,11 @@ def _runs(found: re.Match[str], escape: _Escape) -> str:
     return "".join(pieces)
 
 
-def _misleads(character: str) -> bool:
-    return not character.isprintable() or _BLANK.match(character) is not None
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character) in ("Mn", "Me")
+@lru_cache(maxsize=4096)
+def _kind(character: str) -> Literal["misleads", "mark", "fine"]:
+    if not character.isprintable() or _BLANK.match(character) is not None:
+        return "misleads"
+    return "mark" if unicodedata.category(character) in ("Mn", "Me") else "fine"
 
 
 def _spaces(found: re.Match[str]) -> str:
