@@ -15,6 +15,7 @@ from caesura.cli.screen import Screen
 from caesura.cli.session import Session, opened
 from caesura.client import Asked, Client, ClientError, Rewound, Unreachable
 from caesura.core import events as ev
+from caesura.core import shown
 from caesura.core.interrupts import Interrupt
 
 _HELP = """/new      begin another conversation
@@ -85,7 +86,7 @@ class Chat:
 
     def _show_end(self, conversation_id: str) -> None:
         snapshot = self._session.run(self._client.snapshot(conversation_id))
-        self._screen.heading(snapshot.conversation.title or "(no title yet)")
+        self._screen.heading(shown.text(snapshot.conversation.title or "(no title yet)"))
         if len(snapshot.turns) > 1:
             self._screen.note(f"({len(snapshot.turns) - 1} earlier messages)")
         if snapshot.turns:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from caesura.cli.files import is_there, obstacle
+from caesura.core import shown
 from caesura.core.errors import NotFound, StartupError
 from caesura.settings import Settings, is_loopback, secret_of
 
@@ -35,7 +36,7 @@ def examine(flags: Mapping[str, Any]) -> int:
 async def _examine(flags: Mapping[str, Any]) -> int:
     code = 0
     async for finding in _findings(flags):
-        print(f"{finding.state:<5}  {finding.what:<9}  {finding.text}", flush=True)
+        print(f"{finding.state:<5}  {finding.what:<9}  {shown.line(finding.text)}", flush=True)
         code = 1 if finding.state == "fault" else code
     return code
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from caesura.cli import streams
 from caesura.cli.credentials import PASSWORD, TOKEN, Credentials
-from caesura.cli.screen import clean
 from caesura.client import Client, ClientError
 from caesura.client.patience import Waiting
+from caesura.core import shown
 from caesura.core.errors import CaesuraError
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def _keep(kept: Credentials, url: str, name: str, token: str) -> None:
     try:
         kept.keep(url, name, token)
     except OSError as error:
-        reason = f"{error.filename or kept.path}: {error.strerror or error}"
+        reason = shown.line(f"{error.filename or kept.path}: {error.strerror or error}")
         print(f"caesura: the token could not be kept: {reason}", file=sys.stderr)
 
 
@@ -96,7 +96,7 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) ->
     except ClientError as error:
         if error.status != 401 or not streams.human():
             raise
-        print(f"{clean(error.message)}.")
+        print(f"{shown.line(error.message)}.")
     if _line(f"Register {name} as a new person with this password? [y/N] ").lower() not in ("y", "yes"):
         raise Refused("not logged in")
     _register(runner, client, name, password)

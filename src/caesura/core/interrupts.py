@@ -59,7 +59,7 @@ class Interrupt:
     whether it took effect: to approve is to run it (again), to reject is to leave it.
     `graph` carries whatever a user's own graph asked, in `value`.
     `label` and `description` are for people, in the language of the conversation: what kind of thing
-    is asked (`执行命令`), and what exactly (`正在执行命令: npm install`).
+    is asked (`执行命令`), and what exactly (`正在执行命令: npm install`), escaped so that nothing misleads.
     """
 
     id: str

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from caesura.agents import phrases
+from caesura.core import described, fold, ids, interrupts, language, shown
 from caesura.core import events as ev
-from caesura.core import fold, ids, interrupts, language
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.engine import loop, past, texts, titles
 from caesura.engine.build import Builder
@@ -190,7 +190,7 @@ class Runner:
         if spec.enabled:
             expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
         run.questions = {
-            graph_id: replace(item, expires_at=expires) for graph_id, item in _in_order(run, found)
+            graph_id: replace(_legible(item), expires_at=expires) for graph_id, item in _in_order(run, found)
         }
         return ev.Interrupted(tuple(run.questions.values()))
 
@@ -200,16 +200,22 @@ class Runner:
         if reason is None:
             return None
         label = texts.confirm_label(run.language)
+        told = described.text(reason, run.language)
         item = interrupts.Interrupt(
             ids.interrupt(),
             "confirmation",
             label=label,
-            description=reason,
+            description=described.sentence(label, told, run.language) if told.size else told.text,
             reason=reason,
             fields=spec.form(run.language),
             agent=run.agent.name,
         )
         return await self._ask(run, {IN_WORDS: item})
+
+
+def _legible(item: interrupts.Interrupt) -> interrupts.Interrupt:
+    """What a tool of an operator's own has written for people may have anything in it."""
+    return replace(item, label=shown.line(item.label), description=shown.line(item.description))
 
 
 async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:

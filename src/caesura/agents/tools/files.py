@@ -22,7 +22,7 @@ def tools() -> list[Tool]:
         Tool(
             "write_file",
             write,
-            _describe("Write a file", "Writing file", "写入文件"),
+            _describe("Write a file", "Writing file", "写入文件", counted="content"),
             "confirm",
             repeatable=True,
         ),
@@ -54,8 +54,8 @@ def _line(entry: Entry) -> str:
     return f"{name}/" if entry.size is None else f"{name} ({entry.size} bytes)"
 
 
-def _describe(label: str, doing: str, chinese: str) -> Describe:
-    return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path")
+def _describe(label: str, doing: str, chinese: str, counted: str | None = None) -> Describe:
+    return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path", counted)
 
 
 def _workspace() -> Workspace:

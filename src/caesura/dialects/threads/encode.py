@@ -86,7 +86,7 @@ def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
     """What a client needs to draw the question, live or after a reload."""
     questions = [interrupts.question_dict(q) for item in items for q in item.questions]
     return {
-        "info": "; ".join(dict.fromkeys(item.description for item in items if item.description)),
+        "info": "; ".join(item.description for item in items if item.description),
         "taskName": ", ".join(dict.fromkeys(item.label for item in items if item.label)),
         "data": [_action(item) for item in items],
         "questions": questions or None,
