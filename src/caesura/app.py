@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 import uvloop
 from fastapi import APIRouter, FastAPI
+from sqlalchemy.engine import make_url
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
@@ -167,6 +168,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         engine,
         default_agent=settings.default_agent,
         disconnect_grace=settings.disconnect_grace,
+        origin=_origin(settings),
     )
     if tokens is None:
         await service.people.ensure(LOCAL)
@@ -198,6 +200,16 @@ def sandbox_of(settings: Settings) -> Sandbox:
     """Commands never see what the server keeps, wherever that is."""
     hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
     return Sandbox(quota=Quota(bytes=settings.workspace_bytes), hide=hide, at_once=settings.sandboxes)
+
+
+def _origin(settings: Settings) -> str:
+    """Which database it is; the same when the data folder is moved."""
+    path = file_of(settings.database)
+    if path is None:
+        url = make_url(settings.database)
+        return f"{url.host}:{url.port}/{url.database}"
+    folder = settings.data_dir.absolute()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 async def _tell_of(sandbox: Sandbox) -> None:
