@@ -40,6 +40,8 @@ def report(outcome: Outcome, sandbox: Sandbox) -> str:
     parts = [outcome.output.rstrip("\n")] if outcome.output.strip() else []
     if outcome.cut:
         parts.append(f"[cut: only the first {sandbox.bounds.output} bytes of output are shown]")
+    if outcome.full:
+        parts.append("[the workspace is full: no file can grow until something is removed]")
     if outcome.reason:
         parts.append(f"[ended: {outcome.reason}]")
     elif outcome.code is None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, ParamSpec, TypeVar
 
 from caesura.agents import context
-from caesura.agents.tools.size import Quota
+from caesura.agents.tools.size import Meter, Quota
 from caesura.agents.tools.tool import Describe, Tool, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
 
@@ -20,15 +20,16 @@ Path = Annotated[str, "A path relative to the workspace, such as notes.txt or sr
 def tools(quota: Quota | None = None) -> list[Tool]:
     # Threads of their own: a slow disk holds up nothing else.
     threads = ThreadPoolExecutor(4, "caesura-files")
+    meter = Meter(quota)
 
     async def read_file(path: Path) -> str:
-        return await _in(threads, _workspace(quota).read, path)
+        return await _in(threads, _workspace(meter).read, path)
 
     async def list_files(path: Path = ".") -> str:
-        return listing(*await _in(threads, _workspace(quota).entries, path))
+        return listing(*await _in(threads, _workspace(meter).entries, path))
 
     async def write_file(path: Path, content: str) -> str:
-        count = await _in(threads, _workspace(quota).write, path, content)
+        count = await _in(threads, _workspace(meter).write, path, content)
         return f"wrote {count} bytes to {path}"
 
     read = structured(read_file, "Read a text file in the workspace.")
@@ -71,5 +72,5 @@ def _describe(label: str, doing: str, chinese: str) -> Describe:
     return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path")
 
 
-def _workspace(quota: Quota | None) -> Workspace:
-    return Workspace(context.current().workspace, quota=quota)
+def _workspace(meter: Meter) -> Workspace:
+    return Workspace(context.current().workspace, meter=meter)

@@ -47,12 +47,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`code` is None for a command that was ended: because of `reason`, or because its time was up."""
+    """`code` is None for a command that was ended: because of `reason`, or because its time was up. With `full`
+    no file could grow, because the workspace was over its bounds before."""
 
     code: int | None
     output: str
     cut: bool
     reason: str | None = None
+    full: bool = False
 
 
 class _Profile(NamedTuple):
@@ -231,10 +233,13 @@ class Sandbox:
             *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"),
         ]
 
+    def _room(self, size: Size) -> int:
+        return max(0, self.quota.bytes - size.bytes) if size.whole else 0
+
     def _limits(self, size: Size) -> list[str]:
         # Inside, so that the processes of the sandbox alone are counted, not all of the server's user.
         bounds = self.bounds
-        room = max(0, min(bounds.file_size, self.quota.bytes - size.bytes)) if size.whole else 0
+        room = min(bounds.file_size, self._room(size))
         return [
             shutil.which("prlimit") or "prlimit",
             *(f"--cpu={bounds.cpu_seconds}", f"--as={bounds.memory}", f"--fsize={room}"),

@@ -15,6 +15,9 @@ from caesura.agents.tools import beneath
 from caesura.agents.tools.beneath import Opener
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_TRUSTED = 10  # times as long as it took to find out
+_REFUSED = 2.0
+_REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Quota:
 
 
 class Size(NamedTuple):
-    """`whole` is False when the time was up, or `most` was passed, before all was seen."""
+    """`whole` is False when not all was seen: the time was up, `most` was passed, or a path was too long."""
 
     bytes: int = 0
     files: int = 0
@@ -34,6 +37,38 @@ class Size(NamedTuple):
 
     def exceeds(self, quota: Quota) -> bool:
         return self.bytes > quota.bytes or self.files > quota.files
+
+
+class Meter:
+    """Whether workspaces have room. One that takes long to measure is not measured for each file anew: for a
+    while, what is written here is added to what was found."""
+
+    def __init__(self, quota: Quota | None = None) -> None:
+        self.quota = quota or Quota()
+        self._found: dict[Path, tuple[Size, float]] = {}
+
+    def fault(self, root: Path, count: int) -> str | None:
+        """Why a file of so many bytes may not be added; None when it may."""
+        now = time.monotonic()
+        size, until = self._found.get(root, (Size(), 0.0))
+        if now > until:
+            size = measure(root, most=self.quota)
+            took = time.monotonic() - now
+            until = now + (_TRUSTED * took if self._fits(size, count) else min(2 * took, _REFUSED))
+        fits = self._fits(size, count)
+        if len(self._found) > _REMEMBERED:
+            self._found.clear()
+        added = Size(size.bytes + count, size.files + 1, size.whole) if fits else size
+        self._found[root] = (added, until)
+        if fits:
+            return None
+        return (
+            f"the workspace is full: it may hold {self.quota.bytes} bytes and {self.quota.files} files;"
+            " remove something first"
+        )
+
+    def _fits(self, size: Size, count: int) -> bool:
+        return size.whole and not Size(size.bytes + count, size.files + 1).exceeds(self.quota)
 
 
 def measure(root: Path, seconds: float = 5.0, most: Quota | None = None) -> Size:
@@ -108,8 +143,6 @@ def _opened(opener: Opener, root: int, parts: Sequence[str]) -> int:
         _make_readable(opener, root, parts)
         return opener(root, parts, _FOLDER, 0)
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            return beneath.walking(root, parts, _FOLDER)
         if error.errno == errno.ELOOP:
             raise FileNotFoundError(*error.args) from error
         raise

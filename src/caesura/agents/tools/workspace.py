@@ -16,7 +16,7 @@ from langchain_core.tools import ToolException
 
 from caesura.agents.tools import beneath
 from caesura.agents.tools.beneath import Opener
-from caesura.agents.tools.size import Quota, measure
+from caesura.agents.tools.size import Meter
 
 WRITE_LIMIT = 1024 * 1024
 READ_LIMIT = 256 * 1024
@@ -37,10 +37,10 @@ class Entry:
 
 
 class Workspace:
-    def __init__(self, root: Path, opener: Opener | None = None, quota: Quota | None = None) -> None:
+    def __init__(self, root: Path, opener: Opener | None = None, meter: Meter | None = None) -> None:
         self._root = root
         self._open = opener or beneath.best()
-        self._quota = quota or Quota()
+        self._meter = meter or Meter()
 
     def read(self, path: str) -> str:
         parts = file_parts(path)
@@ -60,7 +60,8 @@ class Workspace:
         *folders, name = file_parts(path)
         data = _encoded(content)
         with self._rooted(path) as root:
-            self._check_room(len(data))
+            if fault := self._meter.fault(self._root, len(data)):
+                raise WorkspaceError(fault)
             self._make(root, folders)
             with self._opened(root, folders, os.O_RDONLY | os.O_DIRECTORY) as folder:
                 _replace(root, folder, name, data, _mode_of(folder, name, path))
@@ -74,17 +75,6 @@ class Workspace:
                 shown = (item for item in found if not item.name.startswith(UNFINISHED))
                 first = heapq.nsmallest(LIST_LIMIT + 1, shown, key=lambda item: item.name)
                 return [_entry(item) for item in first[:LIST_LIMIT]], len(first) > LIST_LIMIT
-
-    def _check_room(self, count: int) -> None:
-        """Room for all of it, also where it replaces another file: both are there for a moment."""
-        size = measure(self._root, most=self._quota)
-        if size.bytes + count > self._quota.bytes or size.files >= self._quota.files:
-            raise WorkspaceError(
-                f"the workspace is full: it may hold {self._quota.bytes} bytes and {self._quota.files} files;"
-                " remove something first"
-            )
-        if not size.whole:
-            raise WorkspaceError("the workspace takes too long to measure: remove something first")
 
     def _make(self, root: int, folders: list[str]) -> None:
         for depth in range(len(folders)):
