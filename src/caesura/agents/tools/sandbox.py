@@ -47,8 +47,8 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`code` is None for a command that was ended: because of `reason`, or because its time was up. With `full`
-    no file could grow, because the workspace was over its bounds before."""
+    """`code` is None for a command that was ended: because of `reason`, or because its time was up. When it is
+    `full`, no file could grow: the workspace was over its bounds before."""
 
     code: int | None
     output: str
