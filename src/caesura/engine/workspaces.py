@@ -173,10 +173,9 @@ class Workspaces:
         """Some workspaces, by name."""
         try:
             with os.scandir(self._root) as entries:
-                found = (
-                    entry.name for entry in entries if ids.is_file_name(entry.name) and entry.name > after
-                )
-                return heapq.nsmallest(_ROUND, found)
+                later = (entry for entry in entries if entry.name > after and ids.is_file_name(entry.name))
+                folders = (entry.name for entry in later if entry.is_dir(follow_symlinks=False))
+                return heapq.nsmallest(_ROUND, folders)
         except OSError:
             return []
 

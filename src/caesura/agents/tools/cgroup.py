@@ -61,11 +61,11 @@ class Group:
 
     @property
     def ran_out_of_memory(self) -> bool:
-        return self._counted("memory.events", "oom_kill")
-
-    @property
-    def ran_out_of_processes(self) -> bool:
-        return self._counted("pids.events", "max")
+        try:
+            lines = (self._folder / "memory.events").read_text().splitlines()
+        except OSError:
+            return False
+        return any(line.startswith("oom_kill ") and line != "oom_kill 0" for line in lines)
 
     def remove(self) -> None:
         """Kill what is left in it. In a thread: the kernel takes a moment."""
@@ -78,13 +78,6 @@ class Group:
                 return None
             except OSError:
                 time.sleep(0.02)
-
-    def _counted(self, file: str, name: str) -> bool:
-        try:
-            lines = (self._folder / file).read_text().splitlines()
-        except OSError:
-            return False
-        return any(int(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
 
 def _own_folder() -> Path:

@@ -47,8 +47,8 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`code` is None for a command that was ended: because of `reason`, or because its time was up. When it is
-    `full`, no file could grow: the workspace was over its bounds before."""
+    """`code` is None for a command that was ended: because of `reason`, or because its time was up. `full`
+    means that no file could grow: the workspace was over its bounds before."""
 
     code: int | None
     output: str
@@ -169,10 +169,9 @@ class Sandbox:
                 )
             outcome = await self._follow(process, self._watch(process.pid, workspace, prepared.size), seconds)
             if group is not None and group.ran_out_of_memory:
-                return replace(
-                    outcome, code=None, reason=f"it used more than {self.bounds.memory} bytes of memory"
-                )
-            return outcome
+                reason = f"it used more than {self.bounds.memory} bytes of memory"
+                outcome = replace(outcome, code=None, reason=reason)
+            return replace(outcome, full=self._room(prepared.size) == 0)
         finally:
             if group is not None:
                 self._threads.submit(group.remove)
