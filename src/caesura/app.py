@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 import uvloop
 from fastapi import APIRouter, FastAPI
+from sqlalchemy.engine import make_url
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
@@ -19,7 +20,10 @@ from caesura.agents.faults import Fault
 from caesura.agents.loader import Catalog
 from caesura.agents.models import ModelUnavailable, chat_models, default_model
 from caesura.agents.spec import Model
+from caesura.agents.tools import hiding
 from caesura.agents.tools.registry import standard
+from caesura.agents.tools.sandbox import Sandbox
+from caesura.agents.tools.size import Quota
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
 from caesura.dialects.threads import routes as threads
@@ -41,7 +45,7 @@ from caesura.log import Log
 from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
-from caesura.store.open import open_database
+from caesura.store.open import file_of, open_database
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +148,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     stack.push_async_callback(database.close)
     log = Log(database, committed=counted.committed)
     stack.push_async_callback(log.close)
-    registry = standard()
+    sandbox = sandbox_of(settings)
+    registry = standard(sandbox)
     catalog = _catalog(settings, registry.names)
     engine = Engine(
         database,
@@ -165,6 +170,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         default_agent=settings.default_agent,
         disconnect_grace=settings.disconnect_grace,
         registration=settings.registers,
+        origin=_origin(settings),
     )
     if tokens is None:
         await service.people.ensure(LOCAL)
@@ -182,6 +188,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     gate = Gate(service, tokens, settings.cors_origins)
     service.start()
     spawn(gate.watch(streams))
+    spawn(_tell_of(sandbox))
     stack.callback(streams.abort)
     stack.push_async_callback(service.drain, settings.drain)
     return Context(
@@ -193,6 +200,32 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         metrics=counted,
         on_disconnect=settings.on_disconnect,
     )
+
+
+def sandbox_of(settings: Settings) -> Sandbox:
+    """Commands never see what the server keeps, wherever that is."""
+    hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
+    return Sandbox(quota=Quota(bytes=settings.workspace_bytes), hide=hide, at_once=settings.sandboxes)
+
+
+def _origin(settings: Settings) -> str:
+    """Which database it is; the same when the data folder is moved."""
+    path = file_of(settings.database)
+    if path is None:
+        url = make_url(settings.database)
+        return f"{url.host}:{url.port}/{url.database}"
+    folder = settings.data_dir.absolute()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+async def _tell_of(sandbox: Sandbox) -> None:
+    """What holds for commands on this machine, and what does not."""
+    if reason := await sandbox.unavailable():
+        logger.warning("%s", reason)
+        return
+    logger.info("commands run in a sandbox: no network, a read-only system, the workspace alone")
+    for weakness in await sandbox.weaknesses():
+        logger.warning("sandbox: %s", weakness)
 
 
 def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:

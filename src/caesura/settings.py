@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     lease: float = Field(default=15.0, ge=1, le=3_600)
     drain: float = Field(default=5.0, ge=0, le=3_600)
 
+    sandboxes: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1, le=1_000)
+    workspace_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024, le=1 << 50)
+
     rate_requests: Rate = "1200/minute"
     rate_runs: Rate = "120/minute"
     rate_logins: Rate = "10/minute"

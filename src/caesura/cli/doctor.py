@@ -56,7 +56,7 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url)
     yield _model(settings)
-    yield await _sandbox()
+    yield await _sandbox(settings)
     for finding in _agents(settings):
         yield finding
 
@@ -154,12 +154,18 @@ def _model(settings: Settings) -> Finding:
     return Finding("ok", "model", name)
 
 
-async def _sandbox() -> Finding:
-    from caesura.agents.tools.sandbox import Sandbox
+async def _sandbox(settings: Settings) -> Finding:
+    from caesura.app import sandbox_of
 
-    if reason := await Sandbox().unavailable():
+    try:
+        sandbox = sandbox_of(settings)
+    except StartupError:
+        return Finding("note", "sandbox", "not looked at: the database URL is at fault")
+    if reason := await sandbox.unavailable():
         return Finding("note", "sandbox", f"{reason}; everything else works without")
-    return Finding("ok", "sandbox", "bubblewrap works: agents may run commands")
+    found = await sandbox.weaknesses()
+    text = "; but ".join(["bubblewrap works: agents may run commands", *found])
+    return Finding("note" if found else "ok", "sandbox", text)
 
 
 def _agents(settings: Settings) -> list[Finding]:

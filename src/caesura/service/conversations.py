@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +14,7 @@ from caesura.core.events import ToolStarted
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Message
 from caesura.engine.engine import Engine
+from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.store import conversations as rows
 from caesura.store import events, interrupts, turns
@@ -59,9 +58,11 @@ class Seen:
 
 
 class Conversations:
-    def __init__(self, database: Database, log: Log, engine: Engine, default_agent: str) -> None:
+    def __init__(
+        self, database: Database, log: Log, engine: Engine, workspaces: Workspaces, default_agent: str
+    ) -> None:
         self._database, self._log, self._engine = database, log, engine
-        self._default_agent = default_agent
+        self._workspaces, self._default_agent = workspaces, default_agent
 
     async def create(
         self,
@@ -73,9 +74,10 @@ class Conversations:
         name = agent or self._default_agent
         self._engine.catalog.get(name)
         titled = None if title is None else _title(title)
-        return await self._database.write(
-            _create, conversation_id or ids.conversation(), user_id, name, titled
-        )
+        chosen = conversation_id or ids.conversation()
+        if not ids.is_file_name(chosen):  # its workspace has this name
+            raise BadInput("a conversation's id has letters, digits, '.', '_' and '-'")
+        return await self._database.write(_create, chosen, user_id, name, titled)
 
     async def get(self, user_id: str, conversation_id: str) -> Conversation:
         return await self._database.read(rows.get, conversation_id, user_id)
@@ -99,14 +101,15 @@ class Conversations:
         return await self._database.write(_activate, user_id, conversation_id, turn_id)
 
     async def delete(self, user_id: str, conversation_id: str) -> None:
-        """Stop what runs and leave nothing of it in any table, nor in its workspace."""
+        """Stop what runs and leave nothing of it in any table, nor in its workspace. The space of a large
+        workspace becomes free a little later."""
         live = await self._database.read(_live, user_id, conversation_id)
         for num in live:
             await self._engine.supervisor.discard(num)
         for num in await self._database.write(rows.remove, conversation_id, user_id):
             self._log.forget(num)
-        workspace = self._engine.workspaces / conversation_id
-        await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
+            await self._engine.supervisor.discard(num)  # it may have begun meanwhile
+        await self._workspaces.discard(conversation_id)
 
     async def tree(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
         """The conversation and all its turns, oldest first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -78,6 +79,12 @@ def find(connection: Connection, conversation_id: str) -> Conversation:
     if row is None:
         raise NoConversation
     return _conversation(row)
+
+
+def known(connection: Connection, conversation_ids: Sequence[str]) -> set[str]:
+    """Those of them that there are, whoever owns them."""
+    found = select(conversations.c.id).where(conversations.c.id.in_(conversation_ids))
+    return set(connection.execute(found).scalars())
 
 
 def of_session(connection: Connection, user_id: str, agent: str, session: str) -> Conversation | None:
