@@ -109,7 +109,7 @@ def _register(runner: asyncio.Runner, client: Client, name: str, password: str) 
     except ClientError as error:
         if error.status != 403 or "invite" not in error.message:
             raise
-        print(f"{clean(error.message)}.")
+        print(f"{shown.line(error.message)}.")
         invite = _line("invite (nothing to leave): ")
         if not invite:
             raise Refused("not logged in") from error
