@@ -13,6 +13,7 @@ from caesura.engine.engine import Engine
 from caesura.log import Log
 from caesura.service.agents import Agents
 from caesura.service.conversations import Conversations
+from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
 from caesura.service.people import People
 from caesura.service.presence import Presence
@@ -51,6 +52,7 @@ class Service:
         self.turns = Turns(database, engine, self.presence)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
+        self.grants = Grants(database)
         self.agents = Agents(engine.catalog, default_agent)
         self.tickets = Tickets(database)
         engine.supervisor.started = self.presence.started

@@ -43,7 +43,10 @@ class Thread:
         return self.client.post(f"/api/chat/{self.id}", json={"message": message, **body})
 
     def resume(self, action: str, answers: list[str] | None = None) -> list[Event]:
-        response = self.decide(action=action, **({} if answers is None else {"answers": answers}))
+        """A decision on what the thread shows now, and everything until the stream ends."""
+        asked = self.status()["interrupt_info"]
+        shown = asked["interrupts"][0]["interrupt_id"] if asked else None
+        response = self.decide(action=action, answers=answers, interrupt_id=shown)
         assert response.status_code == 200, response.text
         return checked(list(parse(response.iter_lines())))
 
