@@ -29,7 +29,7 @@ from caesura.store.schema import interrupts, now_ms, turns
 
 Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
 #: For so many milliseconds after a decision, one that does not say what it is about may be a double click.
-_DOUBLE_CLICK = 1000
+DOUBLE_CLICK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
 def just_answered(connection: Connection, turn: int) -> bool:
     """Whether somebody has decided something in this turn so shortly ago that another decision may be the
     second half of a double click."""
-    return _JUST_ANSWERED.row(connection, turn=turn) is not None
+    return _JUST_ANSWERED.row(connection, turn=turn, window=DOUBLE_CLICK) is not None
 
 
 def answer(
@@ -195,7 +195,7 @@ _OF = Prepared(_ITS)
 _PENDING = Prepared(_ITS.where(_open()))
 _UNANSWERED = Prepared(_ITS.where(interrupts.c.status == "pending"))
 # A clock that was set back must not refuse decisions for longer than a double click takes.
-_JUST_NOW = func.abs(now_ms() - interrupts.c.closed_at) < _DOUBLE_CLICK
+_JUST_NOW = func.abs(now_ms() - interrupts.c.closed_at) < bindparam("window", type_=BigInteger)
 _JUST_ANSWERED = Prepared(
     select(interrupts.c.id)
     .where(interrupts.c.turn == bindparam("turn"), interrupts.c.status == "answered", _JUST_NOW)
