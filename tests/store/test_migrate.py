@@ -19,7 +19,18 @@ from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.errors import StartupError
 from caesura.core.interrupts import Interrupt
-from caesura.store import conversations, events, interrupts, keys, migrate, schema, tool_calls, turns, users
+from caesura.store import (
+    conversations,
+    events,
+    grants,
+    interrupts,
+    keys,
+    migrate,
+    schema,
+    tool_calls,
+    turns,
+    users,
+)
 from caesura.store.open import open_database
 from tests.servers import Postgres
 
@@ -158,7 +169,7 @@ def _fill(connection: Connection) -> None:
     users.create(connection, "alice", "hash")
     conversations.create(connection, "conv-1", "alice", "demo", "session")
     turn = turns.create(connection, turns.New("conv-1", "hello", owner="node-1", lease_ms=1000))
-    turns.grant(connection, turn.num, 1, ["execute"])
+    grants.add(connection, turn.num, "execute")
     body = codec.encode([ev.TextDelta(1, "hi")])
     events.insert_fenced(connection, [events.Rows(turn.num, 1, 1, 1, 5, body)])
     interrupts.ask(connection, turn.num, "alice", {"g": Interrupt("int-1", "approval")})

@@ -19,8 +19,10 @@ _PLAIN: dict[str, Any] = {
 app = typer.Typer(help="A server for agent conversations, and what goes with it.", **_PLAIN)
 user = typer.Typer(help="People who may use the server.", **_PLAIN)
 agents = typer.Typer(help="Agents: check their files, list them.", **_PLAIN)
+grants = typer.Typer(help="Tools that a conversation always allows.", **_PLAIN)
 app.add_typer(user, name="user")
 app.add_typer(agents, name="agents")
+app.add_typer(grants, name="grants")
 
 
 def _flag(text: str) -> Any:
@@ -33,6 +35,7 @@ AgentsDir = Annotated[str | None, _flag("Folder of agent files")]
 Url = Annotated[str, typer.Option(help="The server", envvar="CAESURA_URL")]
 UserName = Annotated[str | None, typer.Option(help="Who you are", envvar="CAESURA_USER")]
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+Conversation = Annotated[str | None, _flag("Its id (your newest conversation)")]
 _HERE = "http://127.0.0.1:8000"
 
 
@@ -233,3 +236,24 @@ def agents_list(agents_dir: AgentsDir = None) -> None:
     from caesura.cli import roster
 
     roster.listing(agents_dir)
+
+
+@grants.command("list")
+def grants_list(url: Url = _HERE, user: UserName = None, conversation: Conversation = None) -> None:
+    """List the tools that are always allowed on the active branch: name, since when, in which turn."""
+    from caesura.cli import grants
+
+    grants.show(url, user, conversation)
+
+
+@grants.command("revoke")
+def grants_revoke(
+    tool: Annotated[str, typer.Argument(metavar="TOOL", show_default=False)],
+    url: Url = _HERE,
+    user: UserName = None,
+    conversation: Conversation = None,
+) -> None:
+    """Have the agent ask for this tool again, on every branch of the conversation."""
+    from caesura.cli import grants
+
+    grants.revoke(url, user, tool, conversation)

@@ -7,7 +7,7 @@ import getpass
 import os
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from typing import Any, TypeVar
 
 from caesura.cli import streams
@@ -35,6 +35,12 @@ class Session:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(work)
+
+    async def last_conversation(self) -> str | None:
+        async with aclosing(self.client.conversations()) as found:
+            async for conversation in found:
+                return conversation.id
+        return None
 
 
 @contextmanager

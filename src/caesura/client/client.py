@@ -10,7 +10,7 @@ from caesura.client import events, values
 from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
 from caesura.client.patience import Waiting
-from caesura.client.values import Agent, Asked, Conversation, SeenTurn, Snapshot, Tree, Turn
+from caesura.client.values import Agent, Asked, Conversation, Grant, SeenTurn, Snapshot, Tree, Turn
 from caesura.core import ids, interrupts
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Answer
@@ -114,18 +114,21 @@ class Client:
 
     async def delete(self, conversation_id: str) -> None:
         """Stops what runs, and leaves nothing of it."""
-        patience = self._connection.patient()
-        try:
-            path = path_of("conversations", conversation_id)
-            await self._connection.request("DELETE", path, patience=patience)
-        except ClientError as error:
-            if error.status != 404 or not patience.waits:
-                raise  # else an earlier attempt did it, and only its answer was lost
+        await self._delete(path_of("conversations", conversation_id))
 
     async def branch(self, conversation_id: str, turn_id: str) -> Conversation:
         """Go on with the branch through this turn."""
         moved = await self._post(path_of("conversations", conversation_id, "branch"), {"turn_id": turn_id})
         return values.pick(Conversation, moved)
+
+    async def grants(self, conversation_id: str) -> list[Grant]:
+        """The tools that are always allowed on the active branch."""
+        found = await self._get(path_of("conversations", conversation_id, "grants"))
+        return [values.pick(Grant, item) for item in found["grants"]]
+
+    async def revoke(self, conversation_id: str, tool: str) -> None:
+        """Ask for this tool again, on every branch of the conversation, from now on."""
+        await self._delete(path_of("conversations", conversation_id, "grants", tool))
 
     # --- turns
 
@@ -206,6 +209,14 @@ class Client:
         """Under a key of its own each attempt is the same request to the server, which does it once."""
         made = await self._post(path, body, key=key or ids.token())
         return values.pick(Turn, made)
+
+    async def _delete(self, path: str) -> None:
+        patience = self._connection.patient()
+        try:
+            await self._connection.request("DELETE", path, patience=patience)
+        except ClientError as error:
+            if error.status != 404 or not patience.waits:
+                raise  # else an earlier attempt did it, and only its answer was lost
 
     async def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         return await self._connection.request("GET", path, params=params)

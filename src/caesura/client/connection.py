@@ -144,7 +144,13 @@ class Connection:
 
 def path_of(*parts: str) -> str:
     """A path of the native API: whatever an id has in it, it leads nowhere else."""
-    return "/".join(("/api/v2", *(quote(part, safe="", errors="replace") for part in parts)))
+    return "/".join(("/api/v2", *map(_quoted, parts)))
+
+
+def _quoted(part: str) -> str:
+    # A path that ends in `..` is the one above it, and may be another thing to delete.
+    dots = part in (".", "..")
+    return "%2E" * len(part) if dots else quote(part, safe="", errors="replace")
 
 
 def member(answer: Any, name: str) -> str:

@@ -100,6 +100,11 @@ class Answer:
             self.decision == "fields" and any(value is False for value in self.fields.values())
         )
 
+    @property
+    def grants(self) -> bool:
+        """The person lets the call be made, and every later one of this tool too."""
+        return self.always_allow and self.decision in ("approve", "edit")
+
 
 _NO_ANSWER = Answer("reject")
 

@@ -26,3 +26,8 @@ class Inbox:
         """What of this turn was answered last."""
         asked = await self._database.read(interrupts.of, turn)
         return next((item for item in reversed(asked) if item.answer is not None), None)
+
+    async def just_decided(self, turn: int) -> bool:
+        """Whether something of this turn was answered so shortly ago that another decision may be the second
+        half of a double click."""
+        return await self._database.read(interrupts.just_answered, turn)

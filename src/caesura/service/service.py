@@ -14,6 +14,7 @@ from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service.agents import Agents
 from caesura.service.conversations import Conversations
+from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
 from caesura.service.people import People, Registration
 from caesura.service.presence import Presence
@@ -58,6 +59,7 @@ class Service:
         self.turns = Turns(database, engine, self.presence)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
+        self.grants = Grants(database)
         self.agents = Agents(engine.catalog, default_agent)
         self.tickets = Tickets(database)
         engine.supervisor.started = self.presence.started

@@ -108,8 +108,13 @@ class Turns:
         if turn is not None and turn.status in ("queued", "running"):
             await self._stop(turn, "disconnect")
 
-    async def answer(self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None) -> Answered:
-        """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once."""
+    async def answer(
+        self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None, *, blind: bool = False
+    ) -> Answered:
+        """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once.
+
+        `blind` says that the request named no question: the caller chose what waits now, which the person may
+        not have seen. Within a second after another decision in the turn that is `InterruptPending`."""
         supervisor = self._engine.supervisor
         after, known = 0, None
 
@@ -119,7 +124,7 @@ class Turns:
                 raise BadInput("answers must belong to one turn")
             for item in asked:
                 self._check_edit(item.interrupt, answers[item.interrupt.id])
-            ready = interrupts.answer(connection, user_id, answers)
+            ready = interrupts.answer(connection, user_id, answers, blind=blind)
             nonlocal after, known
             num = asked[0].turn
             after = events.last(connection, num)

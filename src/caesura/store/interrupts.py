@@ -22,11 +22,14 @@ from sqlalchemy import (
 
 from caesura.core import interrupts as core
 from caesura.core import plain
-from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending
+from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, NothingPending
+from caesura.store import grants
 from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, now_ms, turns
 
 Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
+#: For so many milliseconds after a decision, one that does not say what it is about may be a double click.
+DOUBLE_CLICK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +101,20 @@ def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
     return found[0]
 
 
-def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answer]) -> bool:
+def just_answered(connection: Connection, turn: int) -> bool:
+    """Whether somebody has decided something in this turn so shortly ago that another decision may be the
+    second half of a double click."""
+    return _JUST_ANSWERED.row(connection, turn=turn, window=DOUBLE_CLICK) is not None
+
+
+def answer(
+    connection: Connection, user_id: str, answers: Mapping[str, core.Answer], *, blind: bool = False
+) -> bool:
     """Answer all of these or none. Each is checked in full first; then one conditional update per row
-    decides the winner. True when nothing of the turn is left pending: the turn is then queued."""
+    decides the winner. True when nothing of the turn is left pending: the turn is then queued.
+
+    `blind` is for a decision that does not say which question the person was shown. Directly after another
+    decision in the turn it is refused, with what waits now."""
     asked = [get(connection, interrupt_id, user_id) for interrupt_id in sorted(answers)]
     if not asked:
         raise NothingPending
@@ -108,9 +122,13 @@ def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answ
     for turn in sorted({item.turn for item in asked}):
         _HELD.rows(connection, num=turn)
     checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
+    for turn in sorted({item.turn for item in asked}) if blind else ():
+        _refuse_double_click(connection, turn)
     for item in asked:
         if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
             raise _lost(get(connection, item.interrupt.id, user_id))
+        if checked[item.interrupt.id].grants and item.interrupt.name:
+            grants.add(connection, item.turn, item.interrupt.name)
     return all([_wake(connection, turn) for turn in {item.turn for item in asked}])
 
 
@@ -131,6 +149,13 @@ def _close(
     body = plain.dumps(core.answer_dict(given)) if given else None
     values = {"at_id": interrupt_id, "status": status, "answer": body}
     return (_CLOSE_LATE if late else _CLOSE).count(connection, **values) == 1
+
+
+def _refuse_double_click(connection: Connection, turn: int) -> None:
+    """The caller holds the turn: whoever was first has finished. Where nothing waits any more the loser is
+    told what was decided instead."""
+    if just_answered(connection, turn) and (waiting := pending(connection, turn)):
+        raise InterruptPending(tuple(item.interrupt for item in waiting))
 
 
 def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
@@ -169,6 +194,13 @@ _ITS = _ALL.where(interrupts.c.turn == bindparam("turn"))
 _OF = Prepared(_ITS)
 _PENDING = Prepared(_ITS.where(_open()))
 _UNANSWERED = Prepared(_ITS.where(interrupts.c.status == "pending"))
+# A clock that was set back must not refuse decisions for longer than a double click takes.
+_JUST_NOW = func.abs(now_ms() - interrupts.c.closed_at) < bindparam("window", type_=BigInteger)
+_JUST_ANSWERED = Prepared(
+    select(interrupts.c.id)
+    .where(interrupts.c.turn == bindparam("turn"), interrupts.c.status == "answered", _JUST_NOW)
+    .limit(1)
+)
 _MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
 _GET = Prepared(_MINE.where(interrupts.c.id == bindparam("id")))
 _AFTER = tuple_(bindparam("after_at", type_=BigInteger), bindparam("after_id", type_=String))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -272,11 +272,6 @@ def reopen(connection: Connection, turn_id: str) -> Turn:
     if connection.execute(statement).rowcount == 0:
         raise Conflict("only a failed or stopped turn can be tried again")
     return get(connection, turn_id)
-
-
-def grant(connection: Connection, num: int, epoch: int, names: Iterable[str]) -> None:
-    """Allow these tools from now on along the branch: turns after this one inherit it."""
-    change(connection, num, epoch, grants=plain.dumps(sorted(set(names))))
 
 
 def _parent(connection: Connection, conversation_id: str, parent_id: str | None) -> Turn | None:

@@ -33,7 +33,7 @@ class _Plain(StructuredTool):
 class Tool:
     """`repeatable` tools may run again after a crash that left the outcome unknown.
 
-    A tool that `asks` stops the turn by itself: it needs no approval on top.
+    A tool that `asks` may stop the turn while it works. It then runs again from its top.
     """
 
     name: str

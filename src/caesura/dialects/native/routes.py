@@ -42,6 +42,7 @@ IdempotencyKey = Annotated[
 Cursor = Annotated[
     int | None, Query(ge=0, le=2**53, description="The number of the last event that was seen")
 ]
+ToolName = Annotated[str, Path(min_length=1, max_length=200)]
 LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**53)]
 
 
@@ -141,6 +142,24 @@ async def branch(here: Here, user_id: User, conversation_id: Id, to: wire.Branch
     return wire.Conversation.of(
         await here.service.conversations.activate(user_id, conversation_id, to.turn_id)
     )
+
+
+@router.get("/conversations/{conversation_id}/grants", tags=["conversations"], responses=_FOUND)
+async def grants(here: Here, user_id: User, conversation_id: Id) -> wire.Grants:
+    """The tools that are always allowed on the active branch."""
+    found = await here.service.grants.listing(user_id, conversation_id)
+    return wire.Grants(grants=[wire.Grant.of(item) for item in found])
+
+
+@router.delete(
+    "/conversations/{conversation_id}/grants/{tool}",
+    tags=["conversations"],
+    status_code=204,
+    responses=_FOUND,
+)
+async def revoke(here: Here, user_id: User, conversation_id: Id, tool: ToolName) -> None:
+    """Ask for this tool again, on every branch of the conversation, from now on: also in turns that run."""
+    await here.service.grants.revoke(user_id, conversation_id, tool)
 
 
 # --- turns

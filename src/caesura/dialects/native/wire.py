@@ -15,6 +15,7 @@ from caesura.dialects.native import encode
 from caesura.http.errors import Invalid, Problem
 from caesura.service.conversations import Seen
 from caesura.store.conversations import Conversation as ConversationRow
+from caesura.store.grants import Grant as GrantRow
 from caesura.store.interrupts import Asked as AskedRow
 from caesura.store.interrupts import Status as AskedStatus
 from caesura.store.turns import OnDisconnect, Status
@@ -234,6 +235,20 @@ class Asked(Interrupt):
 class Inbox(BaseModel):
     interrupts: list[Asked]
     next: str | None = Field(description="The cursor of the next page; null after the last one")
+
+
+class Grant(BaseModel):
+    tool: str
+    turn_id: str = Field(description="The turn in which it was granted")
+    granted_at: int
+
+    @classmethod
+    def of(cls, row: GrantRow) -> Grant:
+        return cls(tool=row.tool, turn_id=row.turn_id, granted_at=row.granted_at)
+
+
+class Grants(BaseModel):
+    grants: list[Grant]
 
 
 class Turn(BaseModel):

@@ -133,6 +133,7 @@ def _action(item: Interrupt) -> dict[str, Any]:
         "name": item.name,
         "args": item.args,
         "description": item.description,
+        "interrupt_id": item.id,
     }
     if item.fields:
         action["fields"] = [interrupts.field_dict(form_field) for form_field in item.fields]

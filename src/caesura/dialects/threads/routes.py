@@ -23,7 +23,7 @@ from caesura.core.errors import (
 from caesura.core.events import SegmentEnded
 from caesura.core.interrupts import answer_dict
 from caesura.dialects.threads import cursor, encode, wire
-from caesura.dialects.threads.decide import Action, decisions
+from caesura.dialects.threads.decide import Action, decisions, named
 from caesura.dialects.threads.encode import State
 from caesura.http import sse
 from caesura.http.auth import RunningUser, StreamUser, User
@@ -135,20 +135,25 @@ async def chat(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
 async def resume(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.Resume) -> Response:
-    """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing."""
+    """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing. One that
+    names no interrupt is refused within a second after another: nobody can have seen what it is about."""
     action, answers = _checked(new)
     with _own(user_id, thread_id):
         found = await here.service.conversations.status(user_id, thread_id)
     if found.turn is None or not found.pending:
         raise await _nothing(here, found.turn)
+    blind = new.interrupt_id is None
     try:
-        decided = decisions(found.pending, action, answers)
-        answered = await here.service.turns.answer(user_id, decided)
+        decided = decisions(named(found.pending, new.interrupt_id), action, answers)
+        answered = await here.service.turns.answer(user_id, decided, blind=blind)
     except BadAnswer as error:
+        if blind and await here.service.inbox.just_decided(found.turn.num):
+            raise InterruptPending(found.pending) from error
         return here.streams.response(_bytes(encode.error(error.message)))
-    left = [item for item in found.pending if item.id not in decided]
-    if left:
-        return here.streams.response(_bytes(encode.still_pending(left)))
+    # As it is now: somebody else may have answered the rest at the same time.
+    waits = answered.turn.status == "waiting"
+    if waits and (left := await here.service.inbox.pending(answered.turn.num)):
+        return here.streams.response(_bytes(encode.still_pending([item.interrupt for item in left])))
     return here.streams.response(_segment(here, answered.turn, answered.after, found.turn.segment + 1))
 
 
