@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
-from urllib.parse import SplitResult, urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import OAuth2PasswordBearer
 from pydantic import BaseModel, Field, ValidationError
 
-from caesura.core.errors import Forbidden, Unauthenticated
+from caesura.core.errors import Unauthenticated
 from caesura.http.context import Here
 from caesura.http.errors import COMMON, documented, parse_json
+from caesura.http.headers import USER
 from caesura.http.limits import Address
 from caesura.http.tickets import Tickets
 from caesura.http.tokens import Tokens, stamp
@@ -47,11 +48,9 @@ class Token(BaseModel):
 class Gate:
     """Tells who a token or a ticket belongs to. Their row is looked at again after a second at most."""
 
-    def __init__(
-        self, people: People, spent: tickets.Tickets, tokens: Tokens | None, origins: tuple[str, ...] = ()
-    ) -> None:
-        """Without `tokens` nobody needs one: everyone is the same local person, from these origins only."""
-        self._people, self._tokens, self._origins = people, tokens, origins
+    def __init__(self, people: People, spent: tickets.Tickets, tokens: Tokens | None) -> None:
+        """Without `tokens` nobody needs one: everyone that the guard lets in is the same local person."""
+        self._people, self._tokens = people, tokens
         self._tickets = Tickets(tokens, spent) if tokens is not None else None
         self._stamps: dict[str, tuple[float, str]] = {}
 
@@ -65,7 +64,7 @@ class Gate:
 
     async def enter(self, request: Request, token: str | None) -> str:
         if self._tokens is None:
-            return _local(request, self._origins)
+            return LOCAL
         if token is None:
             raise Unauthenticated
         access = self._tokens.read(token)
@@ -75,7 +74,7 @@ class Gate:
 
     async def enter_by_ticket(self, request: Request, ticket: str) -> str:
         if self._tickets is None:
-            return _local(request, self._origins)
+            return LOCAL
         return await self._tickets.redeem(ticket, request.url.path)
 
     def ticket(self, user_id: str, stream: str) -> str:
@@ -101,6 +100,7 @@ async def current_user(
     request: Request, here: Here, token: Annotated[str | None, Security(_bearer)] = None
 ) -> str:
     user_id = await here.gate.enter(request, token)
+    request.scope[USER] = user_id
     await here.limits.requests(user_id)
     return user_id
 
@@ -110,18 +110,27 @@ async def stream_user(
     here: Here,
     token: Annotated[str | None, Security(_bearer)] = None,
     ticket: Annotated[str | None, Query(description="From `POST /api/v2/stream-ticket`")] = None,
-) -> str:
+) -> AsyncIterator[str]:
     if token is None and ticket is not None:
         user_id = await here.gate.enter_by_ticket(request, ticket)
     else:
         user_id = await here.gate.enter(request, token)
+    request.scope[USER] = user_id
     await here.limits.requests(user_id)
-    return user_id
+    with here.streams.room(user_id):
+        yield user_id
 
 
 async def running_user(here: Here, user_id: Annotated[str, Depends(current_user)]) -> str:
     await here.limits.runs(user_id)
     return user_id
+
+
+async def running_stream_user(
+    here: Here, user_id: Annotated[str, Depends(running_user)]
+) -> AsyncIterator[str]:
+    with here.streams.room(user_id):
+        yield user_id
 
 
 #: The person who asks.
@@ -130,6 +139,8 @@ User = Annotated[str, Depends(current_user)]
 StreamUser = Annotated[str, Depends(stream_user)]
 #: The same for what starts or resumes work, which is counted apart.
 RunningUser = Annotated[str, Depends(running_user)]
+#: The same for what starts or resumes work and streams how it goes.
+RunningStreamUser = Annotated[str, Depends(running_stream_user)]
 
 
 @router.post(
@@ -173,24 +184,3 @@ async def _credentials(request: Request) -> Credentials:
     except ValidationError as error:
         faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_url=False)]
         raise RequestValidationError(faults) from error
-
-
-def _local(request: Request, origins: tuple[str, ...]) -> str:
-    """No token is asked for, so another web page in the same browser must not be let in."""
-    host = request.headers.get("host", "")
-    named = _split(f"//{host}")
-    if named is None or named.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise Forbidden("this server answers to its loopback name only")
-    origin = request.headers.get("origin")
-    if origin is not None and origin not in origins:
-        page = _split(origin)
-        if page is None or page.netloc != host:
-            raise Forbidden("another web page may not use this server")
-    return LOCAL
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return None

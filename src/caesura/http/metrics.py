@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from fastapi import APIRouter, Response
 from prometheus_client import (
@@ -16,6 +16,7 @@ from prometheus_client import (
 
 from caesura.core import events as ev
 from caesura.core.errors import Unavailable
+from caesura.http.connections import Standing
 from caesura.http.context import Here
 from caesura.http.sse import EventStreams
 from caesura.log.stream import Batch
@@ -56,9 +57,27 @@ class Metrics:
         self._waiting = Gauge(
             "caesura_interrupts_waiting", "Questions that wait for a person", registry=registry
         )
+        self._connections = Gauge(
+            "caesura_connections_open", "Connections of clients to this process", registry=registry
+        )
+        self._refused = Counter(
+            "caesura_connections_refused",
+            "Connections above a bound, of one address or of the server",
+            ["bound"],
+            registry=registry,
+        )
         self._begun: dict[int, int] = {}
         for outcome in _OUTCOMES.values():
             self._outcomes.labels(outcome)
+        for standing in (Standing.GREEDY, Standing.CROWDED):
+            self._refused.labels(standing.value)
+
+    def connections(self, open_: Sized) -> None:
+        """Show how many of these there are."""
+        self._connections.set_function(lambda: len(open_))
+
+    def refused(self, bound: str) -> None:
+        self._refused.labels(bound).inc()
 
     def committed(self, seconds: float, batches: Sequence[Batch]) -> None:
         self._commit.observe(seconds)
