@@ -1,8 +1,8 @@
 """One connection: how much of a request is kept before it is whole, and how long each side may take.
 
 uvicorn parses requests and writes answers. This class bounds what a client can make it hold, and ends a
-connection on which nothing happens. The server calls `check` about once a second: a deadline is only a number,
-so an ordinary request pays for no timer.
+connection on which nothing happens. The server calls `check` about once a second: a deadline is only a
+number, so an ordinary request pays for no timer.
 """
 
 from __future__ import annotations
@@ -217,11 +217,11 @@ class Protocol(HttpToolsProtocol):
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
-        if len(self.url) > LARGEST:
-            self._fail(Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, f"the URL is over {LARGEST} bytes"))
+        if len(self.url) >= LARGEST:  # one byte less is the most that httptools can take apart
+            self._fail(Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, f"the URL is over {LARGEST - 1} bytes"))
 
     def on_headers_complete(self) -> None:
-        if len(self.headers) > MANY or (self._fed > LARGEST and self._size() > LARGEST):
+        if len(self.headers) > MANY or (self._fed > LARGEST - PIECE and self._size() > LARGEST):
             self._fail(_headers_too_large())
         if self._standing is not Standing.WELCOME and self.url.partition(b"?")[0] not in _ALWAYS:
             status, detail = _NO_ROOM[self._standing]
@@ -258,15 +258,15 @@ class Protocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._unset_keepalive_if_required()  # data from the client would cancel it: `check` does its work
+        if self._waiting and not self.pipeline:
+            waiting, self._waiting = self._waiting, b""
+            self._feed_all(waiting)
         if self._answering() or self.transport.is_closing():
             return
         if self._refusal is not None:
-            self._say(self._refusal)
-        elif not self._coming:
+            self._say()
+        elif not self._coming and not self._deaf:
             self._due = self.loop.time() + self.idle
-        if self._waiting:
-            waiting, self._waiting = self._waiting, b""
-            self._feed_all(waiting)
 
     def _answering(self) -> bool:
         return self._active is not None and not self._active.response_complete
@@ -280,7 +280,7 @@ class Protocol(HttpToolsProtocol):
         address = shown(self.client[0] if self.client else None, self.addresses)
         logger.info("refused: %s", refusal, extra={"status": refusal.status, "address": address})
         if not self._answering():
-            self._say(refusal)
+            self._say()
 
     def _drop(self) -> None:
         """The request whose body is at fault gets no other answer."""
@@ -292,9 +292,10 @@ class Protocol(HttpToolsProtocol):
             _disconnect(self.cycle)
             self._active = None
 
-    def _say(self, refusal: Refusal) -> None:
+    def _say(self) -> None:
         """A connection that is closed with bytes unread is reset, and the client may never see the answer."""
-        if self.transport.is_closing():
+        refusal, self._refusal = self._refusal, None
+        if refusal is None or self.transport.is_closing():
             return
         self.transport.write(refusal.answer())
         self.transport.write_eof()
