@@ -19,9 +19,11 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-def connect(port: int, buffer: int | None = None) -> socket.socket:
-    """A connection; `buffer` is how many bytes the system takes for it before anybody reads."""
+def connect(port: int, buffer: int | None = None, host: str = "127.0.0.1") -> socket.socket:
+    """A connection from this loopback address; `buffer` is how many bytes the system takes before anybody
+    reads."""
     made = socket.socket()
+    made.bind((host, 0))
     made.settimeout(30)
     if buffer is not None:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)

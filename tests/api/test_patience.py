@@ -5,7 +5,6 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,7 @@ from fastapi import Response
 
 from caesura.http.protocol import PACE, Protocol
 from tests.api.raw import GET, connect, first, push, rest
-from tests.api.reading import conversation, send, until
+from tests.api.reading import until
 from tests.api.server import Served
 
 LARGE = b"x" * (32 << 20)
@@ -165,16 +164,3 @@ def _protocol(transport: Any) -> Protocol:
     protocol.transport, protocol._due = transport, math.inf
     protocol._active = SimpleNamespace(chunked_encoding=False, response_complete=False)  # type: ignore[assignment]
     return protocol
-
-
-def test_a_stream_with_a_request_behind_it_ends_with_its_connection(tmp_path: Path) -> None:
-    with Served(tmp_path, stream_ttl=1, sse_ping_interval=600) as server, server.client() as client:
-        turn = send(client, conversation(client, agent="approval-agent"), "write hello.py: print(1)")
-        until(lambda: client.get(f"/api/v2/turns/{turn['id']}").json()["status"] == "waiting")
-        head = f"GET /api/v2/turns/{turn['id']}/events HTTP/1.1\r\nHost: x\r\n"
-        head += f"Authorization: Bearer {server.token()}\r\n\r\n"
-        with connect(server.port) as connection:
-            connection.sendall(head.encode() + GET)
-            connection.recv(1000)
-            until(lambda: len(server.context.streams) == 1)
-        until(lambda: len(server.context.streams) == 0)

@@ -43,7 +43,7 @@ class Server(uvicorn.Server):
         """`drain` lets go of all runs within the seconds it is given; `abort` cuts all streams. `proxies` are
         believed when they say whom they speak for. `addresses` is how much of an address is logged."""
         most, reserve = room()
-        self._connections = connections or Connections(most, most, proxies)
+        self._connections = Connections(most, most, proxies) if connections is None else connections
         own = {
             "silence": silence,
             "patience": patience,
