@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from caesura.http.connections import TOLD, Connections, Standing
 from tests.api.raw import GET, connect, first, push, rest
@@ -172,16 +174,27 @@ def test_requests_at_the_same_time_do_not_get_more_streams(tmp_path: Path) -> No
 # --- descriptors
 
 
-def _status(client: httpx.Client, path: str) -> int:
+def _status(url: str) -> int:
     try:
-        return client.get(path).status_code
+        return httpx.get(url, timeout=30, trust_env=False).status_code
     except httpx.TransportError:
         return 0
 
 
+def _run_out(pid: int, port: int) -> None:
+    """Let the system refuse to give the server descriptors, while clients knock."""
+    usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (psutil.Process(pid).num_fds() + 2, usual[1]))
+    with ExitStack() as stack:
+        for number in range(50):
+            push(stack.enter_context(connect(port, host=f"127.0.{number}.1")), b"GET /health HTTP/1.1\r\n")
+        until(lambda: _status(f"http://127.0.0.1:{port}/health") == 0)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, usual)
+
+
 @contextmanager
-def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, httpx.Client]]:
-    """A server process that may have so many descriptors: its port and a client."""
+def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, int]]:
+    """A server process that may have so many descriptors: its id and its port."""
     env = environment(folder, AUTH="password", LOG_LEVEL="error")
     program = f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n{PROGRAM}"
     port = int(env["CAESURA_PORT"])
@@ -191,7 +204,7 @@ def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, httpx.Cli
         try:
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False) as client:
                 ready(process, client)
-                yield port, client
+            yield process.pid, port
         finally:
             process.send_signal(signal.SIGKILL)
 
@@ -199,8 +212,7 @@ def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, httpx.Cli
 def test_descriptors_stay_free_for_health_checks(tmp_path: Path) -> None:
     """Far more connections than descriptors, from many addresses, each with a request that never ends. The
     soft limit, which would be too low for any of them, is raised at the start."""
-    with limited(tmp_path, 64, 300) as (port, client), ExitStack() as stack:
-        client.close()
+    with limited(tmp_path, 64, 300) as (pid, port), ExitStack() as stack:
         held = [stack.enter_context(connect(port, host=f"127.0.{number}.1")) for number in range(100)]
         for connection in held:
             connection.sendall(ASK)
@@ -219,9 +231,11 @@ def test_descriptors_stay_free_for_health_checks(tmp_path: Path) -> None:
         assert refused.json == {"detail": "the server has too many connections"}
         assert int(refused.headers["retry-after"]) > 0
         stack.close()
-        with httpx.Client(base_url=client.base_url, timeout=30, trust_env=False) as again:
-            until(lambda: _status(again, "/api/v2/me") == 401)
-            text = again.get("/metrics").text
+        url = f"http://127.0.0.1:{port}"
+        until(lambda: _status(f"{url}/api/v2/me") == 401)
+        text = httpx.get(f"{url}/metrics", timeout=30, trust_env=False).text
+        _run_out(pid, port)
+        until(lambda: _status(f"{url}/api/v2/me") == 401)
         refused_connections = re.search(r'refused_total\{bound="server"\} (\S+)', text)
         assert refused_connections is not None
         assert float(refused_connections[1]) > 0

@@ -1,7 +1,9 @@
 """Requests as an attacker writes them: too large, broken, or with two meanings."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -251,6 +253,32 @@ def test_no_answer_is_kept_but_the_files_of_the_page(alice: httpx.Client, nobody
     session = alice.post("/api/sessions").json()["thread_id"]
     stream = alice.post(f"/api/chat/{session}", json={"message": "echo x"})
     assert stream.headers["cache-control"] == "no-cache, no-transform"
+
+
+# --- the log
+
+
+@pytest.mark.parametrize(("how", "address"), [("full", "127.0.0.1"), ("cut", "127.0.0.0/24"), ("none", None)])
+def test_the_log_says_who_asked_and_from_where(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, address: str | None
+) -> None:
+    with (
+        Served(tmp_path, log_addresses=how) as server,
+        server.client("alice") as alice,
+        caplog.at_level(logging.INFO, "caesura"),
+    ):
+        thread = alice.post("/api/sessions").json()["thread_id"]
+        alice.post(f"/api/chat/{thread}", json={"message": "echo x"})
+        alice.get("/health")
+        ask(server.port, b"BREW / HTTP/1.1\r\n\r\n")
+    lines = [record for record in caplog.records if hasattr(record, "address")]
+    assert [(line.status, getattr(line, "user", None)) for line in lines] == [  # type: ignore[attr-defined]
+        (201, "alice"),
+        (200, "alice"),
+        (200, None),
+        (400, None),
+    ]
+    assert {line.address for line in lines} == {address}  # type: ignore[attr-defined]
 
 
 # --- one-person mode
