@@ -278,7 +278,7 @@ def test_the_log_says_who_asked_and_from_where(
         (200, None),
         (400, None),
     ]
-    assert {line.address for line in lines} == {address}  # type: ignore[attr-defined]
+    assert {line.address for line in lines} == {address}
 
 
 # --- one-person mode

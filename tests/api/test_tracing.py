@@ -66,10 +66,10 @@ def langsmith_requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
             monkeypatch.setenv(f"{prefix}_TRACING_V2", "true")
         monkeypatch.setenv("LANGSMITH_TRACING", "true")
         monkeypatch.setenv("LANGCHAIN_TRACING", "true")
-        langsmith.utils.get_env_var.cache_clear()
+        langsmith.utils.get_env_var.cache_clear()  # type: ignore[attr-defined]
         yield seen
         langsmith.configure(enabled=None)
-        langsmith.utils.get_env_var.cache_clear()
+        langsmith.utils.get_env_var.cache_clear()  # type: ignore[attr-defined]
         theirs.shutdown()
 
 

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from caesura.core.errors import BadInput, CaesuraError, Forbidden
+from caesura.core.errors import CaesuraError, Forbidden, NotFound
 from caesura.http.errors import Errors
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -33,7 +33,7 @@ class Guard:
     def _fault(self, scope: Scope) -> CaesuraError | None:
         path = scope["path"]
         if _CONTROL.search(path):
-            return BadInput("the path has a control character")
+            return NotFound("nothing has a control character in its path")
         if self._local and path != _OPEN:
             return _foreign(Headers(scope=scope), self._origins)
         return None
