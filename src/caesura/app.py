@@ -27,13 +27,16 @@ from caesura.agents.tools.size import Quota
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
 from caesura.dialects.threads import routes as threads
+from caesura.engine import watching
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.http import auth, docs, health, limits, logs, metrics, tracing
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
+from caesura.http.connections import Connections, raise_descriptors, room
 from caesura.http.context import Context
 from caesura.http.errors import Errors, Faults, Form
+from caesura.http.guard import Guard
 from caesura.http.headers import Headers
 from caesura.http.limits import Limits
 from caesura.http.metrics import Metrics
@@ -67,9 +70,10 @@ def create_app(settings: Settings) -> FastAPI:
         description="A server for agent conversations that can be left, resumed, branched and replayed.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_lifespan(settings),
         middleware=[
-            Middleware(Headers),
+            Middleware(Headers, addresses=settings.log_addresses),
             Middleware(
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
@@ -79,6 +83,7 @@ def create_app(settings: Settings) -> FastAPI:
                 max_age=600,
             ),
             Middleware(Faults, errors=errors),
+            Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.cors_origins),
             Middleware(BodyLimit, errors=errors),
         ],
     )
@@ -94,6 +99,7 @@ def create_app(settings: Settings) -> FastAPI:
 def serve(settings: Settings, ready: Callable[[str], None] = lambda address: None) -> None:
     """Serve until SIGTERM or Ctrl-C; `ready` is told the address once requests are answered."""
     logs.configure(settings.log_level, settings.log_format)
+    raise_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ready))
 
@@ -120,6 +126,10 @@ def _spare_the_collector() -> None:
 def server_of(app: FastAPI, settings: Settings) -> Server:
     """A server for an application whose lifespan has begun."""
     context: Context = app.state.context
+    connections = Connections(
+        room()[0], settings.connections_per_address, settings.trusted_proxies, context.metrics.unwelcome
+    )
+    context.metrics.connections(connections)
     return Server(
         app,
         drain=context.service.drain,
@@ -128,6 +138,8 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         silence=settings.stream_ttl,
         patience=settings.request_timeout,
         proxies=settings.trusted_proxies,
+        connections=connections,
+        addresses=settings.log_addresses,
     )
 
 
@@ -143,6 +155,7 @@ def _lifespan(settings: Settings) -> Callable[[FastAPI], AbstractAsyncContextMan
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     tokens = Tokens(secret_of(settings), settings.token_hours) if settings.auth == "password" else None
+    watching.allow_langsmith(settings.langsmith, os.environ)
     counted = Metrics()
     database = await open_database(settings.database)
     stack.push_async_callback(database.close)
@@ -184,8 +197,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         refused=counted.refused,
     )
     stack.push_async_callback(rates.aclose)
-    streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl)
-    gate = Gate(service, tokens, settings.cors_origins)
+    streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, settings.streams_per_person)
+    gate = Gate(service, tokens)
     service.start()
     spawn(gate.watch(streams))
     spawn(_tell_of(sandbox))

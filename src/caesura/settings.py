@@ -48,6 +48,8 @@ class Settings(BaseSettings):
 
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
 
+    connections_per_address: int = Field(default=1000, ge=1, le=1_000_000)
+    streams_per_person: int = Field(default=100, ge=1, le=1_000_000)
     request_timeout: Seconds = 60.0
     sse_ping_interval: Seconds = 15.0
     stream_timeout: Seconds = 300.0
@@ -70,6 +72,8 @@ class Settings(BaseSettings):
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "text"] = "json"
+    log_addresses: Literal["full", "cut", "none"] = "full"
+    langsmith: bool = False
 
     @classmethod
     def load(cls, **flags: Any) -> Self:

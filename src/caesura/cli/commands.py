@@ -71,6 +71,8 @@ def serve(
     token_hours: Annotated[str | None, _flag("How long a log-in holds (24)")] = None,
     cors_origins: Annotated[str | None, _flag("Origins of other web pages, with commas between")] = None,
     trusted_proxies: Annotated[str | None, _flag("Proxies whose X-Forwarded-For is believed (none)")] = None,
+    connections_per_address: Annotated[str | None, _flag("Connections from one address (1000)")] = None,
+    streams_per_person: Annotated[str | None, _flag("Open streams of one person (100)")] = None,
     request_timeout: Annotated[str | None, _flag("Seconds in which a request must have come (60)")] = None,
     sse_ping_interval: Annotated[str | None, _flag("Seconds of silence before a stream pings (15)")] = None,
     stream_timeout: Annotated[str | None, _flag("Seconds that a turn may run (300)")] = None,
@@ -89,6 +91,8 @@ def serve(
     rate_registrations: Annotated[str | None, _flag("Registrations from an address (60/minute)")] = None,
     log_level: Annotated[str | None, _flag("debug, info, warning or error (info)")] = None,
     log_format: Annotated[str | None, _flag("json or text (json)")] = None,
+    log_addresses: Annotated[str | None, _flag("Addresses in the log: full, cut or none (full)")] = None,
+    langsmith: Annotated[str | None, _flag("true: LangSmith's variables count (false)")] = None,
 ) -> None:
     """Serve, until Ctrl-C.
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import SplitResult, urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.security import OAuth2PasswordBearer
 from pydantic import BaseModel, Field
 
-from caesura.core.errors import CaesuraError, Forbidden, Unauthenticated
+from caesura.core.errors import CaesuraError, Unauthenticated
 from caesura.http import credentials
 from caesura.http.context import Here
 from caesura.http.credentials import Credentials, Newcomer
 from caesura.http.errors import COMMON, documented
+from caesura.http.headers import USER
 from caesura.http.limits import Address
 from caesura.http.sse import HOLDER
 from caesura.http.tickets import Tickets
@@ -46,10 +47,9 @@ class Token(BaseModel):
 class Gate:
     """Tells who a token or a ticket belongs to. Both end as soon as their owner's password is changed."""
 
-    def __init__(self, service: Service, tokens: Tokens | None, origins: tuple[str, ...] = ()) -> None:
-        """Without `tokens` nobody needs one: everyone is the same local person, from these origins only."""
-        self._people, self._stamps = service.people, service.stamps
-        self._tokens, self._origins = tokens, origins
+    def __init__(self, service: Service, tokens: Tokens | None) -> None:
+        """Without `tokens` nobody needs one: everyone that the guard lets in is the same local person."""
+        self._people, self._stamps, self._tokens = service.people, service.stamps, tokens
         self._tickets = Tickets(tokens, service.tickets) if tokens is not None else None
 
     async def login(self, username: str, password: str) -> Token:
@@ -61,7 +61,7 @@ class Gate:
 
     async def enter(self, request: Request, token: str | None) -> Access:
         if self._tokens is None:
-            return Access(_local(request, self._origins), "")
+            return Access(LOCAL, "")
         if token is None:
             raise Unauthenticated
         access = self._tokens.read(token)
@@ -71,7 +71,7 @@ class Gate:
 
     async def enter_by_ticket(self, request: Request, ticket: str) -> Access:
         if self._tickets is None:
-            return Access(_local(request, self._origins), "")
+            return Access(LOCAL, "")
         return await self._tickets.redeem(ticket, request.url.path)
 
     def ticket(self, access: Access, stream: str) -> str:
@@ -97,8 +97,7 @@ class Gate:
 async def entered(
     request: Request, here: Here, token: Annotated[str | None, Security(_bearer)] = None
 ) -> Access:
-    access = request.scope[HOLDER] = await here.gate.enter(request, token)
-    return access
+    return _entered(request, await here.gate.enter(request, token))
 
 
 #: What the person who asks was let in with.
@@ -115,19 +114,33 @@ async def stream_user(
     here: Here,
     token: Annotated[str | None, Security(_bearer)] = None,
     ticket: Annotated[str | None, Query(description="From `POST /api/v2/stream-ticket`")] = None,
-) -> str:
+) -> AsyncIterator[str]:
     if token is None and ticket is not None:
         access = await here.gate.enter_by_ticket(request, ticket)
     else:
         access = await here.gate.enter(request, token)
-    request.scope[HOLDER] = access
-    await here.limits.requests(access.user_id)
-    return access.user_id
+    user_id = _entered(request, access).user_id
+    await here.limits.requests(user_id)
+    with here.streams.room(user_id):
+        yield user_id
+
+
+def _entered(request: Request, access: Access) -> Access:
+    """Who asks is also for the log, and for a stream that ends with its token."""
+    request.scope[HOLDER], request.scope[USER] = access, access.user_id
+    return access
 
 
 async def running_user(here: Here, user_id: Annotated[str, Depends(current_user)]) -> str:
     await here.limits.runs(user_id)
     return user_id
+
+
+async def running_stream_user(
+    here: Here, user_id: Annotated[str, Depends(running_user)]
+) -> AsyncIterator[str]:
+    with here.streams.room(user_id):
+        yield user_id
 
 
 #: The person who asks.
@@ -136,6 +149,8 @@ User = Annotated[str, Depends(current_user)]
 StreamUser = Annotated[str, Depends(stream_user)]
 #: The same for what starts or resumes work, which is counted apart.
 RunningUser = Annotated[str, Depends(running_user)]
+#: The same for what starts or resumes work and streams how it goes.
+RunningStreamUser = Annotated[str, Depends(running_stream_user)]
 
 
 @router.post(
@@ -167,24 +182,3 @@ async def login(here: Here, request: Request, address: Address) -> Token:
     token = await here.gate.login(given.username, given.password)
     await here.limits.logged_in(given.username, address)
     return token
-
-
-def _local(request: Request, origins: tuple[str, ...]) -> str:
-    """No token is asked for, so another web page in the same browser must not be let in."""
-    host = request.headers.get("host", "")
-    named = _split(f"//{host}")
-    if named is None or named.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise Forbidden("this server answers to its loopback name only")
-    origin = request.headers.get("origin")
-    if origin is not None and origin not in origins:
-        page = _split(origin)
-        if page is None or page.netloc != host:
-            raise Forbidden("another web page may not use this server")
-    return LOCAL
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from fastapi import APIRouter, Response
 from prometheus_client import (
@@ -16,6 +16,7 @@ from prometheus_client import (
 
 from caesura.core import events as ev
 from caesura.core.errors import Unavailable
+from caesura.http.connections import Standing
 from caesura.http.context import Here
 from caesura.http.limits import KINDS
 from caesura.http.sse import EventStreams
@@ -58,9 +59,15 @@ class Metrics:
             "caesura_interrupts_waiting", "Questions that wait for a person", registry=registry
         )
         self._refused = Counter(
-            "caesura_requests_refused",
-            "Requests over a rate, by kind",
-            ["kind"],
+            "caesura_requests_refused", "Requests over a rate, by kind", ["kind"], registry=registry
+        )
+        self._connections = Gauge(
+            "caesura_connections_open", "Connections of clients to this process", registry=registry
+        )
+        self._unwelcome = Counter(
+            "caesura_connections_refused",
+            "Connections above a bound, of one address or of the server",
+            ["bound"],
             registry=registry,
         )
         self._begun: dict[int, int] = {}
@@ -68,9 +75,20 @@ class Metrics:
             self._outcomes.labels(outcome)
         for kind in KINDS:
             self._refused.labels(kind)
+        for standing in (Standing.GREEDY, Standing.CROWDED):
+            self._unwelcome.labels(standing.value)
 
     def refused(self, kind: str) -> None:
+        """A request was over a rate."""
         self._refused.labels(kind).inc()
+
+    def connections(self, open_: Sized) -> None:
+        """Show how many of these there are."""
+        self._connections.set_function(lambda: len(open_))
+
+    def unwelcome(self, bound: str) -> None:
+        """A connection was above a bound."""
+        self._unwelcome.labels(bound).inc()
 
     def committed(self, seconds: float, batches: Sequence[Batch]) -> None:
         self._commit.observe(seconds)

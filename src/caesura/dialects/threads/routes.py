@@ -26,7 +26,7 @@ from caesura.dialects.threads import cursor, encode, wire
 from caesura.dialects.threads.decide import Action, decisions, named
 from caesura.dialects.threads.encode import State
 from caesura.http import sse
-from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.auth import RunningStreamUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.errors import Form, Problem, documented
 from caesura.service.turns import Message
@@ -116,7 +116,7 @@ async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
     response_class=Response,
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
-async def chat(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.Chat) -> Response:
+async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new: wire.Chat) -> Response:
     """Send a message and read the answer."""
     message = Message(
         new.message,
@@ -134,7 +134,7 @@ async def chat(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.
     response_class=Response,
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
-async def resume(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.Resume) -> Response:
+async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new: wire.Resume) -> Response:
     """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing. One that
     names no interrupt is refused within a second after another: nobody can have seen what it is about."""
     action, answers = _checked(new)
