@@ -33,7 +33,7 @@ from bench.parrot import Parrot
 _ROOT = Path(__file__).parent.parent
 _SERVE = (
     *(sys.executable, "-m", "caesura", "serve", "--log-level", "error"),
-    *("--rate-requests", "off", "--rate-runs", "off"),
+    *("--rate-requests", "off", "--rate-runs", "off", "--runs-per-person", "off"),
 )
 _AGENT = """
 apiVersion: caesura/v1

@@ -41,6 +41,7 @@ from caesura.log import Log
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
 from caesura.store.open import open_database
+from caesura.store.shares import Share
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +154,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         workspaces=settings.data_dir.absolute() / "workspaces",
         default_model=_model(settings),
         environ=os.environ,
-        limits=RunLimits(run=settings.stream_timeout),
+        limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
+        history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
         callbacks=tracing.callbacks(os.environ),
     )
@@ -163,6 +165,13 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         engine,
         default_agent=settings.default_agent,
         disconnect_grace=settings.disconnect_grace,
+        share=Share(
+            runs=settings.runs_per_person,
+            questions=settings.questions_per_person,
+            conversations=settings.conversations_per_person,
+            stored_bytes=settings.stored_bytes_per_person,
+        ),
+        refused=counted.refused,
     )
     if tokens is None:
         await service.people.ensure(LOCAL)

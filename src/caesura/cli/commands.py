@@ -79,6 +79,12 @@ def serve(
     rate_runs: Annotated[str | None, _flag("Messages and answers of a person (120/minute)")] = None,
     rate_logins: Annotated[str | None, _flag("Log-in attempts for a name (10/minute)")] = None,
     rate_registrations: Annotated[str | None, _flag("Registrations from an address (60/minute)")] = None,
+    runs_per_person: Annotated[str | None, _flag("Runs of a person at once, or off (50)")] = None,
+    questions_per_person: Annotated[str | None, _flag("Questions that wait for a person (1000)")] = None,
+    conversations_per_person: Annotated[str | None, _flag("Conversations of a person (10000)")] = None,
+    stored_bytes_per_person: Annotated[str | None, _flag("What is stored for a person (1GiB)")] = None,
+    turn_bytes: Annotated[str | None, _flag("The log of one turn (16MiB)")] = None,
+    history_cache_bytes: Annotated[str | None, _flag("Conversations kept in memory (256MiB)")] = None,
     log_level: Annotated[str | None, _flag("debug, info, warning or error (info)")] = None,
     log_format: Annotated[str | None, _flag("json or text (json)")] = None,
 ) -> None:

@@ -12,7 +12,7 @@ from caesura.core.errors import CaesuraError, Unavailable
 from caesura.engine.engine import Engine
 from caesura.log import Log
 from caesura.service.agents import Agents
-from caesura.service.conversations import Conversations
+from caesura.service.conversations import Conversations, Refused
 from caesura.service.inbox import Inbox
 from caesura.service.people import People
 from caesura.service.presence import Presence
@@ -21,6 +21,7 @@ from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
 from caesura.store import interrupts, keys, turns
 from caesura.store.database import Database
+from caesura.store.shares import UNBOUNDED, Share
 
 logger = logging.getLogger(__name__)
 
@@ -42,13 +43,16 @@ class Service:
         *,
         default_agent: str = "assistant",
         disconnect_grace: float = 5.0,
+        share: Share = UNBOUNDED,
+        refused: Refused = lambda error: None,
     ) -> None:
+        """`share` bounds what each person may have; `refused` is told of each request that is over it."""
         self.engine = engine
         self._database = database
         self.presence = Presence(disconnect_grace, self._left)
         self.people = People(database)
-        self.conversations = Conversations(database, log, engine, default_agent)
-        self.turns = Turns(database, engine, self.presence)
+        self.conversations = Conversations(database, log, engine, default_agent, share, refused)
+        self.turns = Turns(database, engine, self.presence, share, refused)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
         self.agents = Agents(engine.catalog, default_agent)

@@ -9,11 +9,13 @@ from typing import Any, Literal
 from sqlalchemy import (
     BigInteger,
     Connection,
+    Select,
     String,
     and_,
     bindparam,
     func,
     insert,
+    literal_column,
     or_,
     select,
     tuple_,
@@ -91,6 +93,11 @@ def count_pending(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(interrupts).where(_open())).scalar_one()
 
 
+def count_of(user_id: Any) -> Select[Any]:
+    """How many wait for this person, as a part of another statement."""
+    return select(func.count()).select_from(interrupts).where(interrupts.c.user_id == user_id, _open())
+
+
 def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
     found = _found(connection, _GET, id=interrupt_id, user_id=user_id)
     if not found:
@@ -122,7 +129,8 @@ def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
 
 def _open() -> Any:
     in_time = or_(interrupts.c.expires_at.is_(None), interrupts.c.expires_at > now_ms())
-    return and_(interrupts.c.status == "pending", in_time)
+    # As a literal: SQLite does not match a bound value with an index's condition.
+    return and_(interrupts.c.status == literal_column("'pending'"), in_time)
 
 
 def _close(
