@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ asyncio.run(open_database(sys.argv[1]))
 """
 Shape = dict[str, list[str]]
 Rows = dict[str, list[dict[str, Any]]]
+_ADDED = re.compile(r", (?=\w+ [A-Z])")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -89,7 +91,8 @@ async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(url: str)
     assert _kept(before, after) == {name: rows for name, rows in before.items() if name != "alembic_version"}
     assert set(after) == {"alembic_version", *schema.metadata.tables}
     kept, counted = await database.read(accounts)
-    assert kept == counted and kept["conv-1"] > len("hello")
+    assert kept == counted
+    assert kept["conv-1"] > len("hello")
     [turn] = await database.read(turns.of, "conv-1")
     assert (turn.content, turn.grants) == ("hello", ("execute",))
     assert [item.event for item in await database.read(events.read, turn.num, 0, 10)] == [
@@ -165,9 +168,10 @@ def _fill(connection: Connection) -> None:
             {},
         ),
         (
-            "INSERT INTO turns (id, conversation_id, user_id, ordinal, agent, status, owner, lease_until, epoch,"
-            " segment, message_count, content, messages, grants, created_at) VALUES ('turn-1', 'conv-1',"
-            " 'alice', 1, 'demo', 'running', 'node-1', 1000, 1, 1, 1, :content, :messages, :grants, 5)",
+            "INSERT INTO turns (id, conversation_id, user_id, ordinal, agent, status, owner, lease_until,"
+            " epoch, segment, message_count, content, messages, grants, created_at)"
+            " VALUES ('turn-1', 'conv-1', 'alice', 1, 'demo', 'running', 'node-1', 1000, 1, 1, 1,"
+            " :content, :messages, :grants, 5)",
             {"content": b"hello", "messages": b"[]", "grants": b'["execute"]'},
         ),
         ("INSERT INTO events VALUES (1, 1, 1, 5, 1, :body)", {"body": body}),
@@ -216,8 +220,8 @@ def _shape(connection: Connection) -> Shape:
     found: Shape = {}
     rows = _SHAPES[connection.dialect.name]
     for name, part in connection.execute(text(rows)):
-        # SQLite keeps the text: a column that was added stands behind the constraints, before the bracket.
-        lines = sorted(line.strip(" \t,)") for line in part.splitlines() if line.strip(" \t,)"))
+        # SQLite keeps the text: a column that was added later stands on the line of the one before it.
+        lines = sorted(line.strip(" \t,") for line in _ADDED.sub("\n", part).splitlines())
         found.setdefault(name, []).append(" ".join(lines))
     return {name: sorted(parts) for name, parts in found.items()}
 

@@ -124,8 +124,14 @@ class Run:
     def bound(self, held: int = 0) -> None:
         """Fail the turn once its log, with so many bytes that are still to come, is too long. What ends the
         turn is written all the same."""
-        if self.logged + held > self.limits.log and self.control.stoppable:
-            raise LogLimit(f"the turn came to more than {self.limits.log} bytes")
+        if self.control.stoppable and self.full(held):
+            raise self.too_long()
+
+    def full(self, held: int = 0) -> bool:
+        return self.logged + held > self.limits.log
+
+    def too_long(self) -> LogLimit:
+        return LogLimit(f"the turn came to more than {self.limits.log} bytes")
 
     def next_call(self) -> int:
         return self.transcript.last_call + 1

@@ -122,8 +122,8 @@ class Runner:
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
         started = ev.RunStarted(run.agent.name, number, cause)
-        # Words that are kept as a stopped turn's answer are not void.
-        again = cause in ("adopt", "retry") and run.control.stop is None
+        # Words that are kept as the answer of a turn that is stopped, or full, are not void.
+        again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = _closings(run) if cause == "resume" else []
         place = {"segment": number, "status": "running"}
@@ -147,6 +147,8 @@ class Runner:
                 return await self._closed(run)
             if run.agent.fault is not None:
                 return failed(run.turn, run.agent.fault)
+            if run.full():
+                return failed(run.turn, run.too_long())
             if run.transcript.adoptions > _ADOPTIONS:
                 return failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
             async with clock:
