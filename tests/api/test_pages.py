@@ -72,7 +72,7 @@ def test_a_page_is_bounded_in_bytes_and_a_history_is_written_in_pieces(server: S
 
 
 def test_a_long_log_is_folded_while_others_are_served(server: Served) -> None:
-    log = [ev.RunStarted("assistant", 1), ev.ModelStarted(1, "assistant")]
+    log: list[ev.Event] = [ev.RunStarted("assistant", 1), ev.ModelStarted(1, "assistant")]
     log += [ev.TextDelta(1, f"{number} ") for number in range(400_000)]
     headers = server.headers()
     turn = server.call(server.database.write(_begin, "live", log))

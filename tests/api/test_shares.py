@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from caesura.client import Client
+from caesura.client.errors import ClientError
 from tests.accounts import accounts
 from tests.api.reading import conversation, finished, outcome, send, to_segment_end, until
 from tests.api.server import Served
@@ -90,6 +92,7 @@ def test_when_too_many_questions_wait_a_new_message_is_refused_until_one_is_answ
         assert refused.json()["error"]["code"] == "too_many_questions"
         assert "answer some" in refused.json()["error"]["message"]
         assert "Retry-After" not in refused.headers
+        assert asyncio.run(_refused_at_once(server, place)) == "too_many_questions"
         # A message that takes the place of a question does not add to them.
         instead = alice.post(
             f"/api/v2/conversations/{asked[0]['conversation_id']}/turns",
@@ -131,6 +134,17 @@ def test_a_model_that_never_stops_talking_is_stopped(server: Served) -> None:
         seen = alice.get(f"/api/v2/conversations/{turn['conversation_id']}/snapshot").json()["turns"]
         assert 5_000 < len(seen[0]["messages"][0]["content"]) < 60_000
         _settle(server, alice)
+
+
+async def _refused_at_once(server: Served, place: str) -> str:
+    """The client does not wait for what waiting does not bring about."""
+    waits: list[Any] = []
+    client = Client(server.url, server.token(), patience=30, waiting=lambda *told: waits.append(told))
+    async with client:
+        with pytest.raises(ClientError) as refused:
+            await client.send(place, "echo x")
+    assert waits == []
+    return refused.value.code
 
 
 def _fill(client: httpx.Client, places: list[str]) -> httpx.Response:

@@ -241,10 +241,10 @@ async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCurs
     `limit` says less."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit or here.pages.largest)
-    found = await here.service.inbox.waiting(user_id, size + 1, after)
-    last = found[size - 1] if len(found) > size else None
+    found, more = await here.service.inbox.waiting(user_id, size, after)
+    last = found[-1] if more else None
     return wire.Inbox(
-        interrupts=[wire.Asked.of_row(item) for item in found[:size]],
+        interrupts=[wire.Asked.of_row(item) for item in found],
         next=pagination.cursor(last.created_at, last.interrupt.id) if last else None,
     )
 
