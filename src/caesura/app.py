@@ -49,6 +49,7 @@ from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
 from caesura.store.open import file_of, open_database
+from caesura.store.shares import Share
 
 logger = logging.getLogger(__name__)
 
@@ -172,7 +173,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         workspaces=settings.data_dir.absolute() / "workspaces",
         default_model=_model(settings),
         environ=os.environ,
-        limits=RunLimits(run=settings.stream_timeout),
+        limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
+        history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
         callbacks=tracing.callbacks(os.environ),
     )
@@ -184,6 +186,13 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         disconnect_grace=settings.disconnect_grace,
         registration=settings.registers,
         origin=_origin(settings),
+        share=Share(
+            runs=settings.runs_per_person,
+            questions=settings.questions_per_person,
+            conversations=settings.conversations_per_person,
+            stored_bytes=settings.stored_bytes_per_person,
+        ),
+        refused=counted.over_share,
     )
     if tokens is None:
         await service.people.ensure(LOCAL)

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ByteSize,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from caesura.core import ids
@@ -24,6 +33,12 @@ _RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)|off")
 Rate = Annotated[str, AfterValidator(lambda value: _rate(value))]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Pages = Annotated[int, Field(ge=1, le=10_000)]
+#: A bound of what one person may have; None, written `off`, for no bound.
+Bound = Annotated[int | None, Field(ge=1, le=2**31), BeforeValidator(lambda value: _off(value))]
+#: The same in bytes, also written such as `1GiB`.
+Bytes = Annotated[ByteSize, Field(ge=1, le=2**50)]
+ByteBound = Annotated[ByteSize | None, Field(ge=1, le=2**50), BeforeValidator(lambda value: _off(value))]
+_MIB = 1024 * 1024
 
 
 class Settings(BaseSettings):
@@ -69,6 +84,13 @@ class Settings(BaseSettings):
     rate_runs: Rate = "120/minute"
     rate_logins: Rate = "10/minute"
     rate_registrations: Rate = "60/minute"
+
+    runs_per_person: Bound = 50
+    questions_per_person: Bound = 1_000
+    conversations_per_person: Bound = 10_000
+    stored_bytes_per_person: ByteBound = ByteSize(1024 * _MIB)
+    turn_bytes: Bytes = ByteSize(16 * _MIB)
+    history_cache_bytes: Bytes = ByteSize(256 * _MIB)
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "text"] = "json"
@@ -197,6 +219,10 @@ def _rate(value: str) -> str:
     if not _RATE.fullmatch(value):
         raise ValueError("must be such as 60/minute (second, minute, hour or day), or off")
     return value
+
+
+def _off(value: Any) -> Any:
+    return None if value == "off" else value
 
 
 def _kept_secret(path: Path) -> str:

@@ -59,6 +59,21 @@ async def test_the_inbox_holds_what_waits_for_a_person_oldest_first(database: Da
         ("int-4", turn.conversation_id),
     ]
     assert len(await database.read(interrupts.inbox, "alice", 1)) == 1
+    assert await database.read(interrupts.waits_behind, "alice", inbox[0])
+    assert not await database.read(interrupts.waits_behind, "alice", inbox[1])
+
+
+async def test_a_page_of_the_inbox_is_bounded_in_bytes(database: Database) -> None:
+    turn = await _waiting(database)
+    large = {str(n): Interrupt(f"int-{n}", "graph", value="x" * 3 * 1024 * 1024) for n in range(3)}
+    await database.write(interrupts.ask, turn.num, "alice", large)
+    seen: list[str] = []
+    after = (-1, "")
+    while found := await database.read(interrupts.inbox, "alice", 100, after):
+        assert len(found) == 1
+        seen.append(found[0].interrupt.id)
+        after = (found[0].created_at, found[0].interrupt.id)
+    assert seen == ["int-0", "int-1", "int-2"]
 
 
 async def test_an_answer_is_kept_and_queues_the_turn(database: Database) -> None:

@@ -103,10 +103,25 @@ class Client:
                 return
 
     async def tree(self, conversation_id: str) -> Tree:
-        return values.tree(await self._get(path_of("conversations", conversation_id)))
+        """The conversation with all its turns."""
+        path = path_of("conversations", conversation_id)
+        found = page = await self._get(path)
+        turns = list(page["turns"])
+        while (cursor := page.get("next")) is not None:
+            page = await self._get(path, {"cursor": cursor})
+            turns += page["turns"]
+        return values.tree({**found, "turns": turns})
 
     async def snapshot(self, conversation_id: str) -> Snapshot:
-        return values.snapshot(await self._get(path_of("conversations", conversation_id, "snapshot")))
+        """All of the active branch."""
+        path = path_of("conversations", conversation_id, "snapshot")
+        found = page = await self._get(path)
+        pages = [page["turns"]]
+        while (cursor := page.get("before")) is not None:
+            page = await self._get(path, {"cursor": cursor})
+            pages.append(page["turns"])
+        turns = [turn for earlier in reversed(pages) for turn in earlier]
+        return values.snapshot({**found, "turns": turns})
 
     async def rename(self, conversation_id: str, title: str) -> Conversation:
         path = path_of("conversations", conversation_id)
@@ -155,11 +170,12 @@ class Client:
 
     async def seen(self, turn_id: str) -> SeenTurn:
         """A turn with what was said in it, what of it waits, and the cursor from which its events go on."""
-        tree = await self.tree((await self.turn(turn_id)).conversation_id)
-        found = next((seen for seen in tree.turns if seen.turn.id == turn_id), None)
-        if found is None:
+        turn = await self.turn(turn_id)
+        params = {"cursor": turn.ordinal - 1, "limit": 1}
+        found = values.tree(await self._get(path_of("conversations", turn.conversation_id), params))
+        if not found.turns:
             raise ClientError(404, "not_found", "turn not found")
-        return found
+        return found.turns[0]
 
     async def stop(self, turn_id: str) -> bool:
         """False when it had ended already. What was said is kept."""

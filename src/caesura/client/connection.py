@@ -16,6 +16,8 @@ from caesura.core import plain
 
 _REFUSED_FOR_NOW = (429, 503)
 _LOST_ON_THE_WAY = (502, 504)
+#: Refused until the person does something.
+_WAITING_IS_NO_HELP = "too_many_questions"
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.InvalidURL)
 #: How a request may fail.
 FAILURES = (ClientError, httpx.RequestError, httpx.InvalidURL)
@@ -91,6 +93,8 @@ class Connection:
         if told.status == 401 and self.credentials is not None and not patience.let_in_again:
             patience.let_in_again = True
             await self.login(*self.credentials)
+        elif told.code == _WAITING_IS_NO_HELP:
+            raise told
         elif isinstance(told, Unreachable) or told.status in _REFUSED_FOR_NOW + _LOST_ON_THE_WAY:
             await patience.wait(told)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +13,14 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from caesura.agents import phrases
-from caesura.core import described, fold, ids, interrupts, language, shown
+from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.engine import loop, past, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
 from caesura.engine.ending import Ending, Outcome, Spawn, Title, failed
-from caesura.engine.failures import RunFailed, TimeLimit
+from caesura.engine.failures import QuestionLimit, RunFailed, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
@@ -52,11 +52,12 @@ class Runner:
         limits: Limits,
         spawn: Spawn,
         callbacks: Sequence[Any] = (),
+        history: History | None = None,
     ) -> None:
         self._database, self._log, self._builder = database, log, builder
         self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
         self._callbacks = tuple(callbacks)
-        self.history = History(database)
+        self.history = history or History(database)
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -109,6 +110,7 @@ class Runner:
             control=control,
             grants=set(turn.grants),
             callbacks=self._callbacks,
+            logged=sum(codec.size(item.event) for item in known.events),
         )
 
     def _begin(self, run: Run) -> Title | None:
@@ -120,8 +122,8 @@ class Runner:
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
         started = ev.RunStarted(run.agent.name, number, cause)
-        # Words that are kept as a stopped turn's answer are not void.
-        again = cause in ("adopt", "retry") and run.control.stop is None
+        # Words that are kept as the answer of a turn that is stopped, or full, are not void.
+        again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = _closings(run) if cause == "resume" else []
         place = {"segment": number, "status": "running"}
@@ -145,6 +147,8 @@ class Runner:
                 return await self._closed(run)
             if run.agent.fault is not None:
                 return failed(run.turn, run.agent.fault)
+            if run.full():
+                return failed(run.turn, run.too_long())
             if run.transcript.adoptions > _ADOPTIONS:
                 return failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
             async with clock:
@@ -185,6 +189,7 @@ class Runner:
     # --- asking
 
     async def _ask(self, run: Run, found: dict[str, interrupts.Interrupt]) -> ev.Interrupted:
+        _check_questions(run, found.values())
         spec = run.agent.spec.interrupt
         expires = None
         if spec.enabled:
@@ -226,6 +231,18 @@ async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:
         return await graphs.advance(run)
     async with watched(run):
         return {item.id: item for item in await loop.converse(run)}
+
+
+def _check_questions(run: Run, asked: Collection[interrupts.Interrupt]) -> None:
+    if len(asked) > run.limits.questions:
+        raise QuestionLimit(
+            f"the agent asked for {len(asked)} decisions at once, and {run.limits.questions} may be"
+        )
+    size = sum(len(plain.dumps(interrupts.to_dict(item))) for item in asked)
+    if size > run.limits.question_bytes:
+        raise QuestionLimit(
+            f"what the agent asks for has {size} bytes, and {run.limits.question_bytes} may be"
+        )
 
 
 def _in_order(run: Run, found: dict[str, interrupts.Interrupt]) -> list[tuple[str, interrupts.Interrupt]]:

@@ -190,7 +190,7 @@ def _problem(error: Exception, form: Form) -> Problem:
 def _headers(error: CaesuraError) -> dict[str, str]:
     if isinstance(error, Unauthenticated):
         return _BEARER
-    if isinstance(error, TooManyRequests | Unavailable):
+    if isinstance(error, TooManyRequests | Unavailable) and error.retry_after:
         return {"retry-after": str(error.retry_after)}
     if isinstance(error, TooLarge):
         return {"connection": "close"}  # what is still to come is not wanted

@@ -15,7 +15,14 @@ from prometheus_client import (
 )
 
 from caesura.core import events as ev
-from caesura.core.errors import Unavailable
+from caesura.core.errors import (
+    CaesuraError,
+    StorageFull,
+    TooManyConversations,
+    TooManyQuestions,
+    TooManyRuns,
+    Unavailable,
+)
 from caesura.http.connections import Standing
 from caesura.http.context import Here
 from caesura.http.limits import KINDS
@@ -31,6 +38,8 @@ _OUTCOMES: dict[type[ev.Event], str] = {
     ev.Stopped: "stopped",
     ev.Interrupted: "interrupted",
 }
+
+_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull)
 
 router = APIRouter(tags=["health"])
 
@@ -70,6 +79,14 @@ class Metrics:
             ["bound"],
             registry=registry,
         )
+        self._over_share = Counter(
+            "caesura_share_refused", "Requests over a person's share", ["limit"], registry=registry
+        )
+        self._history = Gauge(
+            "caesura_history_bytes", "Conversations that are kept in memory here", registry=registry
+        )
+        for limit in _LIMITS:
+            self._over_share.labels(limit.code)
         self._begun: dict[int, int] = {}
         for outcome in _OUTCOMES.values():
             self._outcomes.labels(outcome)
@@ -102,6 +119,9 @@ class Metrics:
                 elif turn in self._begun:
                     self._first.observe(max(at - self._begun.pop(turn), 0) / 1000)
 
+    def over_share(self, error: CaesuraError) -> None:
+        self._over_share.labels(error.code).inc()
+
     def _count(self, turn: int, at: int, event: ev.Event) -> None:
         if isinstance(event, ev.RunStarted):
             self._begun[turn] = at
@@ -115,6 +135,7 @@ class Metrics:
     async def text(self, service: Service, streams: EventStreams) -> bytes:
         self._running.set(service.engine.supervisor.count)
         self._streams.set(len(streams))
+        self._history.set(service.engine.runner.history.size)
         try:
             figures = await service.figures()
         except Unavailable:

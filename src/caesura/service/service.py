@@ -13,7 +13,7 @@ from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service.agents import Agents
-from caesura.service.conversations import Conversations
+from caesura.service.conversations import Conversations, Refused
 from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
 from caesura.service.people import People, Registration
@@ -24,6 +24,7 @@ from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
 from caesura.store import conversations, interrupts, keys, turns
 from caesura.store.database import Database
+from caesura.store.shares import UNBOUNDED, Share
 
 logger = logging.getLogger(__name__)
 
@@ -47,16 +48,21 @@ class Service:
         disconnect_grace: float = 5.0,
         registration: Registration = "open",
         origin: str = "",
+        share: Share = UNBOUNDED,
+        refused: Refused = lambda error: None,
     ) -> None:
-        """`origin` names the database, for those who look at the workspaces on the disk."""
+        """`origin` names the database, for those who look at the workspaces on the disk. `share` bounds what
+        each person may have; `refused` is told of each request that is over it."""
         self.engine = engine
         self._database = database
         self.presence = Presence(disconnect_grace, self._left)
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
         self._workspaces = Workspaces(engine.workspaces, origin)
-        self.conversations = Conversations(database, log, engine, self._workspaces, default_agent)
-        self.turns = Turns(database, engine, self.presence)
+        self.conversations = Conversations(
+            database, log, engine, self._workspaces, default_agent, share, refused
+        )
+        self.turns = Turns(database, engine, self.presence, share, refused)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
         self.grants = Grants(database)

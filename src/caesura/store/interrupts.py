@@ -9,11 +9,13 @@ from typing import Any, Literal
 from sqlalchemy import (
     BigInteger,
     Connection,
+    Select,
     String,
     and_,
     bindparam,
     func,
     insert,
+    literal_column,
     or_,
     select,
     tuple_,
@@ -26,6 +28,9 @@ from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, Not
 from caesura.store import grants
 from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, now_ms, turns
+
+#: What is read of an inbox at once.
+_BYTES = 4 * 1024 * 1024
 
 Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
 #: For so many milliseconds after a decision, one that does not say what it is about may be a double click.
@@ -84,14 +89,33 @@ def of(connection: Connection, turn: int) -> list[Asked]:
 def inbox(
     connection: Connection, user_id: str, limit: int = 100, after: tuple[int, str] = (-1, "")
 ) -> list[Asked]:
-    """What waits for this person, over all conversations, oldest first, behind the one made and named so."""
+    """What waits for this person, over all conversations, oldest first, behind the one made and named so: so
+    many at the most, and not too many bytes of them, but one at least."""
     at, id = after
-    return _found(connection, _INBOX, user_id=user_id, limit=limit, after_at=at, after_id=id)
+    names: list[str] = []
+    size = 0
+    for row in _INBOX.rows(connection, user_id=user_id, limit=limit, after_at=at, after_id=id):
+        size += row.size
+        if names and size > _BYTES:
+            break
+        names.append(row.id)
+    return [_asked(row) for row in connection.execute(_NAMED, {"user_id": user_id, "names": names})]
+
+
+def waits_behind(connection: Connection, user_id: str, last: Asked) -> bool:
+    """Whether more waits for this person behind this one."""
+    place = {"after_at": last.created_at, "after_id": last.interrupt.id}
+    return bool(_INBOX.rows(connection, user_id=user_id, limit=1, **place))
 
 
 def count_pending(connection: Connection) -> int:
     """How many wait, whoever for."""
     return connection.execute(select(func.count()).select_from(interrupts).where(_open())).scalar_one()
+
+
+def count_of(user_id: Any) -> Select[Any]:
+    """How many wait for this person, as a part of another statement."""
+    return select(func.count()).select_from(interrupts).where(interrupts.c.user_id == user_id, _open())
 
 
 def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
@@ -140,7 +164,8 @@ def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
 
 def _open() -> Any:
     in_time = or_(interrupts.c.expires_at.is_(None), interrupts.c.expires_at > now_ms())
-    return and_(interrupts.c.status == "pending", in_time)
+    # As a literal: SQLite does not match a bound value with an index's condition.
+    return and_(interrupts.c.status == literal_column("'pending'"), in_time)
 
 
 def _close(
@@ -205,7 +230,13 @@ _MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
 _GET = Prepared(_MINE.where(interrupts.c.id == bindparam("id")))
 _AFTER = tuple_(bindparam("after_at", type_=BigInteger), bindparam("after_id", type_=String))
 _BEHIND = tuple_(interrupts.c.created_at, interrupts.c.id) > _AFTER
-_INBOX = Prepared(_MINE.where(_open(), _BEHIND).limit(bindparam("limit")))
+_INBOX = Prepared(
+    select(interrupts.c.id, func.length(interrupts.c.body).label("size"))
+    .where(interrupts.c.user_id == bindparam("user_id"), _open(), _BEHIND)
+    .order_by(interrupts.c.created_at, interrupts.c.id)
+    .limit(bindparam("limit"))
+)
+_NAMED = _MINE.where(interrupts.c.id.in_(bindparam("names", expanding=True)))
 _HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with_for_update())
 _UPDATE = update(interrupts).where(interrupts.c.id == bindparam("at_id")).values(closed_at=now_ms())
 _CLOSE = Prepared(_UPDATE.where(_open()))

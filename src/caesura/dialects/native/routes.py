@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
@@ -32,6 +33,15 @@ router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 Limit = Annotated[int | None, Query(ge=1, le=2**31)]
 PageCursor = Annotated[str | None, Query(max_length=1000)]
+TreeCursor = Annotated[
+    int | None, Query(ge=0, le=2**31 - 1, description="`next` of the page before this one")
+]
+BranchCursor = Annotated[
+    str | None,
+    Query(
+        pattern=r"^[A-Za-z0-9._-]+$", max_length=150, description="`before` of the page that comes after it"
+    ),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -105,24 +115,36 @@ async def listing(
     )
 
 
-@router.get("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND)
-async def tree(here: Here, user_id: User, conversation_id: Id) -> wire.Tree:
-    """The conversation with all its turns, on all branches."""
-    row, turns = await here.service.conversations.tree(user_id, conversation_id)
-    seen = [wire.SeenTurn.of_seen(item) for item in turns]
-    return wire.Tree(**wire.Conversation.of(row).model_dump(), turns=seen)
+@router.get(
+    "/conversations/{conversation_id}",
+    tags=["conversations"],
+    response_model=wire.Tree,
+    responses=_FOUND,
+)
+async def tree(
+    here: Here, user_id: User, conversation_id: Id, limit: Limit = None, cursor: TreeCursor = None
+) -> Response:
+    """The conversation with its turns, on all branches, oldest first. One page is as large as it may be
+    unless `limit` says less."""
+    size = here.pages.size(limit or here.pages.largest)
+    page = await here.service.conversations.tree(user_id, conversation_id, size, cursor or 0)
+    return await _page(lambda: wire.Tree.of_page(page))
 
 
-@router.get("/conversations/{conversation_id}/snapshot", tags=["conversations"], responses=_FOUND)
-async def snapshot(here: Here, user_id: User, conversation_id: Id) -> wire.Snapshot:
-    """For a page that just opened: the active branch, and where its events go on."""
-    row, turns = await here.service.conversations.branch(user_id, conversation_id)
-    return wire.Snapshot(
-        conversation=wire.Conversation.of(row),
-        turns=[wire.SeenTurn.of_seen(item) for item in turns],
-        turn=turns[-1].turn.id if turns else None,
-        cursor=turns[-1].cursor if turns else 0,
-    )
+@router.get(
+    "/conversations/{conversation_id}/snapshot",
+    tags=["conversations"],
+    response_model=wire.Snapshot,
+    responses=_FOUND,
+)
+async def snapshot(
+    here: Here, user_id: User, conversation_id: Id, limit: Limit = None, cursor: BranchCursor = None
+) -> Response:
+    """For a page that just opened: the end of the active branch, and where its events go on. One page is as
+    large as it may be unless `limit` says less."""
+    size = here.pages.size(limit or here.pages.largest)
+    page = await here.service.conversations.branch(user_id, conversation_id, size, cursor)
+    return await _page(lambda: wire.Snapshot.of_page(page))
 
 
 @router.patch("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND | _SENT)
@@ -238,10 +260,10 @@ async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCurs
     `limit` says less."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit or here.pages.largest)
-    found = await here.service.inbox.waiting(user_id, size + 1, after)
-    last = found[size - 1] if len(found) > size else None
+    found, more = await here.service.inbox.waiting(user_id, size, after)
+    last = found[-1] if more else None
     return wire.Inbox(
-        interrupts=[wire.Asked.of_row(item) for item in found[:size]],
+        interrupts=[wire.Asked.of_row(item) for item in found],
         next=pagination.cursor(last.created_at, last.interrupt.id) if last else None,
     )
 
@@ -291,6 +313,12 @@ async def _frames(here: Context, turn: Turn, after: int) -> AsyncGenerator[bytes
             del batch  # a reader that waits holds nothing
             yield frames
             del frames
+
+
+async def _page(make: Callable[[], BaseModel]) -> Response:
+    """A page may be megabytes: it is written in a thread, while others are served."""
+    body = await asyncio.to_thread(lambda: make().model_dump_json().encode())
+    return Response(body, media_type="application/json")
 
 
 def _key(request: Request, value: str | None, body: BaseModel | None = None) -> Key | None:

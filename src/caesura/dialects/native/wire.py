@@ -13,7 +13,7 @@ from caesura.core.errors import AlreadyAnswered, InterruptPending
 from caesura.core.events import ToolStarted
 from caesura.dialects.native import encode
 from caesura.http.errors import Invalid, Problem
-from caesura.service.conversations import Seen
+from caesura.service.pages import BranchPage, Seen, TreePage
 from caesura.store.conversations import Conversation as ConversationRow
 from caesura.store.grants import Grant as GrantRow
 from caesura.store.interrupts import Asked as AskedRow
@@ -302,16 +302,40 @@ class SeenTurn(Turn):
 
 
 class Tree(Conversation):
+    """A page of a conversation's turns, oldest first."""
+
     turns: list[SeenTurn]
+    next: str | None = Field(description="The cursor of the next page; null after the last one")
+
+    @classmethod
+    def of_page(cls, page: TreePage) -> Tree:
+        return cls(
+            **Conversation.of(page.conversation).model_dump(),
+            turns=[SeenTurn.of_seen(item) for item in page.turns],
+            next=str(page.next) if page.next is not None else None,
+        )
 
 
 class Snapshot(BaseModel):
-    """The active branch as it is now. What comes later is in the events of `turn` after `cursor`."""
+    """The end of the active branch as it is now, oldest turn first. What comes later is in the events of
+    `turn`, the newest one here, after `cursor`."""
 
     conversation: Conversation
     turns: list[SeenTurn]
     turn: str | None
     cursor: int
+    before: str | None = Field(description="The cursor of the page before this one; null at the beginning")
+
+    @classmethod
+    def of_page(cls, page: BranchPage) -> Snapshot:
+        newest = page.turns[-1] if page.turns else None
+        return cls(
+            conversation=Conversation.of(page.conversation),
+            turns=[SeenTurn.of_seen(item) for item in page.turns],
+            turn=newest.turn.id if newest else None,
+            cursor=newest.cursor if newest else 0,
+            before=page.before,
+        )
 
 
 class Stopped(BaseModel):

@@ -7,6 +7,7 @@ from contextlib import aclosing, contextmanager
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Body, Header, Path, Query, Response
+from fastapi.responses import StreamingResponse
 
 from caesura.core import ids, plain
 from caesura.core.errors import (
@@ -22,6 +23,7 @@ from caesura.core.errors import (
 )
 from caesura.core.events import SegmentEnded
 from caesura.core.interrupts import answer_dict
+from caesura.core.messages import Line
 from caesura.dialects.threads import cursor, encode, wire
 from caesura.dialects.threads.decide import Action, decisions, named
 from caesura.dialects.threads.encode import State
@@ -105,10 +107,14 @@ async def status(here: Here, user_id: User, thread_id: ThreadId) -> wire.ThreadS
 
 @router.get("/history/{thread_id}", response_model=wire.History, responses=_OF_ONE)
 async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
+    pages = here.service.conversations.history(user_id, thread_id)
     with _own(user_id, thread_id):
-        messages = await here.service.conversations.history(user_id, thread_id)
+        first = await anext(pages)
+        more = await anext(pages, None)
     # Thousands of messages are written as they are, without a model for each.
-    return Response(plain.dumps(wire.history(thread_id, messages)), media_type="application/json")
+    if more is None:
+        return Response(plain.dumps(wire.history(thread_id, first)), media_type="application/json")
+    return StreamingResponse(_written(thread_id, first, more, pages), media_type="application/json")
 
 
 @router.post(
@@ -227,6 +233,21 @@ async def _segment(here: Context, turn: Turn, after: int, segment: int = 0) -> A
                 return
     if not here.service.draining:
         yield encode.END  # the thread was deleted meanwhile
+
+
+async def _written(
+    thread_id: str, first: list[Line], second: list[Line], others: AsyncGenerator[list[Line], None]
+) -> AsyncGenerator[bytes, None]:
+    """A history in pieces: one page of it is in memory at a time."""
+    begin = plain.dumps(wire.history(thread_id, first))
+    yield begin.removesuffix(b"]}")
+    del begin, first
+    async with aclosing(others) as pages:
+        page: list[Line] | None = second
+        while page is not None:
+            yield b"," + plain.dumps(wire.said(page))[1:-1]
+            page = await anext(pages, None)
+    yield b"]}"
 
 
 async def _bytes(frames: bytes) -> AsyncGenerator[bytes, None]:

@@ -116,8 +116,11 @@ def status(found: Status) -> ThreadStatus:
 
 def history(thread_id: str, lines: list[Line]) -> dict[str, Any]:
     """A `History`, as plain data."""
-    said = [{"role": role, "content": content} for role, content in lines]
-    return {"thread_id": thread_id, "messages": said}
+    return {"thread_id": thread_id, "messages": said(lines)}
+
+
+def said(lines: list[Line]) -> list[dict[str, str]]:
+    return [{"role": role, "content": content} for role, content in lines]
 
 
 def time_of(milliseconds: int) -> str:
