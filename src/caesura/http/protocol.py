@@ -107,7 +107,7 @@ class Protocol(HttpToolsProtocol):
     #: Nothing that comes is parsed any more.
     _deaf = False
     _refusal: Refusal | None = None
-    #: How much of an answer waits to be taken, when that was last noticed to shrink, and when it did.
+    #: How much of an answer waited to be taken when that was last seen to shrink, and when that was.
     _held = 0
     _taken_at = 0.0
 
@@ -258,10 +258,12 @@ class Protocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._unset_keepalive_if_required()  # data from the client would cancel it: `check` does its work
+        if self.transport.is_closing():
+            return
         if self._waiting and not self.pipeline:
             waiting, self._waiting = self._waiting, b""
             self._feed_all(waiting)
-        if self._answering() or self.transport.is_closing():
+        if self._answering():
             return
         if self._refusal is not None:
             self._say()
