@@ -39,6 +39,7 @@ class Cases:
             self._raw: 7,
             self._large: 1,
             self._query: 8,
+            self._given: 2,
             self._trick: 6,
             self._odd_target: 2,
             self._header: 10,
@@ -64,6 +65,12 @@ class Cases:
             for query in queries.each(route.queries):
                 yield partial(self._queried, route, query)
         yield from self._each_oddity()
+
+    def each_large(self) -> Iterator[Case]:
+        """The largest bodies on every route that takes one."""
+        for route in self._with_body:
+            for body in _LARGE:
+                yield partial(self._bodied, route, body)
 
     def _each_oddity(self) -> Iterator[Case]:
         """What is tried on one route after the other."""
@@ -98,7 +105,7 @@ class Cases:
         return self._plain(chance.choice(self._deciding), chance, what="a decision")
 
     def _mutated(self, chance: Random) -> Request:
-        route = chance.choice(self._with_body)
+        route = self._route_with_body(chance)
         person = self._people.any(chance)
         value = _mutated(chance, self._right(chance, route, person))
         return self._bodied(route, Body("a body with a wrong part", bodies.encoded(value)), chance, person)
@@ -107,12 +114,21 @@ class Cases:
         return self._bodied(self._route(chance), chance.choice(_SMALL), chance)
 
     def _large(self, chance: Random) -> Request:
-        return self._bodied(chance.choice(self._with_body), chance.choice(_LARGE), chance)
+        return self._bodied(self._route_with_body(chance), chance.choice(_LARGE), chance)
 
     def _query(self, chance: Random) -> Request:
         asked = [route for route in self._routes if route.queries]
         route = chance.choice(asked if chance.random() < 0.8 else self._routes)
         return self._queried(route, queries.some(chance, route.queries), chance)
+
+    def _given(self, chance: Random) -> Request:
+        """A ticket or a cursor that the server gave, to this person or to another."""
+        name, parameter = chance.choice((("ticket", "ticket"), ("next", "cursor")))
+        route = chance.choice([route for route in self._routes if parameter in route.queries])
+        person = self._people.any(chance)
+        given = chance.choice(self._people.any(chance).ids.get(name, ["x"]))
+        made = self._to(route, chance, person, f"a {parameter}", f"limit=1&{parameter}={given}")
+        return replace(made, headers=(), refused=False) if name == "ticket" else made
 
     def _trick(self, chance: Random) -> Request:
         what, trick = chance.choice(paths.TRICKS)
@@ -237,6 +253,10 @@ class Cases:
 
     def _route(self, chance: Random) -> Route:
         (route,) = chance.choices(self._routes, self._weights)
+        return route
+
+    def _route_with_body(self, chance: Random) -> Route:
+        (route,) = chance.choices(self._with_body, [_weight(route) for route in self._with_body])
         return route
 
 

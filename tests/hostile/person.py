@@ -31,6 +31,8 @@ _MADE_UP = (
     ),
 )
 _KEPT = 400
+#: What else the server gives out to be shown again: tickets, and cursors of pages.
+_ALSO = ("ticket", "next")
 
 
 @dataclass
@@ -49,7 +51,7 @@ class Person:
 
     def find(self, chance: Random, name: str) -> str:
         """One of this person's ids: mostly of the right kind, mostly a new one."""
-        names = list(self.ids)
+        names = [known for known in self.ids if known not in _ALSO]
         kind = name if name in self.ids and chance.random() < 0.9 else chance.choice(names)
         known = self.ids[kind]
         newest = known[-20:] if chance.random() < 0.7 else known
@@ -98,7 +100,7 @@ class People:
         if person is None or not isinstance(data, dict):
             return
         for key, value in data.items():
-            if key.endswith("_id") and isinstance(value, str):
+            if isinstance(value, str) and (key.endswith("_id") or key in _ALSO):
                 person.learn(key, value)
             for item in value if isinstance(value, list) else [value]:
                 self.learn(name, item)

@@ -46,7 +46,7 @@ class Request:
 
     @property
     def large(self) -> bool:
-        return len(self.body) > 64 * 1024
+        return any(len(item.body) > 64 * 1024 for item in (self, *self.then))
 
     def __str__(self) -> str:
         message = self.message

@@ -57,9 +57,7 @@ def run(folder: Path) -> Outcome:
         people = People([_person(process, name) for name in _NAMES])
         with process.client() as client:
             cases = Cases(Document(client.get("/openapi.json").json()), people)
-        asyncio.run(
-            _send(process, people, [(f"{SEED}-warm-{number}", cases.any) for number in range(_WARM_UP)])
-        )
+        asyncio.run(_send(process, people, list(_warm_up(cases))))
         before = _at_rest(process)
         crowd = asyncio.run(_send(process, people, list(_drawn(cases))))
         busy = process.figures()
@@ -86,6 +84,12 @@ async def _send(process: Process, people: People, cases: list[tuple[str, Case]])
     crowd = Crowd(process.port, process.folder, people)
     await crowd.send(cases)
     return crowd
+
+
+def _warm_up(cases: Cases) -> Iterator[tuple[str, Case]]:
+    """After it the server has loaded what it loads late, and has once held as much as it will hold later."""
+    for number, case in enumerate((*cases.each_large(), *[cases.any] * _WARM_UP)):
+        yield f"{SEED}-warm-{number}", case
 
 
 def _drawn(cases: Cases) -> Iterator[tuple[str, Case]]:

@@ -23,9 +23,11 @@ logger = logging.getLogger(__name__)
 
 _CODES = {400: "bad_input", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 _BEARER = {"www-authenticate": "Bearer"}
-#: Of the faults of one request so many are told, and so much of a name that the client chose.
+#: Of the faults of one request so many are told. A name that the client chose, and a message that tells one,
+#: are not repeated to any length.
 _FAULTS = 10
 _NAME = 100
+_MESSAGE = 2000
 
 
 class Invalid(BadInput):
@@ -172,7 +174,8 @@ def _documented_headers(status: int) -> dict[str, Any]:
 def _problem(error: Exception, form: Form) -> Problem:
     match error:
         case CaesuraError() if error.status < 500 or isinstance(error, Unavailable):
-            return Problem(error.status, error.code, error.message, error, None, _headers(error))
+            message = _cut(error.message, _MESSAGE)
+            return Problem(error.status, error.code, message, error, None, _headers(error))
         case RequestValidationError():
             invalid = _invalid(error)
             return Problem(form.invalid, invalid.code, invalid.message, invalid)
@@ -209,7 +212,11 @@ def _name(location: Sequence[Any]) -> str:
     """`body.answers.0` is `answers.0` to the person who wrote the body."""
     parts = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
     name = ".".join(str(part) for part in parts if not (isinstance(part, int) and len(parts) == 1))
-    return name if len(name) <= _NAME else f"{name[:_NAME]}…"
+    return _cut(name, _NAME)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def parse_json(body: bytes) -> Any:
