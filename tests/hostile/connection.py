@@ -113,8 +113,8 @@ class Connection:
 
 
 def _owed(request: Request, found: list[Answer]) -> bool:
-    """Whether there should have been another answer. One that refuses a request which is too large may be lost:
-    the connection ends while the rest of the request is still being sent."""
+    """Whether there should have been another answer. One that refuses a request which is too large may be
+    lost: the connection ends while the rest of the request is still being sent."""
     if request.manner not in ("whole", "slow") or len(request.message) > MEBIBYTE:
         return False
     return not (found and found[-1].closes)

@@ -13,24 +13,29 @@ from tests.hostile.connection import Connection, NoAnswer
 from tests.hostile.person import People
 from tests.hostile.request import Request
 
-_SENDERS = 12
+_SENDERS = 8
 _TOLD = 15
 
 
 class Crowd:
     def __init__(self, port: int, folder: Path, people: People) -> None:
         self._port, self._people, self._checks = port, people, Checks(folder)
-        # One step of the server is to be measured, not several large ones that came together.
-        self._one_large = asyncio.Semaphore()
+        self._large: list[tuple[str, Request]] = []
         self.faults: dict[str, str] = {}
         self.statuses: Counter[int] = Counter()
 
     async def send(self, cases: list[tuple[str, Case]]) -> None:
-        """Each case comes with the seed of what is drawn in it."""
+        """Each case comes with the seed of what is drawn in it. What is large comes last, one by one: a step of
+        the server is to be measured, not several large ones that came together."""
         waiting = iter(cases)
         async with asyncio.TaskGroup() as group:
             for _ in range(_SENDERS):
                 group.create_task(self._sender(waiting))
+        connection = Connection(self._port)
+        while self._large:
+            seed, request = self._large.pop()
+            await self._try(connection, request, seed)
+        connection.close()
 
     def report(self) -> str:
         told = [f"- {fault}\n    {example}" for fault, example in self.faults.items()]
@@ -44,8 +49,7 @@ class Crowd:
                 if item.method == "DELETE":
                     self._people.deletes(item.target)
             if request.large:
-                async with self._one_large:
-                    await self._try(connection, request, seed)
+                self._large.append((seed, request))
             else:
                 await self._try(connection, request, seed)
         connection.close()

@@ -55,7 +55,7 @@ class Gauge:
             time.sleep(_LOOK)
             busy = time.clock_gettime(clock) - self._pauses._last
             if busy > max(self._worst, _LONG):
-                found = "".join(traceback.format_stack(sys._current_frames()[thread], limit=20))
+                found = "".join(traceback.format_stack(sys._current_frames()[thread]))
                 self._worst, self._stack = busy, found
 
 
