@@ -42,6 +42,7 @@ class Gauge:
             "stack": self._stack,
             "tasks": Counter(_name(task) for task in asyncio.all_tasks()),
             "memory": _memory(),
+            "objects": len(gc.get_objects()),
         }
         unfinished = self._told.with_suffix(".new")
         unfinished.write_text(json.dumps(figures))

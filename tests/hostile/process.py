@@ -25,12 +25,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Figures:
-    """`pause` is the longest one since the last figures, in seconds of CPU time; `memory` is in bytes."""
+    """`pause` is the longest one since the last figures, in seconds of CPU time; `memory` is in bytes;
+    `objects` is how many Python has made and not given up."""
 
     pause: float
     stack: str
     tasks: dict[str, int]
     memory: int
+    objects: int
     descriptors: int
 
 
