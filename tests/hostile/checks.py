@@ -111,7 +111,7 @@ def _error(request: Request, answer: Answer) -> Iterator[str]:
 
 
 def _of_no_api(request: Request) -> bool:
-    """A browser's question whether it may ask, or a part of a file: the libraries answer these in plain text."""
+    """A browser's question whether it may ask, or a part of a file: libraries answer these in plain text."""
     names = {name.lower() for name, _ in request.headers}
     asks = request.method == "OPTIONS" and b"access-control-request-method" in names
     return asks or (b"range" in names and request.target.startswith(b"/docs/files/"))
