@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from caesura.agents.loader import Agent as LoadedAgent
 from caesura.core import interrupts as core
@@ -23,10 +32,20 @@ from caesura.store.turns import Turn as TurnRow
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100)]
+_MEMBERS = 100
+
+
+def _few(value: Any) -> Any:
+    """Every member that is wrong makes an error of its own: for 100,000 of them the server stood still."""
+    if isinstance(value, dict) and len(value) > _MEMBERS:
+        raise PydanticCustomError("too_many_members", f"an object has at most {_MEMBERS} members here")
+    return value
 
 
 class _In(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    _has_few_members = model_validator(mode="before")(_few)
 
 
 # --- what comes in
@@ -61,7 +80,7 @@ class NewAnswer(_In):
     decision: core.Decision
     args: dict[str, Any] | None = None
     message: str = ""
-    answers: list[str] = Field(default_factory=list)
+    answers: Annotated[list[str], FailFast()] = Field(default_factory=list)
     fields: dict[str, Any] = Field(default_factory=dict)
     value: Any = None
     always_allow: bool = Field(default=False, description="Allow this tool from now on along the branch")
@@ -79,7 +98,7 @@ class NewAnswer(_In):
 
 
 class NewAnswers(_In):
-    answers: dict[Id, NewAnswer] = Field(min_length=1, max_length=100)
+    answers: Annotated[dict[Id, NewAnswer], BeforeValidator(_few)] = Field(min_length=1, max_length=_MEMBERS)
 
 
 class StreamWanted(_In):
