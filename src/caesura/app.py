@@ -145,6 +145,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     stack.push_async_callback(log.close)
     registry = standard()
     catalog = _catalog(settings, registry.names)
+    catalog.watch()
+    stack.callback(catalog.close)
     engine = Engine(
         database,
         log,

@@ -24,8 +24,8 @@ _FEW = 64
 
 def install() -> None:
     """Give LangChain our own of these two. A test fails when it no longer asks for them under their names."""
-    ai.parse_partial_json = whole  # type: ignore[assignment]
-    ai.merge_lists = merged  # type: ignore[assignment]
+    ai.parse_partial_json = whole  # type: ignore[attr-defined, assignment]
+    ai.merge_lists = merged  # type: ignore[attr-defined, assignment]
 
 
 def whole(text: str, *, strict: bool = False) -> Any:

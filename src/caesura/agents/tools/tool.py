@@ -14,6 +14,8 @@ from pydantic import BaseModel, ValidationError
 from caesura.core.language import Language
 
 _LONGEST = 200
+#: To list more faults than these takes longer than it helps.
+_MOST_FAULTS = 100
 
 
 class Description(NamedTuple):
@@ -99,6 +101,8 @@ def structured(
 def _wrong_arguments(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return "the arguments do not fit"
+    if error.error_count() > _MOST_FAULTS:
+        return f"the arguments do not fit in {error.error_count()} places"
     faults = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
     return f"the arguments do not fit: {'; '.join(faults)}"
 
@@ -125,5 +129,5 @@ def describe_any(name: str) -> Describe:
 
 def brief(value: object) -> str:
     """The value on one line, shortened."""
-    text = " ".join(str(value).split())
+    text = " ".join(str(value)[: 100 * _LONGEST].split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
