@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ _INT_MAX = 2**63 - 1
 #: How deep a value may be nested, and how many values it may hold: what takes long to walk is refused.
 DEEPEST = 64
 MOST_VALUES = 100_000
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
 _TOO_DEEP = f"it is nested deeper than {DEEPEST} levels"
 _BREAKS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
@@ -52,6 +54,20 @@ class Unwieldy(ValueError):
     """A value that is nested too deep or holds too much; the message says which."""
 
 
+def bounded(data: bytes, most: int = MOST_VALUES) -> tuple[Any, int]:
+    """The value of JSON that others wrote, and how many values it holds; `Unwieldy` if they are more than
+    `most` or nested too deep. Lists and objects are counted before any is made: to make very many makes
+    Python look for garbage again and again."""
+    if _containers(data) > most and _containers(_STRING.sub(b"", data)) > most:
+        raise _too_many(most)
+    value = loads(data)
+    return value, count(value, most)
+
+
+def _containers(data: bytes) -> int:
+    return data.count(b"[") + data.count(b"{")
+
+
 def count(value: Any, most: int = MOST_VALUES) -> int:
     """How many values a value of JSON holds; `Unwieldy` if they are more than `most` or nested too deep.
     Cheap: it looks no further than that, and a deep value costs no deep recursion."""
@@ -62,9 +78,13 @@ def count(value: Any, most: int = MOST_VALUES) -> int:
             return counted
         counted += sum(map(len, level))
         if counted > most:
-            raise Unwieldy(f"it holds more than {most} values")
+            raise _too_many(most)
         level = [item for held in level for item in (held.values() if isinstance(held, dict) else held)]
     raise Unwieldy(_TOO_DEEP)
+
+
+def _too_many(most: int) -> Unwieldy:
+    return Unwieldy(f"it holds more than {most} values")
 
 
 def clean(value: Any, depth: int = DEEPEST) -> Any:

@@ -95,9 +95,9 @@ def _read(call: _Gathered, most: int) -> tuple[dict[str, Any], int]:
         return {REFUSED: call.refused}, 0
     raw = "".join(call.parts)
     try:
-        args = plain.loads(raw) if raw else {}
+        args, count = plain.bounded(raw.encode(), most) if raw else ({}, 0)
         if isinstance(args, dict):
-            return args, plain.count(args, most)
+            return args, count
     except plain.Unwieldy as error:
         return {REFUSED: f"the arguments were not taken: {error}"}, 0
     except ValueError:

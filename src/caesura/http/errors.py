@@ -22,6 +22,7 @@ from caesura.core.errors import BadInput, CaesuraError, TooManyRequests, Unauthe
 logger = logging.getLogger(__name__)
 
 _CODES = {400: "bad_input", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+_MOST_FAULTS = 100
 _BEARER = {"www-authenticate": "Bearer"}
 
 
@@ -189,7 +190,7 @@ def _headers(error: CaesuraError) -> dict[str, str]:
 
 
 def _invalid(error: RequestValidationError) -> Invalid:
-    faults = [(_name(item["loc"]), _text(item)) for item in error.errors()]
+    faults = [(_name(item["loc"]), _text(item)) for item in error.errors()[:_MOST_FAULTS]]
     told = dict.fromkeys(f"{name}: {text}" if name else text for name, text in faults)
     return Invalid("; ".join(list(told)[:10]), [name for name, _ in faults if name])
 
