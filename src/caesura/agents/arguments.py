@@ -14,6 +14,8 @@ from typing import Any
 from langchain_core.messages import ai
 from langchain_core.utils._merge import merge_lists
 
+from caesura.core import plain
+
 #: How many characters the arguments of one call, and of all calls in one answer, may have.
 LONGEST = 1024 * 1024
 LONGEST_TOGETHER = 4 * LONGEST
@@ -33,6 +35,8 @@ def whole(text: str, *, strict: bool = False) -> Any:
     else. Half of the arguments is not what the model meant, so nothing is lost by not completing them."""
     if len(text) > LONGEST or not (text.lstrip().startswith("{") and text.rstrip().endswith("}")):
         raise ValueError("not a whole JSON object")
+    if plain.crowded(text.encode("utf-8", "replace")):
+        raise plain.Unwieldy("too many values")
     return json.loads(text, strict=strict)
 
 

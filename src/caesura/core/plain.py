@@ -56,12 +56,17 @@ class Unwieldy(ValueError):
 
 def bounded(data: bytes, most: int = MOST_VALUES) -> tuple[Any, int]:
     """The value of JSON that others wrote, and how many values it holds; `Unwieldy` if they are more than
-    `most` or nested too deep. Lists and objects are counted before any is made: to make very many makes
-    Python look for garbage again and again."""
-    if _containers(data) > most and _containers(_STRING.sub(b"", data)) > most:
+    `most` or nested too deep."""
+    if crowded(data, most):
         raise _too_many(most)
     value = loads(data)
     return value, count(value, most)
+
+
+def crowded(data: bytes, most: int = MOST_VALUES) -> bool:
+    """Whether JSON holds more lists and objects than that, before any is made: to make very many makes Python
+    look for garbage again and again."""
+    return _containers(data) > most and _containers(_STRING.sub(b"", data)) > most
 
 
 def _containers(data: bytes) -> int:

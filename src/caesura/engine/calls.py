@@ -45,7 +45,7 @@ class Calls:
 
     def add(self, pieces: Iterable[ToolCallChunk]) -> None:
         for piece in pieces:
-            call = self._call(piece["index"], piece["id"] or "")
+            call = self._call(piece["index"], (piece["id"] or "")[: ID_LIMIT + 1])
             if call is not None:
                 call.name = (call.name + (piece["name"] or ""))[:_NAME_LIMIT]
                 self._gather(call, piece["args"] or "")
@@ -64,11 +64,11 @@ class Calls:
     def _call(self, index: int | str | None, call_id: str) -> _Gathered | None:
         for call in self._calls if index is not None else ():
             if call.index == index and (not call_id or not call.id or call.id == call_id):
-                call.id = call.id or call_id[: ID_LIMIT + 1]
+                call.id = call.id or call_id
                 return call
         if len(self._calls) > MOST_CALLS:
             return None
-        made = _Gathered(index, call_id[: ID_LIMIT + 1])
+        made = _Gathered(index, call_id)
         if len(self._calls) == MOST_CALLS:
             made.refuse(f"one answer may hold {MOST_CALLS} calls, and this one and all after it are too many")
         self._calls.append(made)
