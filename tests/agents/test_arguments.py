@@ -8,9 +8,8 @@ from langchain_core.messages import AIMessageChunk, ai
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.utils import _merge
 
-from caesura.agents import arguments, models
-
-assert models  # loads it, as a server does
+import caesura.agents.models  # noqa: F401 - it replaces the two functions when it is loaded
+from caesura.agents import arguments
 
 
 def chunk(args: str, index: int = 0, name: str | None = None, call: str | None = None) -> AIMessageChunk:
@@ -22,8 +21,17 @@ def test_langchain_asks_our_functions_and_not_its_own(monkeypatch: pytest.Monkey
     """When this fails, LangChain has moved the names which `arguments.install` replaces."""
     assert (ai.parse_partial_json, ai.merge_lists) == (arguments.whole, arguments.merged)  # type: ignore[attr-defined]
     asked: list[str] = []
-    monkeypatch.setattr(ai, "parse_partial_json", lambda text: asked.append(text) or {})
-    monkeypatch.setattr(ai, "merge_lists", lambda *lists: asked.append("merge") or _merge.merge_lists(*lists))
+
+    def parse(text: str) -> Any:
+        asked.append(text)
+        return arguments.whole(text)
+
+    def merge(*lists: list[Any] | None) -> list[Any] | None:
+        asked.append("merge")
+        return arguments.merged(*lists)
+
+    monkeypatch.setattr(ai, "parse_partial_json", parse)
+    monkeypatch.setattr(ai, "merge_lists", merge)
     chunk("{") + chunk("}")
     assert asked == ["{", "}", "merge", "{}"]
 

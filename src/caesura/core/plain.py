@@ -12,7 +12,7 @@ import orjson
 _INT_MAX = 2**63 - 1
 #: How deep a value may be nested, and how many values it may hold: what takes long to walk is refused.
 DEEPEST = 64
-MOST_VALUES = 100_000
+MOST_VALUES = 50_000
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
 _TOO_DEEP = f"it is nested deeper than {DEEPEST} levels"
 _BREAKS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))

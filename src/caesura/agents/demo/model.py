@@ -28,7 +28,7 @@ from caesura.agents.demo.scene import Call, Reply, Scene, scene_of
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]{1,2}|[^\s\u3400-\u9fff\uf900-\ufaff]+\s*|\s+")
 _MOST_TRIES = 1000
 #: The rules take a while for a message of more characters: it is read beside the event loop.
-_LONG = 16 * 1024
+_LONG = 1024
 
 
 class DemoFailure(Exception):
