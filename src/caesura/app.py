@@ -165,6 +165,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     sandbox = sandbox_of(settings)
     registry = standard(sandbox)
     catalog = _catalog(settings, registry.names)
+    catalog.watch()
+    stack.callback(catalog.close)
     engine = Engine(
         database,
         log,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
+from caesura.core import plain
 from caesura.core.errors import BadAnswer
 
 Kind = Literal["approval", "questions", "confirmation", "graph"]
@@ -169,6 +170,8 @@ def check(item: Interrupt, answer: Answer) -> Answer:
     if answer.decision not in DECISIONS[item.kind]:
         raise BadAnswer(_wrong_decision(item, answer))
     _check_length(answer.message, "message")
+    for name in ("args", "fields", "value"):
+        _check_shape(getattr(answer, name), name)
     match answer.decision:
         case "approve" | "reject" | "value":
             return answer
@@ -247,6 +250,13 @@ def _check_field(item: Field, value: Any) -> None:
         raise BadAnswer(f"field {item.name} must be one of: {', '.join(item.options)}")
     if isinstance(value, str):
         _check_length(value, f"field {item.name}")
+
+
+def _check_shape(value: Any, what: str) -> None:
+    try:
+        plain.count(value)
+    except plain.Unwieldy as error:
+        raise BadAnswer(f"{what} was not taken: {error}") from error
 
 
 def _check_length(value: str, what: str) -> None:

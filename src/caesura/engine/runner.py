@@ -13,6 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from caesura.agents import phrases
+from caesura.agents.aside import Aside
 from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
@@ -58,6 +59,7 @@ class Runner:
         self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
+        self._aside = Aside("caesura-phrases")
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -201,7 +203,7 @@ class Runner:
 
     async def _ask_in_words(self, run: Run) -> ev.Interrupted | None:
         spec = run.agent.spec.interrupt
-        reason = phrases.detect(_last_words(run), spec.phrases) if spec.enabled else None
+        reason = await self._reason(_last_words(run), spec.phrases) if spec.enabled else None
         if reason is None:
             return None
         label = texts.confirm_label(run.language)
@@ -216,6 +218,11 @@ class Runner:
             agent=run.agent.name,
         )
         return await self._ask(run, {IN_WORDS: item})
+
+    async def _reason(self, words: str, extra: Sequence[str]) -> str | None:
+        if len(words) <= phrases.LONG:
+            return phrases.detect(words, extra)
+        return await self._aside.run(phrases.detect, words, extra)
 
 
 def _legible(item: interrupts.Interrupt) -> interrupts.Interrupt:

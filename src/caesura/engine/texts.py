@@ -16,6 +16,10 @@ def broken_arguments(raw: str) -> str:
     return f"The arguments were not valid JSON, so nothing was done: {raw}"
 
 
+def refused_arguments(reason: str) -> str:
+    return f"Nothing was done: {reason}."
+
+
 def refused(message: str) -> str:
     reason = f" They said: {message}" if message else ""
     return f"Not done: the person refused this call.{reason}"

@@ -22,7 +22,7 @@ from caesura.core import events as ev
 from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Answer, Interrupt
-from caesura.engine import texts, translate
+from caesura.engine import calls, texts
 from caesura.engine.run import Asks, Released, Scope
 from caesura.store import grants
 from caesura.store import tool_calls as journal
@@ -55,10 +55,12 @@ class _Call:
             return self._message(known.output["text"], known.output["status"])
         if known is not None:
             self._args = known.args  # as a person may have edited them
+        if (reason := self._args.get(calls.REFUSED)) is not None:
+            return self._note(texts.refused_arguments(reason), "error")
         if self._tool is None:
             return self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
-        if translate.BROKEN in self._args:
-            return self._note(texts.broken_arguments(self._args[translate.BROKEN]), "error")
+        if calls.BROKEN in self._args:
+            return self._note(texts.broken_arguments(self._args[calls.BROKEN]), "error")
         if known is not None and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
         if self._agent.permissions.get(self._name) == "confirm":

@@ -14,6 +14,9 @@ from pydantic import BaseModel, ValidationError
 from caesura.core import described, shown
 from caesura.core.language import Language
 
+#: To list more faults than these takes longer than it helps.
+_MOST_FAULTS = 100
+
 
 class Description(NamedTuple):
     """For people: what kind of thing is done (`执行命令`), and what exactly (`正在执行命令: npm install`)."""
@@ -98,6 +101,8 @@ def structured(
 def _wrong_arguments(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return "the arguments do not fit"
+    if error.error_count() > _MOST_FAULTS:
+        return f"the arguments do not fit in {error.error_count()} places"
     faults = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
     return f"the arguments do not fit: {'; '.join(faults)}"
 
