@@ -34,6 +34,7 @@ _ROOT = Path(__file__).parent.parent
 _SERVE = (
     *(sys.executable, "-m", "caesura", "serve", "--log-level", "error"),
     *("--rate-requests", "off", "--rate-runs", "off"),
+    *("--streams-per-person", "10000", "--runs-per-person", "off"),
 )
 _AGENT = """
 apiVersion: caesura/v1

@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = Counter(item.nodeid for item in items)
     if twice := [name for name, count in names.items() if count > 1]:
         raise pytest.UsageError(f"several tests have one name: {', '.join(twice)}")
-    items.sort(key=lambda item: not item.nodeid.startswith("tests/chaos/"))
+    items.sort(key=lambda item: not item.nodeid.startswith(("tests/chaos/", "tests/hostile/")))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -43,6 +43,24 @@ def test_without_anything_set_it_is_one_person_s_own_machine() -> None:
     assert settings.auth == "password"
 
 
+@pytest.mark.parametrize(
+    ("values", "registers"),
+    [
+        ({}, "open"),
+        ({"HOST": "::1"}, "open"),
+        ({"HOST": "0.0.0.0"}, "invite"),
+        ({"HOST": "chat.example.org"}, "invite"),
+        ({"HOST": "0.0.0.0", "REGISTRATION": "open"}, "open"),
+        ({"REGISTRATION": "closed"}, "closed"),
+        ({"AUTH": "none", "REGISTRATION": "open"}, "closed"),
+    ],
+)
+def test_registration_is_open_on_this_machine_alone_unless_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, str], registers: str
+) -> None:
+    assert load(monkeypatch, **values).registers == registers
+
+
 def test_the_environment_is_read_and_a_flag_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESURA_PORT", "9000")
     monkeypatch.setenv("CAESURA_CORS_ORIGINS", "https://a.example, http://localhost:5173")
@@ -63,6 +81,7 @@ def test_settings_do_not_change() -> None:
         ({"PORT": "x"}, "CAESURA_PORT"),
         ({"PORT": "65536"}, "CAESURA_PORT"),
         ({"AUTH": "maybe"}, "CAESURA_AUTH"),
+        ({"REGISTRATION": "maybe"}, "CAESURA_REGISTRATION"),
         ({"SECRET": "short"}, "CAESURA_SECRET: must have at least 32 bytes"),
         ({"CORS_ORIGINS": "*"}, "CAESURA_CORS_ORIGINS: '*' is not an origin"),
         ({"CORS_ORIGINS": "https://a.example/path"}, "CAESURA_CORS_ORIGINS"),

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 import uvloop
 from fastapi import APIRouter, FastAPI
+from sqlalchemy.engine import make_url
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
@@ -19,17 +20,23 @@ from caesura.agents.faults import Fault
 from caesura.agents.loader import Catalog
 from caesura.agents.models import ModelUnavailable, chat_models, default_model
 from caesura.agents.spec import Model
+from caesura.agents.tools import hiding
 from caesura.agents.tools.registry import standard
+from caesura.agents.tools.sandbox import Sandbox
+from caesura.agents.tools.size import Quota
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
 from caesura.dialects.threads import routes as threads
+from caesura.engine import watching
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
-from caesura.http import auth, docs, health, logs, metrics, tracing
-from caesura.http.auth import LOCAL, Gate
+from caesura.http import auth, docs, health, limits, logs, metrics, tracing
+from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
+from caesura.http.connections import Connections, raise_descriptors, room
 from caesura.http.context import Context
 from caesura.http.errors import Errors, Faults, Form
+from caesura.http.guard import Guard
 from caesura.http.headers import Headers
 from caesura.http.limits import Limits
 from caesura.http.metrics import Metrics
@@ -38,9 +45,11 @@ from caesura.http.server import Server, bind
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
 from caesura.log import Log
+from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
-from caesura.store.open import open_database
+from caesura.store.open import file_of, open_database
+from caesura.store.shares import Share
 
 logger = logging.getLogger(__name__)
 
@@ -62,9 +71,10 @@ def create_app(settings: Settings) -> FastAPI:
         description="A server for agent conversations that can be left, resumed, branched and replayed.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_lifespan(settings),
         middleware=[
-            Middleware(Headers),
+            Middleware(Headers, addresses=settings.log_addresses),
             Middleware(
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
@@ -74,6 +84,7 @@ def create_app(settings: Settings) -> FastAPI:
                 max_age=600,
             ),
             Middleware(Faults, errors=errors),
+            Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.cors_origins),
             Middleware(BodyLimit, errors=errors),
         ],
     )
@@ -89,6 +100,7 @@ def create_app(settings: Settings) -> FastAPI:
 def serve(settings: Settings, ready: Callable[[str], None] = lambda address: None) -> None:
     """Serve until SIGTERM or Ctrl-C; `ready` is told the address once requests are answered."""
     logs.configure(settings.log_level, settings.log_format)
+    raise_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ready))
 
@@ -115,6 +127,10 @@ def _spare_the_collector() -> None:
 def server_of(app: FastAPI, settings: Settings) -> Server:
     """A server for an application whose lifespan has begun."""
     context: Context = app.state.context
+    connections = Connections(
+        room()[0], settings.connections_per_address, settings.trusted_proxies, context.metrics.unwelcome
+    )
+    context.metrics.connections(connections)
     return Server(
         app,
         drain=context.service.drain,
@@ -123,6 +139,8 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
         silence=settings.stream_ttl,
         patience=settings.request_timeout,
         proxies=settings.trusted_proxies,
+        connections=connections,
+        addresses=settings.log_addresses,
     )
 
 
@@ -138,13 +156,17 @@ def _lifespan(settings: Settings) -> Callable[[FastAPI], AbstractAsyncContextMan
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     tokens = Tokens(secret_of(settings), settings.token_hours) if settings.auth == "password" else None
+    watching.allow_langsmith(settings.langsmith, os.environ)
     counted = Metrics()
     database = await open_database(settings.database)
     stack.push_async_callback(database.close)
     log = Log(database, committed=counted.committed)
     stack.push_async_callback(log.close)
-    registry = standard()
+    sandbox = sandbox_of(settings)
+    registry = standard(sandbox)
     catalog = _catalog(settings, registry.names)
+    catalog.watch()
+    stack.callback(catalog.close)
     engine = Engine(
         database,
         log,
@@ -153,7 +175,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         workspaces=settings.data_dir.absolute() / "workspaces",
         default_model=_model(settings),
         environ=os.environ,
-        limits=RunLimits(run=settings.stream_timeout),
+        limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
+        history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
         callbacks=tracing.callbacks(os.environ),
     )
@@ -163,30 +186,70 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         engine,
         default_agent=settings.default_agent,
         disconnect_grace=settings.disconnect_grace,
+        registration=settings.registers,
+        origin=_origin(settings),
+        share=Share(
+            runs=settings.runs_per_person,
+            questions=settings.questions_per_person,
+            conversations=settings.conversations_per_person,
+            stored_bytes=settings.stored_bytes_per_person,
+        ),
+        refused=counted.over_share,
     )
     if tokens is None:
         await service.people.ensure(LOCAL)
-    limits = Limits(
-        settings.redis_url,
+    spawn = engine.supervisor.spawn
+    rates = Limits(
+        limits.shared(settings.redis_url, spawn),
         requests=settings.rate_requests,
         runs=settings.rate_runs,
         logins=settings.rate_logins,
         registrations=settings.rate_registrations,
+        refused=counted.refused,
     )
-    stack.push_async_callback(limits.aclose)
-    streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl)
+    stack.push_async_callback(rates.aclose)
+    streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, settings.streams_per_person)
+    gate = Gate(service, tokens)
     service.start()
+    spawn(gate.watch(streams))
+    spawn(_tell_of(sandbox))
     stack.callback(streams.abort)
     stack.push_async_callback(service.drain, settings.drain)
     return Context(
         service=service,
-        gate=Gate(service.people, service.tickets, tokens, settings.cors_origins),
-        limits=limits,
+        gate=gate,
+        limits=rates,
         streams=streams,
         pages=Pages(settings.default_page_size, settings.max_page_size),
         metrics=counted,
         on_disconnect=settings.on_disconnect,
     )
+
+
+def sandbox_of(settings: Settings) -> Sandbox:
+    """Commands never see what the server keeps, wherever that is."""
+    hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
+    return Sandbox(quota=Quota(bytes=settings.workspace_bytes), hide=hide, at_once=settings.sandboxes)
+
+
+def _origin(settings: Settings) -> str:
+    """Which database it is; the same when the data folder is moved."""
+    path = file_of(settings.database)
+    if path is None:
+        url = make_url(settings.database)
+        return f"{url.host}:{url.port}/{url.database}"
+    folder = settings.data_dir.absolute()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+async def _tell_of(sandbox: Sandbox) -> None:
+    """What holds for commands on this machine, and what does not."""
+    if reason := await sandbox.unavailable():
+        logger.warning("%s", reason)
+        return
+    logger.info("commands run in a sandbox: no network, a read-only system, the workspace alone")
+    for weakness in await sandbox.weaknesses():
+        logger.warning("sandbox: %s", weakness)
 
 
 def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ByteSize,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from caesura.core import ids
@@ -24,6 +33,12 @@ _RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)|off")
 Rate = Annotated[str, AfterValidator(lambda value: _rate(value))]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Pages = Annotated[int, Field(ge=1, le=10_000)]
+#: A bound of what one person may have; None, written `off`, for no bound.
+Bound = Annotated[int | None, Field(ge=1, le=2**31), BeforeValidator(lambda value: _off(value))]
+#: The same in bytes, also written such as `1GiB`.
+Bytes = Annotated[ByteSize, Field(ge=1, le=2**50)]
+ByteBound = Annotated[ByteSize | None, Field(ge=1, le=2**50), BeforeValidator(lambda value: _off(value))]
+_MIB = 1024 * 1024
 
 
 class Settings(BaseSettings):
@@ -41,12 +56,15 @@ class Settings(BaseSettings):
     model: str | None = None
 
     auth: Literal["password", "none"] = "password"
+    registration: Literal["open", "invite", "closed"] | None = None
     secret: SecretStr | None = None
     token_hours: float = Field(default=24.0, gt=0, le=24 * 366)
     cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
 
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
 
+    connections_per_address: int = Field(default=1000, ge=1, le=1_000_000)
+    streams_per_person: int = Field(default=100, ge=1, le=1_000_000)
     request_timeout: Seconds = 60.0
     sse_ping_interval: Seconds = 15.0
     stream_timeout: Seconds = 300.0
@@ -59,13 +77,25 @@ class Settings(BaseSettings):
     lease: float = Field(default=15.0, ge=1, le=3_600)
     drain: float = Field(default=5.0, ge=0, le=3_600)
 
+    sandboxes: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1, le=1_000)
+    workspace_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024, le=1 << 50)
+
     rate_requests: Rate = "1200/minute"
     rate_runs: Rate = "120/minute"
     rate_logins: Rate = "10/minute"
     rate_registrations: Rate = "60/minute"
 
+    runs_per_person: Bound = 50
+    questions_per_person: Bound = 1_000
+    conversations_per_person: Bound = 10_000
+    stored_bytes_per_person: ByteBound = ByteSize(1024 * _MIB)
+    turn_bytes: Bytes = ByteSize(16 * _MIB)
+    history_cache_bytes: Bytes = ByteSize(256 * _MIB)
+
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "text"] = "json"
+    log_addresses: Literal["full", "cut", "none"] = "full"
+    langsmith: bool = False
 
     @classmethod
     def load(cls, **flags: Any) -> Self:
@@ -146,6 +176,13 @@ class Settings(BaseSettings):
         return not self.database_url or self.database_url.startswith("sqlite:")
 
     @property
+    def registers(self) -> Literal["open", "invite", "closed"]:
+        """Who may register: unless it is said, everybody on this machine, and others with an invite."""
+        if self.auth == "none":
+            return "closed"
+        return self.registration or ("open" if is_loopback(self.host) else "invite")
+
+    @property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{quote(str(self.data_dir.absolute() / 'caesura.db'))}"
 
@@ -182,6 +219,10 @@ def _rate(value: str) -> str:
     if not _RATE.fullmatch(value):
         raise ValueError("must be such as 60/minute (second, minute, hour or day), or off")
     return value
+
+
+def _off(value: Any) -> Any:
+    return None if value == "off" else value
 
 
 def _kept_secret(path: Path) -> str:

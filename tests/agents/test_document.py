@@ -120,3 +120,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except Malformed:
         return
     assert isinstance(found, Document)
+
+
+def test_very_many_values_and_very_long_numbers_are_refused() -> None:
+    assert "more than 10000 values" in refused(b"a: [" + b"x," * 20_000 + b"]").message
+    assert "a number of more than 100 characters" in refused(b"a: " + b"1:" * 60 + b"1").message
+    assert parse(b"a: '" + b"1" * 200 + b"'").value == {"a": "1" * 200}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from caesura.agents.faults import Fault
 from caesura.agents.loader import Agent, Catalog, check, schema
 from caesura.agents.tools import registry
 from caesura.core.errors import NotFound
@@ -475,3 +478,22 @@ def test_the_schema_names_the_fields_as_the_yaml_does() -> None:
     assert set(found["properties"]) == {"apiVersion", "kind", "metadata", "spec"}
     assert "class" in found["$defs"]["Model"]["properties"]
     assert found["additionalProperties"] is False
+
+
+def test_a_catalog_that_watches_reads_files_in_a_thread_of_its_own(tmp_path: Path) -> None:
+    reported: list[str] = []
+
+    def report(_: Fault) -> None:
+        reported.append(threading.current_thread().name)
+
+    catalog = Catalog(tmp_path, (), builtin=None, interval=0.01, report=report)
+    catalog.watch()
+    try:
+        (tmp_path / "wrong.yaml").write_text("a: [")
+        deadline = time.monotonic() + 30
+        while not catalog.faults:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        catalog.close()
+    assert reported == ["caesura-agents"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,3 +94,24 @@ def test_the_reason_comes_from_the_text(text: str, extra: list[str]) -> None:
     reason = phrases.detect(text, extra)
     if reason:
         assert set("".join(reason.split())) <= set(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["* " * 125_000, "please " * 35_000, "please " + "*" * 250_000, "请 " * 125_000]
+)
+def test_a_long_answer_is_looked_through_in_a_time_that_grows_with_its_length(text: str) -> None:
+    extra = ["* x", "_ _ _", "please * now", *(f"phrase {number} of many" for number in range(190))]
+    began = time.thread_time()
+    assert phrases.detect(text, extra) is None
+    assert time.thread_time() - began < 5
+
+
+@pytest.mark.parametrize("place", [0, 16_370, 16_380, 16_384, 40_000])
+def test_a_phrase_is_found_wherever_it_stands_in_a_long_answer(place: int) -> None:
+    text = "x" * place + "\nPlease **confirm** this.\n" + "y" * 50_000
+    assert phrases.detect(text) == "Please **confirm** this."
+
+
+def test_marks_in_a_phrase_stand_for_a_space() -> None:
+    assert phrases.detect("Say snake_case now. Bye.", ["snake_case"]) == "Say snake_case now."
+    assert phrases.detect("anything", ["**", " _ "]) is None

@@ -13,7 +13,7 @@ import pytest
 from caesura.app import create_app
 from caesura.core import ids
 from caesura.settings import Settings
-from caesura.store import users
+from caesura.store import grants, turns, users
 from tests.api.reading import conversation, finished
 from tests.api.server import SECRET, Served
 
@@ -56,6 +56,11 @@ class Owned(NamedTuple):
     turn_id: str
     interrupt_id: str
     thread_id: str
+    tool: str = "write_file"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (self.conversation_id, self.turn_id, self.interrupt_id, self.thread_id)
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +68,8 @@ def owned(server: Served) -> Owned:
     with server.client("alice") as client:
         turn = finished(client, "write hello.py: print(1)")
         (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
+        num = server.call(server.database.read(turns.get, turn["id"])).num
+        server.call(server.database.write(grants.add, num, "write_file"))
         thread = server.call(server.context.service.conversations.create("alice", None, ids.thread("alice")))
         return Owned(turn["conversation_id"], turn["id"], asked["id"], thread.id)
 
@@ -174,7 +181,7 @@ def test_what_is_mine_shows_nothing_of_anothers(
     for other in OTHERS:
         response = ask(nobody, route, owned, server.headers(other))
         assert response.status_code < 300
-        assert not any(id in response.text for id in owned)
+        assert not any(id in response.text for id in owned.ids)
 
 
 def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owned) -> None:
@@ -182,6 +189,8 @@ def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owne
     assert tree["title"] != "mine now"
     assert [turn["status"] for turn in tree["turns"]] == ["waiting"]
     assert alice.get(f"/api/v2/interrupts/{owned.interrupt_id}").json()["status"] == "pending"
+    granted = alice.get(f"/api/v2/conversations/{owned.conversation_id}/grants").json()["grants"]
+    assert [grant["tool"] for grant in granted] == ["write_file"]
     assert alice.get(f"/api/v2/conversations/{owned.thread_id}").json()["turns"] == []
 
 

@@ -66,7 +66,7 @@ def test_a_conversation_is_made_and_found_again(alice: httpx.Client) -> None:
     assert body["title"] == "A title"
     assert body["status"] == "idle"
     found = alice.get(f"/api/v2/conversations/{body['id']}").json()
-    assert found == {**body, "turns": []}
+    assert found == {**body, "turns": [], "next": None}
 
 
 def test_a_conversation_with_an_unknown_agent_is_not_made(alice: httpx.Client) -> None:

@@ -1,14 +1,20 @@
 """Traces: who asks for them gets them, and who has not installed them is told."""
 
 import logging
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import langsmith
+import langsmith.utils
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
+from langsmith.utils import tracing_is_enabled
 
 from caesura.http import tracing
-from tests.api.reading import finished
+from tests.api.reading import finished, until
 from tests.api.server import Served
 
 
@@ -34,6 +40,55 @@ def test_callbacks_see_every_model_and_tool_call(tmp_path: Path, monkeypatch: py
     assert watcher.seen.count("turn") == 1
     assert watcher.seen.count("tool") == 1
     assert watcher.seen.count("model") >= 2
+
+
+@pytest.fixture
+def langsmith_requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What LangSmith's client sends to a server of ours, with its variables set as its manual says."""
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            seen.append(self.path)
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.send_response(202)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as theirs:
+        threading.Thread(target=theirs.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{theirs.server_address[1]}"
+        for prefix in ("LANGSMITH", "LANGCHAIN"):
+            monkeypatch.setenv(f"{prefix}_ENDPOINT", address)
+            monkeypatch.setenv(f"{prefix}_API_KEY", "lsv2_pt_x")
+            monkeypatch.setenv(f"{prefix}_TRACING_V2", "true")
+        monkeypatch.setenv("LANGSMITH_TRACING", "true")
+        monkeypatch.setenv("LANGCHAIN_TRACING", "true")
+        langsmith.utils.get_env_var.cache_clear()  # type: ignore[attr-defined]
+        yield seen
+        langsmith.configure(enabled=None)
+        langsmith.utils.get_env_var.cache_clear()  # type: ignore[attr-defined]
+        theirs.shutdown()
+
+
+def test_langsmith_gets_nothing_because_a_variable_is_left_over(
+    tmp_path: Path, langsmith_requests: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with Served(tmp_path) as server, server.client() as client:
+        finished(client, "list files")
+        assert "LANGSMITH_TRACING is ignored" in caplog.text
+        assert not tracing_is_enabled()
+    assert langsmith_requests == []
+
+
+def test_langsmith_gets_conversations_if_caesura_is_told_so(
+    tmp_path: Path, langsmith_requests: list[str]
+) -> None:
+    with Served(tmp_path, langsmith=True) as server, server.client() as client:
+        finished(client, "list files")
+        until(lambda: langsmith_requests != [])
 
 
 @pytest.mark.parametrize("variable", ["LANGFUSE_PUBLIC_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT", ""])

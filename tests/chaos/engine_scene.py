@@ -13,6 +13,7 @@ from caesura.core import events as ev
 from caesura.core.fold import fold
 from caesura.store import events, interrupts, turns
 from tests import tables
+from tests.accounts import accounts
 from tests.chaos.engine_life import CONVERSATION, Orders, driver
 from tests.engine.grammar import check
 
@@ -69,6 +70,8 @@ async def look(orders: Orders, status: str = "done") -> list[Found]:
 def _found(url: str) -> list[Found]:
     engine = create_engine(driver(url), poolclass=NullPool)
     with engine.connect() as connection:
+        kept, counted = accounts(connection)
+        assert kept == counted
         return [
             Found(row, _events(connection, row.num), interrupts.of(connection, row.num))
             for row in turns.of(connection, CONVERSATION)

@@ -16,18 +16,18 @@ class Person:
         self.seen: list[str] = []
         self.prefilled = ""
 
-    def line(self, prompt: str, prefill: str = "") -> str:
+    def ask(self, prompt: str, prefill: str = "") -> str:
         """Both the keyboard's and the screen's."""
-        if prompt.startswith("    "):
-            self.seen.append(prompt.strip())
+        if not prompt.endswith("> "):
+            self.seen.append(prompt)
             return ""
         self.prefilled = prefill or self.prefilled
         return next(self._lines)
 
-    def heading(self, text: str) -> None:
+    def note(self, text: str) -> None:
         self.seen.append(text)
 
-    note = fault = heading
+    fault = note
 
 
 def ask(item: Interrupt, *lines: str) -> tuple[Answer, Person]:
@@ -65,8 +65,52 @@ def test_an_approval_is_given_as_it_was_meant(lines: list[str], answer: Answer) 
 
 def test_an_approval_shows_everything_that_would_be_done() -> None:
     _, person = ask(APPROVAL, "e", "{}")
-    assert person.seen == ["? Write: Writing a.py", "path: a.py", "lines: [1,2]"]
+    assert person.seen == [
+        "? Write: write_file",
+        "  path (4 characters): a.py",
+        "  lines (5 characters of JSON): [1,2]",
+        "write_file: path (4 characters), lines (5 characters of JSON)",
+    ]
     assert person.prefilled == '{"path": "a.py", "lines": [1, 2]}'
+
+
+def test_a_value_of_several_lines_is_shown_whole_with_numbers() -> None:
+    content = "if x:\n    y \n\x1b[2K\\n\n"
+    _, person = ask(Interrupt("i", "approval", name="write_file", args={"content": content}), "n")
+    assert person.seen == [
+        "? Approval: write_file",
+        "  content (20 characters, 3 lines):",
+        "       1  if x:",
+        r"       2      y\x20",
+        r"       3  \x1b[2K\\n",
+        "       4  ",
+        "write_file: content (20 characters, 3 lines)",
+    ]
+
+
+def test_the_name_of_an_argument_cannot_pass_for_a_size() -> None:
+    args = {"a (1 character), b": "x", "c\n\u202e": "y"}
+    _, person = ask(Interrupt("i", "approval", name="look", args=args), "n")
+    assert person.seen[-1] == r'look: "a (1 character), b" (1 character), "c\n\u202e" (1 character)'
+    many = {f"a{number}": "x" for number in range(1000)}
+    _, person = ask(Interrupt("i", "approval", name="look", args=many), "n")
+    assert person.seen[-1].startswith("look: 1,000 arguments, ")
+
+
+def test_arguments_to_edit_are_json_without_anything_that_misleads() -> None:
+    _, person = ask(Interrupt("i", "approval", name="x", args={"a": "中\u202e\x9b"}), "e", "{}")
+    assert person.prefilled == r'{"a": "中\u202e\u009b"}'
+
+
+def test_what_an_agent_asks_is_escaped() -> None:
+    question = Question("a\r\u202eb\nc", (Option("Red\x1b[2K", "red"),))
+    _, person = ask(Interrupt("i", "questions", questions=(question,)), "1")
+    assert person.seen[1:] == [r"? a\r\u202eb", "  c", r"    1. Red\x1b[2K"]
+    form = Interrupt(
+        "i", "confirmation", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),)
+    )
+    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", r"    1. x\r"]
+    assert ask(Interrupt("i", "graph", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
 
 
 def test_a_call_of_which_nobody_knows_whether_it_was_done_is_told() -> None:

@@ -29,6 +29,23 @@ def test_a_healthy_server_is_told_so(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        (("--host", "0.0.0.0", "--registration", "open"), True),
+        (("--host", "0.0.0.0"), False),
+        (("--host", "0.0.0.0", "--registration", "closed"), False),
+        (("--registration", "open"), False),
+    ],
+)
+def test_registration_that_is_open_to_others_is_told(
+    run: Run, arguments: tuple[str, ...], told: bool
+) -> None:
+    ran = run("doctor", "--port", str(free_port()), *arguments)
+    assert ran.code == 0
+    assert ("note   register   open to whoever reaches the server" in ran.out) is told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
         (("--redis-url", "redis://127.0.0.1:9/0"), "correct CAESURA_REDIS_URL"),
         (("--model", "openai:gpt-4o"), "model openai:gpt-4o needs a key: set OPENAI_API_KEY"),
         (("--model", "openia:gpt-4o"), "unknown model provider: openia"),

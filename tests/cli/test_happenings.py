@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.api.attacks import asking_for
 from tests.api.reading import conversation, finished, send
 from tests.api.server import Served
 from tests.cli.conftest import Ran, Run
@@ -43,6 +44,16 @@ def test_json_is_one_object_a_line(events: Run, alice: httpx.Client) -> None:
     assert [line["seq"] for line in lines] == list(range(2, len(lines) + 2))
     (asked,) = [line for line in lines if line["event"] == "interrupted"]
     assert asked["interrupts"][0]["name"] == "write_file"
+
+
+def test_what_moves_the_cursor_is_escaped(events: Run, alice: httpx.Client) -> None:
+    command = "a\x1b[2K\x9b2J\x85\u202e\u200b\x7f\U000e0041"
+    turn = finished(alice, asking_for(command))
+    told = events(turn["id"], "--json").out
+    assert all(line.isprintable() for line in told.split("\n"))
+    (asked,) = [line for line in map(json.loads, told.splitlines()) if line["event"] == "interrupted"]
+    assert asked["interrupts"][0]["args"] == {"command": command}
+    assert all(line.isprintable() for line in events(turn["id"]).out.split("\n"))
 
 
 def test_a_turn_that_waits_is_printed_as_far_as_it_is(events: Run, alice: httpx.Client) -> None:

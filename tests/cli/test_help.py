@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = [
     *("serve", "chat", "events", "token", "doctor"),
     *("user add", "user list", "user passwd", "agents check", "agents schema", "agents list"),
+    *("grants list", "grants revoke"),
 ]
 HEAVY = ["langgraph", "langchain", "langchain_core", "fastapi", "sqlalchemy", "httpx", "rich"]
 

@@ -42,6 +42,7 @@ def test_a_password_ends_with_its_line(run: Run, tmp_path: Path, end: str) -> No
         ("alice", "short", "password must have 8 to 1024 characters"),
         ("alice", "", "password must have"),
         ("taken", PASSWORD, "Username already registered"),
+        ("local", PASSWORD, "username must not be 'local'"),
     ],
 )
 def test_who_cannot_be_added_is_told_in_one_line(run: Run, name: str, password: str, told: str) -> None:
@@ -52,7 +53,17 @@ def test_who_cannot_be_added_is_told_in_one_line(run: Run, name: str, password: 
     assert ran.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["user list", "user passwd alice", "token alice"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "user list",
+        "user passwd alice",
+        "user invite",
+        "user invites",
+        "user revoke x",
+        "token alice",
+    ],
+)
 def test_where_there_is_no_database_none_is_made(run: Run, tmp_path: Path, command: str) -> None:
     ran = run(*command.split(), stdin=PASSWORD)
     assert (ran.code, ran.out) == (2, "")
@@ -89,10 +100,37 @@ def test_people_are_changed_beside_a_running_server(
         token = run("token", "alice").out.strip()
         assert me(client, token) == 200
         assert run("user", "passwd", "alice", stdin="another password").code == 0
+        assert me(client, token) == 401
         assert logs_in(client, "another password")
         assert not logs_in(client, PASSWORD)
         assert me(client, run("token", "alice").out.strip()) == 200
         assert run("user", "list").out.split()[0] == "alice"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_people_are_invited_beside_a_running_server(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setenv("CAESURA_SECRET", SECRET)
+    if kind == "postgresql":
+        monkeypatch.setenv("CAESURA_DATABASE_URL", request.getfixturevalue("postgres_url"))
+    with Served(tmp_path, registration="invite") as server, server.client(None) as client:
+        codes = [run("user", "invite", *days).out.strip() for days in ((), ("--days", "1"))]
+        listed = run("user", "invites").out.splitlines()
+        assert {line.split()[0] for line in listed} == {code[:8] for code in codes}
+        assert run("user", "revoke", codes[0]).code == 0
+        assert run("user", "revoke", codes[0]).err == f"caesura: invite not found: {codes[0][:8]}\n"
+        body = {"username": "alice", "password": PASSWORD}
+        made = [client.post("/api/auth/register", json={**body, "invite": code}) for code in codes]
+        assert [response.status_code for response in made] == [403, 201]
+        assert run("user", "invites").out == ""
+        assert run("user", "add", "bob", stdin=PASSWORD).code == 0
+
+
+def test_an_invite_is_for_a_year_at_most(run: Run) -> None:
+    run("user", "add", "alice", stdin=PASSWORD)
+    for days in ("0", "366", "x"):
+        assert run("user", "invite", "--days", days).code == 2
 
 
 def test_a_server_of_another_version_is_not_meddled_with(run: Run, tmp_path: Path) -> None:

@@ -36,6 +36,17 @@ def test_a_folder_without_agents_and_one_that_is_not_there(run: Run, tmp_path: P
     assert "does not exist" in ran.out
 
 
+def test_nothing_in_a_file_moves_the_cursor(run: Run, tmp_path: Path) -> None:
+    trick = r'"Knows\r\e[2Ktrees\u202e\n"'
+    (tmp_path / "gardener.yaml").write_text(GOOD.replace("Knows trees.", trick))
+    listed = run("agents", "list", "--agents-dir", tmp_path).out
+    assert "    Knows\\r\\x1b[2Ktrees\\u202e\n" in listed
+    (tmp_path / "gardener.yaml").write_text(GOOD.replace("demo", r'"de\e[2K\u202emo"'))
+    for command in ("check", tmp_path), ("list", "--agents-dir", tmp_path):
+        told = run("agents", *command).out
+        assert all(line.isprintable() for line in told.split("\n"))
+
+
 def test_the_schema_is_json(run: Run) -> None:
     assert "spec" in json.loads(run("agents", "schema").out)["properties"]
 

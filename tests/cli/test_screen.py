@@ -36,7 +36,22 @@ def test_thoughts_are_dimmed_and_stand_apart(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_nothing_that_a_model_says_moves_the_cursor() -> None:
-    assert shown(ev.TextDelta(1, "a\x1b[2Jb\x07\x9bc\rd\te\n")) == "a[2Jbcd\te\n"
+    text = "a\x1b[2Jb\x07\x9bc\rd\te\u202e\u2028\n"
+    assert shown(ev.TextDelta(1, text)) == "a\\x1b[2Jb\\x07\\x9bc\\rd\te\\u202e\\u2028\n"
+
+
+def test_nobody_else_can_say_our_mark() -> None:
+    events = (ev.TextDelta(1, "▌ [y]es > "), ev.ToolFinished("c", "look", "x\n▌ [y]es > ", "ok"))
+    told = shown(*events, ev.TitleChanged("▌"), ev.ToolStarted("d", "▌", {"▌": "▌"}, "a"), ev.SegmentEnded())
+    assert "▌" not in told
+    assert r"\u258c [y]es > " in told
+
+
+def test_names_and_titles_stay_on_their_line() -> None:
+    told = shown(
+        ev.TitleChanged("a\nb\u202e"), ev.SegmentEnded(), ev.ToolStarted("c", "x\ny", {"a": "\u200b"}, "a")
+    )
+    assert told == '# a\\nb\\u202e\n→ x\\ny {"a":"\\u200b"}\n'
 
 
 def test_tools_and_their_results_have_lines_of_their_own() -> None:

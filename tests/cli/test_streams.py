@@ -88,10 +88,10 @@ def test_lines_may_end_as_elsewhere(chat: Shell) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_what_cannot_be_shown_is_replaced(chat: Shell, encoding: str) -> None:
+def test_what_cannot_be_shown_is_escaped(chat: Shell, encoding: str) -> None:
     done = chat("list files", PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "→ list_files".encode(encoding, "replace") in done.stdout
+    assert "→ list_files".encode(encoding, "backslashreplace") in done.stdout
 
 
 @pytest.mark.parametrize(

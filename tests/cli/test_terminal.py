@@ -1,5 +1,6 @@
 """The chat, at a terminal."""
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from typing import Any
 import pexpect
 import pytest
 
+from caesura.core import described
+from tests.api.attacks import ATTACKS
 from tests.api.server import Served
 from tests.client.process import Process
 
@@ -79,7 +82,8 @@ def test_an_answer_is_streamed_and_ctrl_d_leaves(alice: Any) -> None:
 
 def test_an_approval_is_asked_for(alice: Any) -> None:
     say(alice, "write hello.py: print(1)")
-    alice.expect_exact("content: print(1)")
+    alice.expect_exact("▌   content (8 characters): print(1)")
+    alice.expect_exact("▌ write_file: path (8 characters), content (8 characters)")
     alice.expect_exact(APPROVAL)
     alice.sendline("y")
     alice.expect_exact("wrote 8 bytes to hello.py")
@@ -114,9 +118,9 @@ def test_what_is_always_allowed_is_asked_for_once(alice: Any) -> None:
 def test_questions_have_numbered_options_and_own_words(alice: Any) -> None:
     say(alice, "ask me 2 questions")
     alice.expect_exact("1. Red")
-    alice.expect_exact("\n> ")
+    alice.expect_exact("▌ > ")
     alice.sendline("1")
-    alice.expect_exact("\n> ")
+    alice.expect_exact("▌ > ")
     alice.sendline("a very small horse")
     alice.expect_exact("→ red (Red)")
     alice.expect_exact("→ a very small horse")
@@ -230,6 +234,18 @@ def test_a_new_person_registers_and_is_remembered(terminal: Terminal, server: Se
     again.expect_exact("mallory: /help")
 
 
+def test_a_new_person_is_asked_for_an_invite_where_one_is_needed(terminal: Terminal, tmp_path: Path) -> None:
+    with Served(tmp_path / "served", registration="invite") as server:
+        code = server.call(server.context.service.people.invite(7))
+        child = terminal.chat(server.url, "--user", "oscar", CAESURA_PASSWORD="correct horse")
+        child.expect_exact("[y/N] ")
+        child.sendline("y")
+        child.expect_exact("an invite is needed to register")
+        child.expect_exact("invite (nothing to leave): ")
+        child.sendline(code)
+        child.expect_exact("oscar: /help")
+
+
 def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Terminal, tmp_path: Path) -> None:
     with Process(tmp_path / "data") as server:
         child = terminal.chat(server.url)
@@ -244,9 +260,62 @@ def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Termina
         child.expect_exact("\r\nstill here\r\n")
 
 
+def test_a_command_that_tries_to_look_like_another_is_seen_as_it_is(
+    terminal: Terminal, server: Served
+) -> None:
+    calls = [f"execute {json.dumps({'command': command})}" for command, _ in ATTACKS.values()]
+    child = terminal.chat(server.url, f"call {' '.join(calls)}", CAESURA_TOKEN=server.token(), NO_COLOR="1")
+    for command, form in ATTACKS.values():
+        child.expect_exact(APPROVAL)
+        lines = seen(child)
+        asked = lines[lines.index("▌ ? Run a command: execute") :]
+        size = described.size(command, "en")
+        assert [line.count("▌") for line in asked] == [1] * len(asked)
+        assert all(line.startswith("▌ ") for line in asked)
+        assert all(line.isprintable() and " " * 17 not in line for line in lines)
+        assert asked[1].startswith(f"▌   command ({size}):")
+        assert asked[-2:] == [f"▌ execute: command ({size})", "▌ [y]es [n]o [e]dit [r]espond "]
+        if len(command.splitlines()) == 1:
+            assert asked[1] == f"▌   command ({size}): {form}"
+        else:
+            assert len(asked[2:-2]) == command.count("\n") + 1
+        child.sendline("n")
+    leaves(child)
+
+
+def test_a_long_content_is_shown_to_its_end_and_does_not_hide_the_question(
+    terminal: Terminal, server: Served
+) -> None:
+    content = "x = 1\n" * 4000 + "import os"
+    asking = {"CAESURA_TOKEN": server.token(), "NO_COLOR": "1"}
+    message = f"call write_file {json.dumps({'path': 'a.py', 'content': content})}"
+    child = terminal.chat(server.url, message, **asking)
+    child.expect_exact(APPROVAL)
+    lines = seen(child)
+    assert lines[-3] == "▌     4001  import os"
+    assert lines[-2] == "▌ write_file: path (4 characters), content (24,009 characters, 4,001 lines)"
+    assert len([line for line in lines if line.endswith("  x = 1")]) == 4000
+    child.sendline("n")
+    leaves(child)
+
+
+def test_a_model_cannot_imitate_our_question(terminal: Terminal, server: Served) -> None:
+    forged = "▌ ? Run a command: execute\n▌ [y]es [n]o > \x1b[1A\x1b[2K\x9b2J\r\u202e"
+    child = terminal.chat(server.url, f"echo {forged}", CAESURA_TOKEN=server.token(), NO_COLOR="1")
+    told = leaves(child)
+    assert r"\u258c [y]es [n]o > \x1b[1A\x1b[2K\x9b2J\r\u202e" in told
+    assert "▌" not in told
+
+
+def seen(child: Any) -> list[str]:
+    """The lines up to the prompt, as the terminal was told to show them."""
+    told: str = child.before
+    return told.replace("\r\n", "\n").split("\n")
+
+
 def test_nothing_in_a_question_moves_the_cursor() -> None:
-    code = r"from caesura.cli.keyboard import Keyboard; print(Keyboard().line('col\x1b[2Jour\x07 > '))"
+    code = r"from caesura.cli.keyboard import Keyboard; print(Keyboard().ask('col\x1b[2Jour\x07▌ > '))"
     child = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", timeout=30)
-    child.expect_exact("col[2Jour > ")
+    child.expect_exact(r"▌ col\x1b[2Jour\x07\u258c > ")
     child.sendline("red")
     assert "red" in leaves(child)

@@ -43,8 +43,8 @@ def text(found: list[Envelope]) -> str:
 
 
 def test_the_public_names_are_these() -> None:
-    names = "Agent Asked Client ClientError Conversation Rewound RunningTool SeenTurn Snapshot Tree Turn"
-    assert caesura.client.__all__ == [*names.split(), "Unreachable"]
+    names = "Agent Asked Client ClientError Conversation Grant Rewound RunningTool SeenTurn Snapshot Tree"
+    assert caesura.client.__all__ == [*names.split(), "Turn", "Unreachable"]
 
 
 def test_the_client_needs_nothing_of_the_server() -> None:
@@ -240,3 +240,38 @@ async def test_a_new_message_may_take_the_place_of_an_answer(alice: Client) -> N
     turn, _ = await asked(alice, "write hello.py: print(1)")
     next_turn = await alice.send(turn.conversation_id, "echo x", supersede=True)
     assert text(await read(alice, next_turn.id)) == "x"
+
+
+async def test_an_answer_is_about_its_own_question_and_no_later_one(alice: Client) -> None:
+    """A second click answers the question it was shown, however quickly the next one waits."""
+    turn, (first,) = await asked(alice, "write a.txt then write b.txt")
+    await alice.answer(first.interrupt.id, Answer("approve"))
+    with pytest.raises(ClientError) as caught:
+        await alice.answer(first.interrupt.id, Answer("approve"))
+    assert (caught.value.status, caught.value.code) == (409, "already_answered")
+    async with aclosing(alice.events(turn.id)) as events:
+        ends = 0
+        async for _, _, event in events:
+            ends += isinstance(event, ev.SegmentEnded)
+            if ends == 2:
+                break
+    (second,) = [item for item in await alice.inbox() if item.turn_id == turn.id]
+    assert second.interrupt.args["path"] == "b.txt"
+    with pytest.raises(ClientError):
+        await alice.answer(first.interrupt.id, Answer("approve"))
+    assert (await alice.interrupt(second.interrupt.id)).status == "pending"
+
+
+async def test_what_is_always_allowed_is_listed_and_revoked(alice: Client) -> None:
+    turn, (item,) = await asked(alice, "write a.txt")
+    await alice.answer(item.interrupt.id, Answer("approve", always_allow=True))
+    await read(alice, turn.id)
+    (grant,) = await alice.grants(turn.conversation_id)
+    assert (grant.tool, grant.turn_id) == ("write_file", turn.id)
+    await alice.revoke(turn.conversation_id, "write_file")
+    assert await alice.grants(turn.conversation_id) == []
+    for tool in ("write_file", "..", ".", "a/b"):
+        with pytest.raises(ClientError) as caught:
+            await alice.revoke(turn.conversation_id, tool)
+        assert caught.value.status == 404
+    assert (await alice.tree(turn.conversation_id)).turns

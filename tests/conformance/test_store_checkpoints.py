@@ -86,6 +86,16 @@ async def test_a_write_that_is_there_stays_but_of_a_special_one_the_newest_count
     assert [(write.idx, write.body) for write in found[1]] == [(-1, b"second"), (0, b"first")]
 
 
+async def test_of_special_writes_that_come_together_the_last_counts(database: Database) -> None:
+    turn = await make_turn(database)
+    await database.write(checkpoints.put, turn.num, "", _checkpoint(1))
+    writes = [_write("t", -1, b"first"), _write("t", -1, b"second")]
+    await database.write(checkpoints.put_writes, turn.num, "", "1f-001", writes)
+    found = await database.read(checkpoints.get, turn.num, "")
+    assert found is not None
+    assert found[1] == writes[1:]
+
+
 async def test_writes_may_come_before_their_checkpoint(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(checkpoints.put_writes, turn.num, "", "1f-001", [_write("t", 0)])

@@ -4,10 +4,11 @@ import asyncio
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
-from caesura.core.errors import AlreadyAnswered, BadAnswer, NotFound, NothingPending
+from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
 from caesura.core.interrupts import Answer, Interrupt, Question, answer_dict
-from caesura.store import interrupts, turns, users
+from caesura.store import interrupts, schema, turns, users
 from caesura.store.database import Database
 from tests.conformance.rows import LEASE, change_turn, make_conversation, make_turn, make_user
 
@@ -58,6 +59,21 @@ async def test_the_inbox_holds_what_waits_for_a_person_oldest_first(database: Da
         ("int-4", turn.conversation_id),
     ]
     assert len(await database.read(interrupts.inbox, "alice", 1)) == 1
+    assert await database.read(interrupts.waits_behind, "alice", inbox[0])
+    assert not await database.read(interrupts.waits_behind, "alice", inbox[1])
+
+
+async def test_a_page_of_the_inbox_is_bounded_in_bytes(database: Database) -> None:
+    turn = await _waiting(database)
+    large = {str(n): Interrupt(f"int-{n}", "graph", value="x" * 3 * 1024 * 1024) for n in range(3)}
+    await database.write(interrupts.ask, turn.num, "alice", large)
+    seen: list[str] = []
+    after = (-1, "")
+    while found := await database.read(interrupts.inbox, "alice", 100, after):
+        assert len(found) == 1
+        seen.append(found[0].interrupt.id)
+        after = (found[0].created_at, found[0].interrupt.id)
+    assert seen == ["int-0", "int-1", "int-2"]
 
 
 async def test_an_answer_is_kept_and_queues_the_turn(database: Database) -> None:
@@ -200,6 +216,56 @@ async def test_an_answer_and_the_end_of_its_time_do_not_both_happen(database: Da
         answered, closed = await asyncio.gather(*works, return_exceptions=True)
         assert (answered is True) == (closed == [])
         assert (answered is True) or isinstance(answered, NothingPending)
+
+
+async def test_a_blind_decision_directly_after_another_is_refused_with_what_waits(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
+    turn = await _waiting(database, "int-1", "int-2")
+    await database.write(interrupts.answer, "alice", {"int-1": YES}, blind=True)
+    [second] = await database.read(interrupts.pending, turn.num)
+    with pytest.raises(InterruptPending) as caught:
+        await database.write(interrupts.answer, "alice", {"int-2": YES}, blind=True)
+    assert caught.value.interrupts == (second.interrupt,)
+    assert await database.read(interrupts.just_answered, turn.num)
+    assert await database.write(interrupts.answer, "alice", {"int-2": NO})
+
+
+@pytest.mark.parametrize("apart", [60_001, -60_001])
+async def test_a_blind_decision_later_or_after_the_clock_was_set_back_is_taken(
+    database: Database, monkeypatch: pytest.MonkeyPatch, apart: int
+) -> None:
+    monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
+    turn = await _waiting(database, "int-1", "int-2")
+    await database.write(interrupts.answer, "alice", {"int-1": YES}, blind=True)
+    earlier = update(schema.interrupts).values(closed_at=schema.interrupts.c.closed_at - 2 * apart)
+    await database.write(lambda connection: connection.execute(earlier).rowcount)
+    assert not await database.read(interrupts.just_answered, turn.num)
+    assert await database.write(interrupts.answer, "alice", {"int-2": YES}, blind=True)
+
+
+async def test_of_blind_decisions_at_once_one_wins_and_the_others_decide_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
+    for number in range(3):
+        names = [f"int-{number}-{side}" for side in "abcd"]
+        turn = await _waiting(database, *names)
+        tries = (database.write(interrupts.answer, "alice", {name: YES}, blind=True) for name in names)
+        outcomes = await asyncio.gather(*tries, return_exceptions=True)
+        assert sum(isinstance(outcome, InterruptPending) for outcome in outcomes) == 3
+        assert len(await database.read(interrupts.pending, turn.num)) == 3
+
+
+async def test_blind_decisions_on_the_same_question_are_told_the_winners(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
+    await _waiting(database, "int-1")
+    tries = (database.write(interrupts.answer, "alice", {"int-1": YES}, blind=True) for _ in range(4))
+    outcomes = await asyncio.gather(*tries, return_exceptions=True)
+    assert sum(isinstance(outcome, AlreadyAnswered) for outcome in outcomes) == 3
 
 
 async def _waiting(database: Database, *names: str, **values: Any) -> turns.Turn:

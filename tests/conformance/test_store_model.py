@@ -20,7 +20,7 @@ from sqlalchemy import Connection, update
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, interrupts, leases, schema, turns, users
+from caesura.store import conversations, grants, interrupts, leases, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.conformance.rows import LEASE
@@ -286,7 +286,7 @@ class Store(RuleBasedStateMachine):
     @rule(data=st.data(), tool=st.sampled_from(("execute", "web_fetch")))
     def always_allow(self, data: st.DataObject, tool: str) -> None:
         turn = self.pick(data, self.turns)
-        assert self.write(turns.grant, turn.num, turn.epoch, [*turn.grants, tool]) is None
+        assert self.write(grants.add, turn.num, tool) is None
         turn.grants = tuple(sorted({*turn.grants, tool}))
 
     # Interrupts

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, update
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, interrupts, leases, schema, turns
+from caesura.store import conversations, grants, interrupts, leases, schema, turns
 from caesura.store.database import Database
 from tests.conformance.rows import LEASE, change_turn, end_turn, make_conversation, make_turn, make_user
 
@@ -251,7 +251,6 @@ async def test_an_old_owner_can_write_nothing(database: Database) -> None:
         lambda c: turns.change(c, turn.num, 1, running_ms=7),
         lambda c: turns.end(c, turn.num, 1, "done"),
         lambda c: turns.release(c, turn.num, 1, requeue=True),
-        lambda c: turns.grant(c, turn.num, 1, ["execute"]),
         lambda c: turns.keep_messages(c, turn, [Message("assistant", "late")]),
         lambda c: turns.hold(c, turn.num, 3),
         lambda c: turns.hold(c, turn.num + 1, 2),
@@ -300,7 +299,8 @@ async def test_of_many_who_try_a_turn_again_at_once_one_does(database: Database)
 async def test_grants_are_inherited_along_the_branch_alone(database: Database) -> None:
     conversation_id = await make_conversation(database)
     root = await make_turn(database, conversation_id)
-    await database.write(turns.grant, root.num, 1, ["write_file", "execute", "execute"])
+    for tool in ("write_file", "execute", "execute"):
+        await database.write(grants.add, root.num, tool)
     await end_turn(database, root)
     child = await end_turn(database, await make_turn(database, conversation_id))
     grandchild = await end_turn(database, await make_turn(database, conversation_id))

@@ -2,6 +2,7 @@
 
 import random
 import re
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -227,3 +228,32 @@ def _reverse(hunk: Hunk) -> Hunk:
     other = {"-": "+", "+": "-"}
     lines = tuple((other.get(op, op), text) for op, text in hunk.lines)
     return Hunk(hunk.new_start, hunk.new_lines, hunk.old_start, hunk.old_lines, lines)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("lines", [20, 400])
+def test_a_diff_of_long_texts_with_few_different_lines_ends_in_time(lines: int) -> None:
+    """Alike lines are compared each with each: without a bound this takes minutes."""
+    pick = random.Random(1)
+    old, new = ("".join(f"line {pick.randrange(lines)}\n" for _ in range(50_000)) for _ in range(2))
+    began = time.thread_time()
+    found = artifacts.diff(f"first\n{old}last\n", f"first\n{new}last\n")
+    assert time.thread_time() - began < 10
+    kept = [line for hunk in found.hunks for op, line in hunk.lines if op in " -"]
+    assert kept == ["first", *old.splitlines(), "last"] or len(found.hunks) > 1
+
+
+def test_a_diff_that_gives_up_keeps_what_is_alike_around_the_changes() -> None:
+    pick = random.Random(1)
+    old, new = ("".join(f"{pick.randrange(300)}\n" for _ in range(50_000)) for _ in range(2))
+    around = "".join(f"same {number}\n" for number in range(10))
+    (hunk,) = artifacts.diff(around + old + around, around + new + around).hunks
+    assert (hunk.old_start, hunk.old_lines) == (8, 50_006)
+    assert [line for op, line in hunk.lines if op in " +"][3:-3] == new.splitlines()
+
+
+def test_a_text_too_long_for_a_fuzzy_search_is_still_searched_exactly() -> None:
+    content = "".join(f"line {number}\n" for number in range(60_000))
+    assert artifacts.update(content, "line 59999\n", "x").update_type == "update"
+    assert artifacts.update(content, "line  59998\nline  59999", "x").update_type == "update_fuzzy"
+    with pytest.raises(BadInput, match="not found"):
+        artifacts.update(content, "lime 59999", "x")

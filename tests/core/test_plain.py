@@ -87,3 +87,14 @@ def test_json_on_one_line_is_the_same_json(value: Any) -> None:
 
 def test_what_some_take_for_a_line_break_is_written_out() -> None:
     assert plain.line(plain.dumps("a\x85b\u2028c\u2029d很")) == '"a\\u0085b\\u2028c\\u2029d很"'.encode()
+
+
+def test_values_are_counted_to_a_bound_and_a_depth() -> None:
+    assert plain.count({"a": [1, 2, {"b": None}]}) == 5
+    assert plain.bounded(b'{"a": "[[[[[", "b": [[], []]}', 5)[1] == 4
+    for data in (b"[1,2,3]", b"[[],[],[]]", b"[" * 65 + b"]" * 65, b"[" * 100_000):
+        with pytest.raises(plain.Unwieldy):
+            plain.bounded(data, 2)
+    with pytest.raises(plain.Unwieldy, match="deeper than 64"):
+        plain.bounded(b"[" * 65 + b"]" * 65)
+    assert plain.bounded(b"[" * 64 + b"]" * 64)[1] == 63

@@ -13,7 +13,7 @@ from caesura.core import events as ev
 from caesura.core.interrupts import Answer
 from caesura.store import turns
 from caesura.store.database import Database
-from tests.engine.world import World, checkpoint_count, roles, world_over
+from tests.engine.world import NO, World, checkpoint_count, roles, world_over
 from tests.openai_server import Broken, Call, Desk, Hang, Say
 
 HEAD = """
@@ -76,6 +76,27 @@ graph = StateGraph(MessagesState)
 for name in ("a", "b"):
     graph.add_node(name, ask(name))
     graph.add_edge(START, name)
+graph = graph.compile()
+"""
+
+#: Asks twice in one node, which runs again from its top for each answer.
+DELETE = """
+from langchain_core.runnables import RunnableConfig
+
+def work(state, config: RunnableConfig):
+    if interrupt("delete?"):
+        deleted = True
+    else:
+        deleted = False
+    logged = interrupt("log it?")
+    if deleted:
+        leave("deleted")
+    refused = [(item["value"], item["message"]) for item in config["configurable"]["refusals"]]
+    return {"messages": [AIMessage(str(refused))]}
+
+graph = StateGraph(MessagesState)
+graph.add_node("work", work)
+graph.add_edge(START, "work")
 graph = graph.compile()
 """
 
@@ -147,7 +168,45 @@ async def test_a_graphs_question_may_be_refused(world: World) -> None:
     world.desk.script(Say("let me see"))
     said = await world.resume(await world.say("go"), Answer("reject", message="no"))
     assert said.finished
-    assert "reject" in said.text
+    assert said.text == "you said False"
+
+
+async def test_a_refusal_does_not_do_the_thing_and_its_reason_can_be_read(world: World) -> None:
+    graph(world, DELETE)
+    refused = await world.resume(await world.say("go"), Answer("reject", message="not today"))
+    assert [item.value for item in refused.interrupts] == ["log it?"]
+    refused = await world.resume(refused, Answer("value", value=False))
+    assert refused.finished
+    assert world.traces() == []
+    assert refused.text == "[('delete?', 'not today')]"
+    allowed = await world.resume(await world.say("go"), Answer("value", value=True))
+    allowed = await world.resume(allowed, Answer("reject", message="no log"))
+    assert world.traces() == ["deleted"]
+    assert allowed.text == "[('log it?', 'no log')]"
+
+
+async def test_refusals_are_told_apart_by_the_graphs_own_ids(world: World) -> None:
+    graph(world, DELETE.replace('(item["value"], item["message"])', 'item["interrupt"]'))
+    said = await world.say("go")
+    while not said.finished:
+        said = await world.resume(said, NO)
+    assert len(set(said.text.strip("[]").split(", "))) == 2
+
+
+async def test_another_attempt_knows_nothing_of_what_was_refused_in_the_one_before(world: World) -> None:
+    graph(world, DELETE)
+    said = await world.resume(await world.say("go"), Answer("reject", message="not today"))
+    assert await world.database.write(turns.request_stop, said.turn.num, "user")
+    world.engine.supervisor.nudge()
+    await world.segment(said.turn)
+    await world.database.write(turns.reopen, said.turn.id)
+    world.engine.supervisor.nudge()
+    again = await world.segment(said.turn)
+    assert [item.value for item in again.interrupts] == ["delete?"]
+    again = await world.resume(again, Answer("value", value=False))
+    again = await world.resume(again, Answer("value", value=False))
+    assert again.finished
+    assert again.text == "[]"
 
 
 async def test_an_answer_from_before_a_stop_is_none_to_another_attempt_of_a_graph(world: World) -> None:
@@ -354,3 +413,41 @@ async def test_a_graph_whose_process_died_goes_on_and_is_heard_once(hasty: World
     row = await hasty.checked(turn)
     assert [m.content for m in row.messages or ()] == ["all of it", "you said yes"]
     assert hasty.traces() == ["speak", "speak", "asked"]
+
+
+SLOW = """
+import asyncio
+import os
+
+from langchain_core.runnables import RunnableConfig
+
+async def work(state, config: RunnableConfig):
+    first = interrupt("delete?")
+    if not os.path.exists(TRACE):
+        leave("hangs")
+        await asyncio.sleep(60)
+    second = interrupt("log it?")
+    reasons = [item["message"] for item in config["configurable"]["refusals"]]
+    return {"messages": [AIMessage(f"{first} {second} {reasons}")]}
+
+graph = StateGraph(MessagesState)
+graph.add_node("work", work)
+graph.add_edge(START, "work")
+graph = graph.compile()
+"""
+
+
+async def test_a_refusal_is_still_one_after_a_crash_and_answers_no_other_question(hasty: World) -> None:
+    graph(hasty, SLOW)
+    said = await hasty.say("go")
+    assert await hasty.answer(said.turn, {said.interrupts[0].id: Answer("reject", message="no")})
+    async with asyncio.timeout(30):
+        while not hasty.traces():  # noqa: ASYNC110 - a file cannot tell
+            await asyncio.sleep(0.01)
+    await lose(hasty)
+    said = await hasty.segment(said.turn)
+    assert [event.cause for event in said.of(ev.RunStarted)] == ["resume", "adopt"]
+    assert [item.value for item in said.interrupts] == ["log it?"]
+    await lose(hasty)
+    said = await hasty.resume(said, Answer("reject", message="no again"))
+    assert said.text == "False False ['no', 'no again']"

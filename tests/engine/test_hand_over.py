@@ -259,6 +259,10 @@ async def test_an_unknown_call_is_shown_with_the_arguments_a_person_gave_it(worl
     (item,) = said.interrupts
     assert item.unknown
     assert item.args == {"text": "mine"}
+    assert item.description == (
+        "(The server stopped meanwhile: it may already be done. Run it again?) "
+        'Using tool: seal {"text":"mine"}'
+    )
     said = await world.resume(said, YES)
     assert said.finished
     assert world.traces() == ["seal mine"]

@@ -7,10 +7,11 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 from caesura.core import events as ev
-from caesura.store import turns
+from caesura.store import interrupts, turns
 from caesura.store.database import Database
 from tests.engine.world import YES, World, limits, world_over
 from tests.openai_server import Call, Desk, Hang, Say
@@ -99,3 +100,31 @@ async def test_another_attempt_has_all_its_steps_and_no_more(world: World) -> No
     assert again.failure.code == "steps"
     assert len(again.of(ev.ModelFinished)) == 3
     assert world.traces() == [f"look {n}" for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [
+        ({"questions": 1}, "the agent asked for 2 decisions at once, and 1 may be"),
+        ({"question_bytes": 1_000}, " bytes, and 1000 may be"),
+    ],
+)
+async def test_an_agent_that_asks_too_much_at_once_fails(
+    database: Database, tmp_path: Path, desk: Desk, bounds: dict[str, int], told: str
+) -> None:
+    async with world_over(database, tmp_path, desk, limits(**bounds)) as world:
+        world.agent("tools: [seal]")
+        calls = [Call("seal", {"text": name * 600}) for name in ("a", "b")]
+        world.desk.script(Say("May I?", calls))
+        said = await world.say("go")
+        assert said.failure.code == "questions"
+        assert told in said.failure.message
+        assert await world.database.read(interrupts.inbox, "alice") == []
+
+
+async def test_a_tool_call_that_never_ends_is_cut_off(database: Database, tmp_path: Path, desk: Desk) -> None:
+    async with world_over(database, tmp_path, desk, limits(log=20_000)) as world:
+        world.agent("tools: [seal]")
+        world.desk.script(Say("May I?", [Call("seal", {"text": "x" * 50_000})]))
+        said = await world.say("go")
+        assert (said.failure.code, said.failure.retryable) == ("turn_bytes", False)

@@ -72,6 +72,15 @@ async def test_a_tool_may_ask_questions_of_several_kinds(world: World) -> None:
     assert said.results() == [("survey", "1 True", "ok")]
 
 
+async def test_what_a_tool_writes_for_people_is_escaped_and_its_questions_are_data(world: World) -> None:
+    world.agent("tools: [survey]")
+    text = "one?\r\x1b[2K\u202e\\d"
+    world.desk.script(Say("working", (Call("survey", {"text": text}),)))
+    (item,) = (await world.say("go")).interrupts
+    assert (item.label, item.description) == (r"one?\r\x1b[2K\u202e\d",) * 2
+    assert item.questions[0].question == text
+
+
 @pytest.mark.parametrize(
     "call",
     [Call("lo\ud800ok", {"text": "x"}), Call("look", {"text": "x"}, "a\ud800b"), Call("l\0k", {}, "a\0")],

@@ -62,7 +62,7 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
 
     async def survey(text: str) -> str:
         run = context.current()
-        asked = run.ask(Interrupt("", "questions", questions=(Question(text),)))
+        asked = run.ask(Interrupt("", "questions", label=text, description=text, questions=(Question(text),)))
         agreed = run.ask(Interrupt("", "confirmation", fields=(Field("ok", "confirm", "Ok?"),)))
         return f"{asked.answers[0]} {agreed.fields['ok']}"
 

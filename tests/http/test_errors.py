@@ -25,6 +25,8 @@ ERRORS = Errors([SHORT, LONG])
         ("/api/v1/chats", "detail"),
         ("/", "detail"),
         ("/api", "detail"),
+        ("*", "detail"),
+        ("", "detail"),
     ],
 )
 def test_a_path_belongs_to_the_longest_prefix_of_whole_segments(path: str, key: str) -> None:
@@ -38,6 +40,20 @@ def test_a_request_of_the_wrong_form_gets_the_status_of_its_api() -> None:
     response = ERRORS.response("/api/v1/chat/stream", error)
     assert response.status_code == 400
     assert orjson.loads(response.body) == {"long": "answers.0: Field required"}
+
+
+def test_an_error_is_small_however_much_is_wrong() -> None:
+    faults = [
+        {
+            "type": "extra_forbidden",
+            "loc": ("body", f"{'k' * 10_000}{number}"),
+            "msg": "Not permitted",
+            "input": 1,
+        }
+        for number in range(1000)
+    ]
+    assert len(ERRORS.response("/api/v1/chat", RequestValidationError(faults)).body) < 2000
+    assert len(ERRORS.response("/x", NotFound(f"agent not found: {'x' * 100_000}")).body) < 3000
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,29 @@ async def test_a_line_of_a_run_carries_its_turn() -> None:
 
 
 def test_nobody_makes_up_lines() -> None:
-    told = record("GET /\n12:00:00 ERROR forged\x1b[2J\u2028")
-    assert TextFormatter().format(told).endswith("GET /\\n12:00:00 ERROR forged\\x1b[2J\\u2028")
+    told = record("GET /\n12:00:00 ERROR forged\x1b[2J\u2028\x9b\u202e\x7f\u3164")
+    assert (
+        TextFormatter()
+        .format(told)
+        .endswith(r"GET /\n12:00:00 ERROR forged\x1b[2J\u2028\x9b\u202e\x7f\u3164")
+    )
+
+
+def test_what_moves_the_cursor_is_escaped_in_json_too() -> None:
+    message = "a\x9b2J\x85\u202e\u2028\x7f\U000e0041"
+    line = JsonFormatter().format(record(message))
+    assert line.isprintable()
+    assert json.loads(line)["message"] == message
+
+
+def test_an_error_makes_up_no_lines_of_a_log_for_people() -> None:
+    try:
+        raise ValueError("boom\n12:00:00 ERROR forged\x1b[2J\x85\u202e")
+    except ValueError:
+        text = TextFormatter().format(record("x", exc_info=sys.exc_info()))
+    first, *rest = text.split("\n")
+    assert first.endswith(" x")
+    assert all(line.startswith("    ") and line.isprintable() for line in rest)
 
 
 def test_an_error_stays_one_line() -> None:

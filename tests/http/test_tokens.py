@@ -4,7 +4,8 @@ import jwt
 import pytest
 
 from caesura.core.errors import Unauthenticated
-from caesura.http.tokens import Tokens, stamp
+from caesura.http.tokens import Tokens
+from caesura.store.users import stamp
 
 SECRET = "a secret that is long enough to sign with"
 

@@ -25,12 +25,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Say:
-    """An answer in pieces: what is thought, what is said, what is wanted. `pause` is between the pieces."""
+    """An answer in pieces: what is thought, what is said, what is wanted. `pause` is between the pieces, and
+    `width` is how many characters of arguments come at a time."""
 
     pieces: Sequence[str] | str = ()
     calls: Sequence[Call] = ()
     thought: Sequence[str] = ()
     pause: float = 0.0
+    width: int = 3
 
     def chunks(self, asked: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield _chunk({"role": "assistant", "content": ""})
@@ -52,15 +54,15 @@ class Say:
         return {**about, "choices": [choice], "usage": USAGE}
 
     def _calls(self) -> Iterator[dict[str, Any]]:
-        """The calls side by side, their arguments three characters at a time."""
+        """The calls side by side, their arguments a few characters at a time."""
         for index, call in enumerate(self.calls):
             function = {"name": call.name, "arguments": ""}
             opening = {"index": index, "id": call.id, "type": "function", "function": function}
             yield _chunk({"tool_calls": [opening]})
         longest = max((len(call.text) for call in self.calls), default=0)
-        for start in range(0, longest, 3):
+        for start in range(0, longest, self.width):
             for index, call in enumerate(self.calls):
-                if part := call.text[start : start + 3]:
+                if part := call.text[start : start + self.width]:
                     yield _chunk({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
 
 

@@ -19,9 +19,9 @@ from sqlalchemy import Connection, create_engine, inspect, text
 from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.errors import StartupError
-from caesura.core.interrupts import Interrupt
-from caesura.store import conversations, events, interrupts, keys, migrate, schema, tool_calls, turns, users
+from caesura.store import events, migrate, schema, turns, users
 from caesura.store.open import open_database
+from tests.accounts import accounts
 from tests.servers import Postgres
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +31,8 @@ from caesura.store.open import open_database
 asyncio.run(open_database(sys.argv[1]))
 """
 Shape = dict[str, list[str]]
+Rows = dict[str, list[dict[str, Any]]]
+_ADDED = re.compile(r", (?=\w+ [A-Z])")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -86,10 +88,11 @@ async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(url: str)
     assert {name for name, rows in before.items() if not rows} <= {"checkpoints", "checkpoint_writes"}
     database = await open_database(url)
     after = await database.read(_rows)
-    assert {name: after[name] for name in before if name != "alembic_version"} == {
-        name: rows for name, rows in before.items() if name != "alembic_version"
-    }
+    assert _kept(before, after) == {name: rows for name, rows in before.items() if name != "alembic_version"}
     assert set(after) == {"alembic_version", *schema.metadata.tables}
+    kept, counted = await database.read(accounts)
+    assert kept == counted
+    assert kept["conv-1"] > len("hello")
     [turn] = await database.read(turns.of, "conv-1")
     assert (turn.content, turn.grants) == ("hello", ("execute",))
     assert [item.event for item in await database.read(events.read, turn.num, 0, 10)] == [
@@ -120,8 +123,8 @@ async def test_killed_while_an_older_database_is_migrated_it_loses_nothing(url: 
         assert set(json.loads(line)) == set(before)
     with _connected(url) as connection:
         after = _rows(connection)
-        assert after["turns"] == before["turns"]
-        assert after["events"] == before["events"]
+        kept = _kept(before, after)
+        assert (kept["turns"], kept["events"]) == (before["turns"], before["events"])
 
 
 async def test_a_newer_schema_is_refused_in_one_line_and_left_alone(url: str) -> None:
@@ -155,16 +158,45 @@ async def test_processes_that_open_one_new_database_at_once_all_get_through(
 
 
 def _fill(connection: Connection) -> None:
-    """A person, what they said, and what waits for them."""
-    users.create(connection, "alice", "hash")
-    conversations.create(connection, "conv-1", "alice", "demo", "session")
-    turn = turns.create(connection, turns.New("conv-1", "hello", owner="node-1", lease_ms=1000))
-    turns.grant(connection, turn.num, 1, ["execute"])
+    """A person, what they said, and what waits for them, as the first schema had it."""
     body = codec.encode([ev.TextDelta(1, "hi")])
-    events.insert_fenced(connection, [events.Rows(turn.num, 1, 1, 1, 5, body)])
-    interrupts.ask(connection, turn.num, "alice", {"g": Interrupt("int-1", "approval")})
-    tool_calls.begin(connection, turn.num, "c1", "execute", {})
-    keys.keep(connection, "alice", "k", "print", {}, "conv-1")
+    for statement, values in (
+        ("INSERT INTO users VALUES ('alice', 'hash', 1, 5)", {}),
+        (
+            "INSERT INTO conversations VALUES"
+            " ('conv-1', 'alice', 'demo', NULL, 'session', 'turn-1', 1, 5, 5)",
+            {},
+        ),
+        (
+            "INSERT INTO turns (id, conversation_id, user_id, ordinal, agent, status, owner, lease_until,"
+            " epoch, segment, message_count, content, messages, grants, created_at)"
+            " VALUES ('turn-1', 'conv-1', 'alice', 1, 'demo', 'running', 'node-1', 1000, 1, 1, 1,"
+            " :content, :messages, :grants, 5)",
+            {"content": b"hello", "messages": b"[]", "grants": b'["execute"]'},
+        ),
+        ("INSERT INTO events VALUES (1, 1, 1, 5, 1, :body)", {"body": body}),
+        (
+            "INSERT INTO interrupts (id, turn, user_id, graph_id, status, body, created_at)"
+            " VALUES ('int-1', 1, 'alice', 'g', 'pending', :body, 5)",
+            {"body": b'{"id":"int-1","kind":"approval"}'},
+        ),
+        (
+            "INSERT INTO tool_calls (turn, id, name, args, status, begun_at)"
+            " VALUES (1, 'c1', 'execute', :args, 'begun', 5)",
+            {"args": b"{}"},
+        ),
+        ("INSERT INTO keys VALUES ('alice', 'k', 'print', 'conv-1', :given, 5)", {"given": b"{}"}),
+    ):
+        connection.execute(text(statement), values)
+
+
+def _kept(before: Rows, after: Rows) -> Rows:
+    """Of the rows after a migration what was there before it."""
+    return {
+        name: [{column: row[column] for column in old} for old, row in zip(rows, after[name], strict=True)]
+        for name, rows in before.items()
+        if name != "alembic_version"
+    }
 
 
 @contextmanager
@@ -175,9 +207,12 @@ def _connected(url: str) -> Iterator[Connection]:
     engine.dispose()
 
 
-def _rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
+def _rows(connection: Connection) -> Rows:
     names = inspect(connection).get_table_names()
-    return {name: [tuple(row) for row in connection.execute(text(f"SELECT * FROM {name}"))] for name in names}
+    return {
+        name: [dict(row) for row in connection.execute(text(f"SELECT * FROM {name}")).mappings()]
+        for name in names
+    }
 
 
 def _shape(connection: Connection) -> Shape:
@@ -185,9 +220,9 @@ def _shape(connection: Connection) -> Shape:
     found: Shape = {}
     rows = _SHAPES[connection.dialect.name]
     for name, part in connection.execute(text(rows)):
-        # A column that was added later stands on the line of the one before it.
-        lines = re.sub(r"(?m)^(\t[a-z].*), (?=[a-z])", r"\1\n\t", part).splitlines()
-        found.setdefault(name, []).append(" ".join(sorted(line.strip(" \t,") for line in lines)))
+        # SQLite keeps the text: a column that was added later stands on the line of the one before it.
+        lines = sorted(line.strip(" \t,") for line in _ADDED.sub("\n", part).splitlines())
+        found.setdefault(name, []).append(" ".join(lines))
     return {name: sorted(parts) for name, parts in found.items()}
 
 

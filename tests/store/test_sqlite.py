@@ -372,3 +372,32 @@ def _held(database: Sqlite) -> Iterator[None]:
     finally:
         go.set()
         thread.join()
+
+
+async def test_a_reader_that_takes_its_time_stops_neither_the_writer_nor_a_checkpoint(
+    database: Sqlite, tmp_path: Path
+) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def dawdle(connection: Connection) -> int:
+        count = len(users.listing(connection))
+        begun.set()
+        assert over.wait(60)
+        assert len(users.listing(connection)) == count
+        return count
+
+    reading = asyncio.ensure_future(database.read(dawdle))
+    await asyncio.to_thread(begun.wait, 60)
+    for number in range(20):
+        await database.write(users.create, f"person-{number}", "x" * 20_000)
+    busy, pages, moved = await database.read(_checkpoint)
+    assert (busy, moved <= pages) == (0, True)
+    over.set()
+    assert await reading == 0
+    assert (await database.read(_checkpoint))[1:] == (pages, pages)
+
+
+def _checkpoint(connection: Connection) -> tuple[int, int, int]:
+    with sqlite3.connect(connection.engine.url.database or "") as own:
+        found: tuple[int, int, int] = own.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        return found

@@ -14,6 +14,8 @@ from caesura.agents.faults import Path, dotted
 
 LARGEST = 256 * 1024
 _DEEPEST = 50
+_MOST_VALUES = 10_000
+_LONGEST_NUMBER = 100
 _PLAIN = "tag:yaml.org,2002:"
 
 
@@ -51,7 +53,8 @@ def parse(data: bytes) -> Document:
     """The value and the lines of `data`, or `Malformed`.
 
     Refuses what an agent file never needs and an attacker might: anchors and aliases, tags, merge keys,
-    several documents, deep nesting, duplicate keys, keys that are not texts, oversize.
+    several documents, deep nesting, very many values, very long numbers, duplicate keys, keys that are not
+    texts, oversize.
     """
     text = _text(data)
     try:
@@ -82,9 +85,12 @@ def _text(data: bytes) -> str:
 
 
 def _refuse_tricks(text: str) -> None:
-    depth = documents = 0
+    depth = documents = values = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1
+        values += isinstance(event, (yaml.CollectionStartEvent, yaml.ScalarEvent))
+        if values > _MOST_VALUES:
+            raise _malformed(line, f"the file holds more than {_MOST_VALUES} values")
         if isinstance(event, (yaml.CollectionStartEvent, yaml.ScalarEvent)) and event.tag is not None:
             raise _malformed(line, f"tags are not allowed: {event.tag}", "write a plain value")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
@@ -126,6 +132,10 @@ def _pairs(
 def _scalar(node: nodes.Node, path: Path, make: SafeConstructor) -> Any:
     if node.tag == _PLAIN + "timestamp":
         return node.value
+    if node.tag in (_PLAIN + "int", _PLAIN + "float") and len(node.value) > _LONGEST_NUMBER:
+        line = node.start_mark.line + 1
+        message = f"{dotted(path)} is a number of more than {_LONGEST_NUMBER} characters"
+        raise _malformed(line, message, "put it in quotes", path)
     try:
         return make.construct_object(node)
     except ValueError as error:

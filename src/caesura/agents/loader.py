@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from caesura.core.errors import NotFound
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
+
+logger = logging.getLogger(__name__)
 
 BUILTIN = Path(__file__).parent / "builtin"
 
@@ -52,7 +56,9 @@ class Catalog:
     that ships gives its name up to an operator's file even if that is at fault: it may do what the operator
     wanted to forbid. `report` is told each new fault.
 
-    Not for use from several threads at once.
+    It looks for changes when it is asked, or from `watch` on in a thread of its own: reading a large file, or
+    importing what it names, takes longer than an event loop may wait. Apart from that it is not for use from
+    several threads at once.
     """
 
     def __init__(
@@ -74,7 +80,19 @@ class Catalog:
         self._faults: tuple[Fault, ...] = ()
         self._absent: tuple[Fault, ...] = ()
         self._looked = clock()
+        self._watcher: threading.Thread | None = None
+        self._over = threading.Event()
         self.refresh()
+
+    def watch(self) -> None:
+        """Look for changes beside whoever asks, until `close`."""
+        self._watcher = threading.Thread(target=self._keep_watching, name="caesura-agents", daemon=True)
+        self._watcher.start()
+
+    def close(self) -> None:
+        self._over.set()
+        if self._watcher is not None:
+            self._watcher.join()
 
     def get(self, name: str) -> Agent:
         self._look()
@@ -117,8 +135,15 @@ class Catalog:
         return True
 
     def _look(self) -> None:
-        if self._clock() - self._looked >= self._interval:
+        if self._watcher is None and self._clock() - self._looked >= self._interval:
             self.refresh()
+
+    def _keep_watching(self) -> None:
+        while not self._over.wait(self._interval):
+            try:
+                self.refresh()
+            except Exception:
+                logger.exception("the agents folder could not be looked at")
 
     def _changed(self, path: Path) -> bool:
         known = self._readings.get(path)

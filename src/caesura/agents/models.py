@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from caesura.agents import imports
+from caesura.agents import arguments, imports
 from caesura.agents.demo.model import DemoModel
 from caesura.agents.faults import did_you_mean
 from caesura.agents.spec import Model
@@ -35,6 +35,8 @@ class Provider:
     first: str
     arguments: dict[str, Any] = field(default_factory=dict)
 
+
+arguments.install()
 
 _PATIENCE = {"max_retries": 0, "timeout": _TIMEOUT}
 _OPENAI_LIKE = {"stream_usage": True, **_PATIENCE}

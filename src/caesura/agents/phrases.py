@@ -6,8 +6,10 @@ The whole answer is looked at, code blocks too: a question that is missed is wor
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 DEFAULTS = (
     "please confirm",
@@ -28,10 +30,17 @@ DEFAULTS = (
     "确认执行",
 )
 LONGEST_REASON = 4000
+#: An answer of more characters takes a while to look through: not on an event loop.
+LONG = 16 * 1024
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_BETWEEN_WORDS = r"[\s*_]+"
-_BETWEEN_HAN = r"[\s*_]*"
+#: What stands between two words is taken once, never given back: no text makes the search go back and forth.
+_GAP = 200
+_BETWEEN_WORDS = rf"[\s*_]{{1,{_GAP}}}+"
+_BETWEEN_HAN = rf"[\s*_]{{0,{_GAP}}}+"
+_MARKS = re.compile(r"[\s*_]+")
+#: How much is searched at once: Python lets no other thread work meanwhile.
+_WINDOW = 16 * 1024
 #: A sentence ends at a line break, a Chinese full stop, or an English one before a space: not inside `v2.0`.
 _END = re.compile(
     r"""[。！？；][。！？；…"'”’」』）)\]*_]*|(?<![.!?…])[.!?…]++["'”’)\]*_]*+(?=\s|\Z)|[\r\n]+"""
@@ -40,7 +49,7 @@ _END = re.compile(
 
 def detect(text: str, extra: Sequence[str] = ()) -> str | None:
     """The sentences that ask for a confirmation, or None when none does."""
-    found = [match.span() for match in _pattern(extra).finditer(text)]
+    found = list(_spans(text, tuple(extra)))
     if not found:
         return None
     asking = [text[start:end].strip() for start, end in _sentences(text) if _touched(found, start, end)]
@@ -48,9 +57,27 @@ def detect(text: str, extra: Sequence[str] = ()) -> str | None:
     return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…"
 
 
-def _pattern(extra: Sequence[str]) -> re.Pattern[str]:
-    phrases = [*DEFAULTS, *(phrase for phrase in extra if phrase.strip())]
-    return re.compile("|".join(_tolerant(phrase) for phrase in phrases), re.IGNORECASE)
+def _spans(text: str, extra: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    pattern, longest = _pattern(extra)
+    last = 0
+    for start in range(0, len(text), _WINDOW):
+        stop = start + _WINDOW
+        for match in pattern.finditer(text, max(start, last), stop + longest):
+            if match.start() >= stop:
+                break  # the next window has it
+            last = match.end()
+            yield match.span()
+
+
+@functools.lru_cache(maxsize=256)
+def _pattern(extra: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
+    """What finds any of the phrases, and how long what it finds can be. Phrases are grouped by their first
+    character: most places in a text begin none of them."""
+    phrases = sorted({" ".join(_MARKS.sub(" ", phrase).split()).lower() for phrase in (*DEFAULTS, *extra)})
+    groups = groupby((phrase for phrase in phrases if phrase), key=lambda phrase: phrase[0])
+    found = [f"(?={re.escape(first)})(?:{'|'.join(map(_tolerant, group))})" for first, group in groups]
+    longest = max(len(phrase) for phrase in phrases) * (_GAP + 1)
+    return re.compile("|".join(found), re.IGNORECASE), longest
 
 
 def _tolerant(phrase: str) -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from caesura.cli import streams
+from caesura.core import shown
 from caesura.core.errors import CaesuraError, StartupError
 
 #: Files have names, and the database errors of its own: what is left is what was printed.
@@ -35,7 +36,7 @@ def main() -> None:
 
 def _end(message: str, code: int = 1) -> NoReturn:
     """Nothing that a server or a file says makes more than a line of it, or moves the cursor."""
-    line = " ".join("".join(sign if sign.isprintable() else " " for sign in message).split())
+    line = shown.line(" ".join(message.split()))
     if line:
         with suppress(OSError):
             print(f"caesura: {line}", file=sys.stderr)

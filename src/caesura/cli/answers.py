@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, assert_never
 
-from caesura.core import interrupts, plain
+from caesura.core import described, interrupts, plain, shown
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
 
 REFUSE = "/refuse"
 _YES, _NO = ("y", "yes", "是", "好"), ("n", "no", "否", "不")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+#: Arguments whose sizes are told one by one before the person decides.
+_FEW = 10
 
 
 class Listener(Protocol):
-    """Where a line comes from."""
+    """Where an answer comes from."""
 
-    def line(self, prompt: str, prefill: str = "") -> str: ...
+    def ask(self, prompt: str, prefill: str = "") -> str: ...
 
 
 class Teller(Protocol):
     """Where questions are shown."""
 
-    def line(self, text: str, style: str = "") -> None: ...
-    def heading(self, text: str) -> None: ...
+    def ask(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...
     def fault(self, text: str) -> None: ...
 
@@ -63,20 +66,32 @@ class Asker:
     # --- may this be done?
 
     def _approval(self, item: Interrupt) -> Answer:
-        self._teller.heading(f"? {item.label or 'Approval'}: {item.description or item.name}")
+        tool = shown.text(item.name or "")
+        self._teller.ask(f"? {shown.line(item.label) or 'Approval'}: {tool}")
         for name, value in item.args.items():
-            shown = value if isinstance(value, str) else plain.dumps(value).decode()
-            self._teller.line(f"    {name}: {shown}")
+            self._argument(name, value)
         if item.unknown:
-            self._teller.note("It was begun before a crash: nobody knows whether it was done. Do it (again)?")
+            self._teller.ask("It was begun before a crash: nobody knows whether it was done. Do it (again)?")
+        # The arguments may have scrolled all of this away.
+        self._teller.ask(f"{tool}: {_summary(item.args)}")
         while True:
-            word, _, rest = self._listener.line("[y]es [n]o [e]dit [r]espond [a]lways > ").partition(" ")
+            word, _, rest = self._listener.ask("[y]es [n]o [e]dit [r]espond [a]lways > ").partition(" ")
             if (answer := self._decision(item, word.lower(), rest.strip())) is not None:
                 return answer
             self._teller.note(
                 "y: do it · n (and why): do not · e: change it first · r (and what): say this instead · "
                 "a: do it, and do not ask for this tool again on this branch"
             )
+
+    def _argument(self, name: str, value: object) -> None:
+        """All of it. Each line has our mark before it, which no value can have."""
+        if not isinstance(value, str) or len(value.splitlines()) < 2:
+            text = shown.text(value) if isinstance(value, str) else shown.data(value)
+            return self._teller.ask(f"  {_sized(name, value)}: {text}")
+        self._teller.ask(f"  {_sized(name, value)}:")
+        for number, line in enumerate(value.split("\n"), 1):
+            self._teller.ask(f"  {number:>6}  {shown.text(line, indented=True)}")
+        return None
 
     def _decision(self, item: Interrupt, word: str, rest: str) -> Answer | None:
         if word in _YES:
@@ -86,13 +101,13 @@ class Asker:
         if word in ("a", "always"):
             return Answer("approve", always_allow=True)
         if word in ("r", "respond"):
-            return Answer("respond", message=rest or self._listener.line("say instead > "))
+            return Answer("respond", message=rest or self._listener.ask("say instead > "))
         if word in ("e", "edit"):
             return self._edit(item)
         return None
 
     def _edit(self, item: Interrupt) -> Answer:
-        written = self._listener.line("arguments > ", json.dumps(item.args, ensure_ascii=False))
+        written = self._listener.ask("arguments > ", shown.json(json.dumps(item.args, ensure_ascii=False)))
         try:
             args = json.loads(written)
         except (ValueError, RecursionError) as error:
@@ -108,7 +123,7 @@ class Asker:
         return Answer("answers", answers=tuple(self._question(question) for question in item.questions))
 
     def _question(self, question: Question) -> str:
-        self._teller.heading(f"? {question.question}")
+        self._tell(question.question)
         self._list([_label(option) for option in question.options])
         values = [option.value for option in question.options]
         free = not values or any(option.allow_custom for option in question.options)
@@ -127,13 +142,16 @@ class Asker:
     # --- a form
 
     def _confirmation(self, item: Interrupt) -> Answer:
-        self._teller.heading(f"? {item.reason or item.description or item.label}")
+        if item.reason:
+            self._tell(item.reason)
+        else:
+            self._teller.ask(f"? {shown.line(item.description or item.label)}")
         fields = {field.name: self._field(field) for field in item.fields}
         return Answer("fields", fields={name: value for name, value in fields.items() if value is not None})
 
     def _field(self, field: Field) -> Any:
-        label = field.label or field.name
-        self._list(field.options)
+        label = shown.text(field.label or field.name)
+        self._list([shown.text(option) for option in field.options])
         while True:
             text = self._line(f"{label}{' [y/n]' if field.type == 'confirm' else ''} > ")
             value = _value(field, text)
@@ -144,8 +162,10 @@ class Asker:
     # --- whatever a graph asks
 
     def _graph(self, item: Interrupt) -> Answer:
-        asked = item.value if isinstance(item.value, str) else json.dumps(item.value, ensure_ascii=False)
-        self._teller.heading(f"? {asked}")
+        if isinstance(item.value, str):
+            self._tell(item.value)
+        else:
+            self._teller.ask(f"? {shown.data(item.value)}")
         text = self._line("answer (a text, or JSON) > ")
         try:
             return Answer("value", value=json.loads(text))
@@ -153,18 +173,41 @@ class Asker:
             return Answer("value", value=text)
 
     def _line(self, prompt: str) -> str:
-        text = self._listener.line(prompt)
+        text = self._listener.ask(prompt)
         if text == REFUSE:
             raise _Refused
         return text
 
     def _list(self, options: Sequence[str]) -> None:
         for number, option in enumerate(options, 1):
-            self._teller.line(f"    {number}. {option}")
+            self._teller.ask(f"    {number}. {option}")
+
+    def _tell(self, asked: str) -> None:
+        """A question may have several lines."""
+        first, *rest = asked.rstrip().split("\n")
+        self._teller.ask(f"? {shown.text(first)}")
+        for line in rest:
+            self._teller.ask(f"  {shown.text(line, indented=True)}")
 
 
 def _label(option: Option) -> str:
-    return f"{option.label} (or in your own words)" if option.allow_custom else option.label
+    label = shown.text(option.label)
+    return f"{label} (or in your own words)" if option.allow_custom else label
+
+
+def _summary(args: Mapping[str, object]) -> str:
+    if len(args) > _FEW:
+        size = described.size(plain.dumps(args).decode(), "en")
+        return f"{len(args):,} arguments, {size} in all"
+    return ", ".join(_sized(name, value) for name, value in args.items()) or "no arguments"
+
+
+def _sized(name: str, value: object) -> str:
+    """`content (1,234 characters, 3 lines)`. A name that could pass for more than a name is quoted."""
+    known = name if _NAME.fullmatch(name) else shown.data(name)
+    if isinstance(value, str):
+        return f"{known} ({described.size(value, 'en')})"
+    return f"{known} ({described.size(plain.dumps(value).decode(), 'en')} of JSON)"
 
 
 def _chosen(text: str, values: Sequence[str]) -> str | None:

@@ -8,18 +8,21 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 
-from caesura.cli import streams
+from caesura.cli import grants, streams
 from caesura.cli.answers import Asker
 from caesura.cli.keyboard import Keyboard
 from caesura.cli.screen import Screen
 from caesura.cli.session import Session, opened
-from caesura.client import Asked, Client, ClientError, Rewound, Unreachable
+from caesura.client import Asked, ClientError, Rewound, Unreachable
 from caesura.core import events as ev
+from caesura.core import shown
 from caesura.core.interrupts import Interrupt
 
 _HELP = """/new      begin another conversation
 /retry    try again what failed or was stopped
 /again    another answer to the last message, beside the first
+/grants   the tools that are always allowed here
+/revoke   and the name of a tool: ask for it again
 /quit     leave (so does Ctrl-D)
 Ctrl-C stops an answer and keeps what was said; once more, and you leave."""
 
@@ -58,7 +61,7 @@ class Chat:
 
     def go_on(self) -> None:
         """Show the end of the last conversation, and what of it still runs or waits."""
-        self._conversation = self._session.run(_last(self._client))
+        self._conversation = self._session.run(self._session.last_conversation())
         if self._conversation is None:
             self._screen.note("There is nothing to go on with yet.")
         else:
@@ -85,7 +88,7 @@ class Chat:
 
     def _show_end(self, conversation_id: str) -> None:
         snapshot = self._session.run(self._client.snapshot(conversation_id))
-        self._screen.heading(snapshot.conversation.title or "(no title yet)")
+        self._screen.heading(shown.text(snapshot.conversation.title or "(no title yet)"))
         if len(snapshot.turns) > 1:
             self._screen.note(f"({len(snapshot.turns) - 1} earlier messages)")
         if snapshot.turns:
@@ -117,10 +120,27 @@ class Chat:
                 self._retry(str(self._turn))
             case "/again":
                 self._watch(self._session.run(self._client.regenerate(str(self._turn))).id)
+            case "/grants":
+                self._show_grants()
+            case _ if text.startswith("/revoke "):
+                self._revoke(text.removeprefix("/revoke ").strip())
             case _ if text.startswith("/"):
                 self._screen.note(f"{text} is not a command: /help lists them")
             case _:
                 self.say(text)
+
+    def _show_grants(self) -> None:
+        found = self._session.run(self._client.grants(self._conversation)) if self._conversation else []
+        for grant in found:
+            self._screen.line(grants.line(grant))
+        if not found:
+            self._screen.note("No tool is always allowed here.")
+
+    def _revoke(self, tool: str) -> None:
+        if self._conversation is None:
+            return self._screen.note("Nothing was said yet.")
+        self._session.run(self._client.revoke(self._conversation, tool))
+        self._screen.note(f"{tool} is asked for again.")
 
     def _retry(self, turn_id: str) -> None:
         last = self._session.run(self._client.seen(turn_id)).cursor
@@ -201,10 +221,3 @@ class Chat:
             for task in stops:
                 task.cancel()
             await asyncio.gather(*stops, return_exceptions=True)
-
-
-async def _last(client: Client) -> str | None:
-    async with aclosing(client.conversations()) as found:
-        async for conversation in found:
-            return conversation.id
-    return None

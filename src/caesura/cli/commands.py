@@ -19,8 +19,10 @@ _PLAIN: dict[str, Any] = {
 app = typer.Typer(help="A server for agent conversations, and what goes with it.", **_PLAIN)
 user = typer.Typer(help="People who may use the server.", **_PLAIN)
 agents = typer.Typer(help="Agents: check their files, list them.", **_PLAIN)
+grants = typer.Typer(help="Tools that a conversation always allows.", **_PLAIN)
 app.add_typer(user, name="user")
 app.add_typer(agents, name="agents")
+app.add_typer(grants, name="grants")
 
 
 def _flag(text: str) -> Any:
@@ -33,6 +35,7 @@ AgentsDir = Annotated[str | None, _flag("Folder of agent files")]
 Url = Annotated[str, typer.Option(help="The server", envvar="CAESURA_URL")]
 UserName = Annotated[str | None, typer.Option(help="Who you are", envvar="CAESURA_USER")]
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+Conversation = Annotated[str | None, _flag("Its id (your newest conversation)")]
 _HERE = "http://127.0.0.1:8000"
 
 
@@ -62,9 +65,14 @@ def serve(
     default_agent: Annotated[str | None, _flag("Agent of a conversation that names none")] = None,
     model: Annotated[str | None, _flag("provider:name, or demo (what there is a key for)")] = None,
     auth: Annotated[str | None, _flag("password, or none for one person on this machine")] = None,
+    registration: Annotated[
+        str | None, _flag("Who may register: open, invite or closed (open on loopback, else invite)")
+    ] = None,
     token_hours: Annotated[str | None, _flag("How long a log-in holds (24)")] = None,
     cors_origins: Annotated[str | None, _flag("Origins of other web pages, with commas between")] = None,
     trusted_proxies: Annotated[str | None, _flag("Proxies whose X-Forwarded-For is believed (none)")] = None,
+    connections_per_address: Annotated[str | None, _flag("Connections from one address (1000)")] = None,
+    streams_per_person: Annotated[str | None, _flag("Open streams of one person (100)")] = None,
     request_timeout: Annotated[str | None, _flag("Seconds in which a request must have come (60)")] = None,
     sse_ping_interval: Annotated[str | None, _flag("Seconds of silence before a stream pings (15)")] = None,
     stream_timeout: Annotated[str | None, _flag("Seconds that a turn may run (300)")] = None,
@@ -75,12 +83,22 @@ def serve(
     max_page_size: Annotated[str | None, _flag("Items of the largest page (100)")] = None,
     lease: Annotated[str | None, _flag("Seconds before others take a silent server's turns (15)")] = None,
     drain: Annotated[str | None, _flag("Seconds that runs get to end when the server stops (5)")] = None,
+    sandboxes: Annotated[str | None, _flag("Commands that run at once (as many as cores)")] = None,
+    workspace_bytes: Annotated[str | None, _flag("Bytes in a conversation's workspace (268435456)")] = None,
     rate_requests: Annotated[str | None, _flag("Requests of a person (1200/minute)")] = None,
     rate_runs: Annotated[str | None, _flag("Messages and answers of a person (120/minute)")] = None,
     rate_logins: Annotated[str | None, _flag("Log-in attempts for a name (10/minute)")] = None,
     rate_registrations: Annotated[str | None, _flag("Registrations from an address (60/minute)")] = None,
+    runs_per_person: Annotated[str | None, _flag("Runs of a person at once, or off (50)")] = None,
+    questions_per_person: Annotated[str | None, _flag("Questions that wait for a person (1000)")] = None,
+    conversations_per_person: Annotated[str | None, _flag("Conversations of a person (10000)")] = None,
+    stored_bytes_per_person: Annotated[str | None, _flag("What is stored for a person (1GiB)")] = None,
+    turn_bytes: Annotated[str | None, _flag("The log of one turn (16MiB)")] = None,
+    history_cache_bytes: Annotated[str | None, _flag("Conversations kept in memory (256MiB)")] = None,
     log_level: Annotated[str | None, _flag("debug, info, warning or error (info)")] = None,
     log_format: Annotated[str | None, _flag("json or text (json)")] = None,
+    log_addresses: Annotated[str | None, _flag("Addresses in the log: full, cut or none (full)")] = None,
+    langsmith: Annotated[str | None, _flag("true: LangSmith's variables count (false)")] = None,
 ) -> None:
     """Serve, until Ctrl-C.
 
@@ -138,6 +156,7 @@ def doctor(
     redis_url: Annotated[str | None, _flag("redis://…")] = None,
     agents_dir: AgentsDir = None,
     model: Annotated[str | None, _flag("provider:name, or demo")] = None,
+    registration: Annotated[str | None, _flag("open, invite or closed")] = None,
 ) -> None:
     """Check what the server needs, and say what to do. Exit code 1 when something is wrong.
 
@@ -167,10 +186,42 @@ def user_list(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> Non
 
 @user.command("passwd")
 def user_passwd(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """Change a person's password: all tokens they have are worth nothing then."""
+    """Change a person's password: their tokens and tickets end at once."""
     from caesura.cli import people
 
     people.passwd(name, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("invite")
+def user_invite(
+    days: Annotated[int, typer.Option(min=1, max=365, help="How long it can be used")] = 7,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Print a code with which one person may register, once."""
+    from caesura.cli import people
+
+    people.invite(days, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("invites")
+def user_invites(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List invites that can be used: how the code begins, when it was made, when it ends."""
+    from caesura.cli import people
+
+    people.invites(data_dir=data_dir, database_url=database_url)
+
+
+@user.command("revoke")
+def user_revoke(
+    invite: Annotated[str, typer.Argument(metavar="INVITE", show_default=False)],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Revoke an invite: its code, or the first eight characters of it."""
+    from caesura.cli import people
+
+    people.revoke(invite, data_dir=data_dir, database_url=database_url)
 
 
 @agents.command("check")
@@ -195,3 +246,24 @@ def agents_list(agents_dir: AgentsDir = None) -> None:
     from caesura.cli import roster
 
     roster.listing(agents_dir)
+
+
+@grants.command("list")
+def grants_list(url: Url = _HERE, user: UserName = None, conversation: Conversation = None) -> None:
+    """List the tools that are always allowed on the active branch: name, since when, in which turn."""
+    from caesura.cli import grants
+
+    grants.show(url, user, conversation)
+
+
+@grants.command("revoke")
+def grants_revoke(
+    tool: Annotated[str, typer.Argument(metavar="TOOL", show_default=False)],
+    url: Url = _HERE,
+    user: UserName = None,
+    conversation: Conversation = None,
+) -> None:
+    """Have the agent ask for this tool again, on every branch of the conversation."""
+    from caesura.cli import grants
+
+    grants.revoke(url, user, tool, conversation)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from caesura.cli.files import is_there, obstacle
+from caesura.core import shown
 from caesura.core.errors import NotFound, StartupError
-from caesura.settings import Settings, secret_of
+from caesura.settings import Settings, is_loopback, secret_of
 
 if TYPE_CHECKING:
     from caesura.cli.database import Seen
@@ -35,7 +36,7 @@ def examine(flags: Mapping[str, Any]) -> int:
 async def _examine(flags: Mapping[str, Any]) -> int:
     code = 0
     async for finding in _findings(flags):
-        print(f"{finding.state:<5}  {finding.what:<9}  {finding.text}", flush=True)
+        print(f"{finding.state:<5}  {finding.what:<9}  {shown.line(finding.text)}", flush=True)
         code = 1 if finding.state == "fault" else code
     return code
 
@@ -48,12 +49,14 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
         return
     yield Finding("ok", "settings", f"{settings.host}:{settings.port}, log-in: {settings.auth}")
     yield await asyncio.to_thread(_address, settings)
+    if settings.registers == "open" and (settings.trusted_proxies or not is_loopback(settings.host)):
+        yield Finding("note", "register", "open to whoever reaches the server (CAESURA_REGISTRATION)")
     yield _secret(settings)
     yield await asyncio.to_thread(_database, settings)
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url)
     yield _model(settings)
-    yield await _sandbox()
+    yield await _sandbox(settings)
     for finding in _agents(settings):
         yield finding
 
@@ -151,12 +154,18 @@ def _model(settings: Settings) -> Finding:
     return Finding("ok", "model", name)
 
 
-async def _sandbox() -> Finding:
-    from caesura.agents.tools.sandbox import Sandbox
+async def _sandbox(settings: Settings) -> Finding:
+    from caesura.app import sandbox_of
 
-    if reason := await Sandbox().unavailable():
+    try:
+        sandbox = sandbox_of(settings)
+    except StartupError:
+        return Finding("note", "sandbox", "not looked at: the database URL is at fault")
+    if reason := await sandbox.unavailable():
         return Finding("note", "sandbox", f"{reason}; everything else works without")
-    return Finding("ok", "sandbox", "bubblewrap works: agents may run commands")
+    found = await sandbox.weaknesses()
+    text = "; but ".join(["bubblewrap works: agents may run commands", *found])
+    return Finding("note" if found else "ok", "sandbox", text)
 
 
 def _agents(settings: Settings) -> list[Finding]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import aclosing
 from datetime import datetime
 
-from caesura.cli.screen import clean
 from caesura.cli.session import Session, opened
 from caesura.client.events import KINDS
-from caesura.core import interrupts, plain
+from caesura.core import interrupts, plain, shown
 from caesura.core.events import Envelope, Interrupted
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
@@ -32,13 +31,13 @@ async def _show(session: Session, turn_id: str, after: int, follow: bool, as_jso
 
 def _json(envelope: Envelope) -> str:
     event = {"seq": envelope.seq, "at": envelope.at, "event": _NAMES[type(envelope.event)]}
-    return plain.dumps(event | _fields(envelope)).decode()
+    return shown.json(plain.dumps(event | _fields(envelope)).decode())
 
 
 def _line(envelope: Envelope) -> str:
     at = datetime.fromtimestamp(envelope.at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
     fields = " ".join(f"{name}={_short(value)}" for name, value in _fields(envelope).items())
-    return clean(f"{envelope.seq:>6}  {at}  {_NAMES[type(envelope.event)]:<16}  {fields}").rstrip()
+    return f"{envelope.seq:>6}  {at}  {_NAMES[type(envelope.event)]:<16}  {fields}".rstrip()
 
 
 def _fields(envelope: Envelope) -> dict[str, object]:
@@ -49,5 +48,5 @@ def _fields(envelope: Envelope) -> dict[str, object]:
 
 
 def _short(value: object) -> str:
-    text = plain.dumps(value).decode()
+    text = shown.data(value)
     return text if len(text) <= 200 else f"{text[:200]}…"

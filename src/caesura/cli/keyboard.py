@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caesura.cli import streams
-from caesura.cli.screen import clean
+from caesura.cli.screen import asking
 
 
 class Keyboard:
@@ -15,6 +15,10 @@ class Keyboard:
             import readline
 
             self._readline = readline
+
+    def ask(self, prompt: str, prefill: str = "") -> str:
+        """The answer to a question."""
+        return self.line(asking(prompt), prefill)
 
     def line(self, prompt: str, prefill: str = "") -> str:
         """A line. One that ends in a backslash goes on in the next."""
@@ -28,6 +32,6 @@ class Keyboard:
             return streams.line()
         self._readline.set_startup_hook(lambda: self._readline.insert_text(prefill) if prefill else None)
         try:
-            return streams.line(clean(prompt))
+            return streams.line(prompt)
         finally:
             self._readline.set_startup_hook()

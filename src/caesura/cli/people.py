@@ -25,7 +25,7 @@ def add(name: str, **flags: str | None) -> None:
     settings = Settings.load(**flags)
     check_username(name)
     password = new_password(name)
-    _with_people(settings, lambda people: people.register(name, password))
+    _with_people(settings, lambda people: people.add(name, password))
     print(f"{name} was added")
 
 
@@ -43,8 +43,22 @@ def passwd(name: str, **flags: str | None) -> None:
 
 def listing(**flags: str | None) -> None:
     for user in _with_people(_existing(flags), People.listing):
-        added = datetime.fromtimestamp(user.created_at / 1000, UTC).strftime("%Y-%m-%d %H:%M")
-        print(f"{user.id:<50}  {user.conversation_count:>6}  {added}Z")
+        print(f"{user.id:<50}  {user.conversation_count:>6}  {_time(user.created_at)}")
+
+
+def invite(days: int, **flags: str | None) -> None:
+    """The code alone, so that a program can take it."""
+    print(_with_people(_existing(flags), lambda people: people.invite(days)))
+
+
+def invites(**flags: str | None) -> None:
+    for found in _with_people(_existing(flags), People.invites):
+        print(f"{found.id}  {_time(found.created_at)}  {_time(found.expires_at)}")
+
+
+def revoke(invite: str, **flags: str | None) -> None:
+    _with_people(_existing(flags), lambda people: people.revoke(invite))
+    print("the invite was revoked")
 
 
 def token(name: str, **flags: str | None) -> None:
@@ -66,6 +80,10 @@ def new_password(name: str) -> str:
         password = _first_line()
     check_password(password)
     return password
+
+
+def _time(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%MZ")
 
 
 def _asked(name: str) -> str:

@@ -10,6 +10,7 @@ from caesura.agents.loader import BUILTIN, Catalog
 from caesura.agents.loader import schema as schema_of
 from caesura.agents.models import DEFAULT, default_model
 from caesura.agents.tools.registry import standard
+from caesura.core import shown
 from caesura.settings import Settings
 
 
@@ -17,7 +18,7 @@ def check(directory: Path) -> int:
     """The exit code: 1 when there is a fault."""
     catalog = Catalog(directory, standard().names)
     for fault in catalog.faults:
-        print(fault)
+        print(shown.line(str(fault)))
     if catalog.faults:
         return 1
     good = [agent.name for agent in catalog.agents() if agent.path.parent != BUILTIN]
@@ -38,6 +39,7 @@ def listing(agents_dir: str | None) -> None:
         primary = agent.spec.graph or agent.spec.model.class_ or agent.spec.model.primary
         model = default if primary == DEFAULT else primary
         origin = "ships with Caesura" if agent.path.parent == BUILTIN else str(agent.path)
-        print(f"{mark} {agent.name:<24} {model:<24} {origin}\n    {agent.description}")
+        print(f"{mark} {agent.name:<24} {shown.text(model):<24} {shown.text(origin)}")
+        print(f"    {shown.text(agent.description.strip())}")
     for fault in catalog.faults:
-        print(f"! {fault}")
+        print(f"! {shown.line(str(fault))}")

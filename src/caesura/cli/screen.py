@@ -8,17 +8,24 @@ from typing import TextIO, assert_never
 
 from caesura.client import ClientError
 from caesura.core import events as ev
-from caesura.core import plain
+from caesura.core import shown
 
 _DIM, _BOLD, _RED, _CYAN, _RESET = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[36m", "\x1b[0m"
-#: What a model, a tool or a file says must not move the cursor, or worse.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: Stands before every line that asks for a decision. Nobody else's text can have it.
+MARK = "▌"
+_LIKE_MARK = re.compile("[\u2503\u2589-\u2590\u2758-\u275a\U0001fb70-\U0001fb8b]")
 _LONGEST = 2_000
 _MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "✓", "not_done": "✗", "unknown": "?"}
 
 
 def clean(text: str) -> str:
-    return _CONTROL.sub("", text)
+    """What a model, a tool or a file says must not move the cursor, or pass for our own question."""
+    return _LIKE_MARK.sub(lambda found: ascii(found[0])[1:-1], shown.prose(text))
+
+
+def asking(text: str) -> str:
+    """A line that asks for a decision."""
+    return f"{MARK} {clean(text)}"
 
 
 class Screen:
@@ -52,13 +59,13 @@ class Screen:
                 if call in self._said:
                     self.note("(what was said last does not count: it is said anew)")
             case ev.ToolStarted(_, name, args):
-                self.line(f"→ {name} {_short(plain.dumps(args).decode(), 200)}", _CYAN)
+                self.line(f"→ {shown.text(name)} {_short(shown.data(args), 200)}", _CYAN)
             case ev.ToolFinished(_, name, output, status):
-                self.line(f"{_MARKS[status]} {name}: {_short(output)}", _DIM)
+                self.line(f"{_MARKS[status]} {shown.text(name)}: {_short(output)}", _DIM)
             case ev.TitleChanged(title):
                 self._title = title
             case ev.ArtifactChanged(id, version):
-                self.note(f"artifact {id}, version {version}")
+                self.note(f"artifact {shown.text(id)}, version {version}")
             case ev.InterruptClosed(id, outcome, answer):
                 if id not in self.answered:
                     self.note(f"({outcome}: {answer['decision']})" if answer else f"({outcome})")
@@ -75,7 +82,12 @@ class Screen:
 
     def line(self, text: str, style: str = "") -> None:
         self.end_line()
-        self._write(f"{text}\n", style)
+        self._write(f"{clean(text)}\n", style)
+
+    def ask(self, text: str) -> None:
+        """A line of what the person has to decide on."""
+        self.end_line()
+        self._write(f"{asking(text)}\n", _BOLD)
 
     def note(self, text: str) -> None:
         self.line(text, _DIM)
@@ -100,7 +112,7 @@ class Screen:
     def _end(self) -> None:
         self.end_line()
         if self._title is not None:
-            self.note(f"# {self._title}")
+            self.note(f"# {shown.text(self._title)}")
             self._title = None
 
     def _say(self, call: int, text: str, style: str, kind: str = "text") -> None:
@@ -108,12 +120,11 @@ class Screen:
             self.end_line()
             self._speaking = (call, kind)
             if call in self._others:
-                self._write(f"[{self._others[call]}] ", _DIM)
+                self._write(f"[{clean(shown.text(self._others[call]))}] ", _DIM)
         self._said.add(call)
-        self._write(text, style)
+        self._write(clean(text), style)
 
     def _write(self, text: str, style: str) -> None:
-        text = clean(text)
         if not text:
             return
         self._out.write(f"{style}{text}{_RESET}" if style and self._colours else text)

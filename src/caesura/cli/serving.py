@@ -37,10 +37,22 @@ def _greet(settings: Settings, address: str) -> None:
         "      every route, to try out\n"
         f"  {_program()} chat{url}\n"
         "      in another terminal: say `count to 20`, `write hello.py` or `ask me 3 questions`\n"
+        f"{_registration(settings)}"
         "Ctrl-C ends it. What runs then goes on when it starts again.",
         file=sys.stderr,
         flush=True,
     )
+
+
+def _registration(settings: Settings) -> str:
+    if settings.auth == "none":
+        return ""
+    told = {
+        "open": "Whoever reaches this address may register.",
+        "invite": f"To register, people need a code: `{_program()} user invite` prints one.",
+        "closed": f"Nobody can register: `{_program()} user add NAME` adds a person.",
+    }
+    return f"{told[settings.registers]}\n"
 
 
 def _program() -> str:

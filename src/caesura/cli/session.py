@@ -7,14 +7,14 @@ import getpass
 import os
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from typing import Any, TypeVar
 
 from caesura.cli import streams
 from caesura.cli.credentials import PASSWORD, TOKEN, Credentials
-from caesura.cli.screen import clean
 from caesura.client import Client, ClientError
 from caesura.client.patience import Waiting
+from caesura.core import shown
 from caesura.core.errors import CaesuraError
 
 T = TypeVar("T")
@@ -35,6 +35,12 @@ class Session:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(work)
+
+    async def last_conversation(self) -> str | None:
+        async with aclosing(self.client.conversations()) as found:
+            async for conversation in found:
+                return conversation.id
+        return None
 
 
 @contextmanager
@@ -86,7 +92,7 @@ def _keep(kept: Credentials, url: str, name: str, token: str) -> None:
     try:
         kept.keep(url, name, token)
     except OSError as error:
-        reason = f"{error.filename or kept.path}: {error.strerror or error}"
+        reason = shown.line(f"{error.filename or kept.path}: {error.strerror or error}")
         print(f"caesura: the token could not be kept: {reason}", file=sys.stderr)
 
 
@@ -96,11 +102,24 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) ->
     except ClientError as error:
         if error.status != 401 or not streams.human():
             raise
-        print(f"{clean(error.message)}.")
+        print(f"{shown.line(error.message)}.")
     if _line(f"Register {name} as a new person with this password? [y/N] ").lower() not in ("y", "yes"):
         raise Refused("not logged in")
-    runner.run(client.register(name, password))
+    _register(runner, client, name, password)
     return runner.run(client.login(name, password))
+
+
+def _register(runner: asyncio.Runner, client: Client, name: str, password: str) -> None:
+    try:
+        runner.run(client.register(name, password))
+    except ClientError as error:
+        if error.status != 403 or "invite" not in error.message:
+            raise
+        print(f"{shown.line(error.message)}.")
+        invite = _line("invite (nothing to leave): ")
+        if not invite:
+            raise Refused("not logged in") from error
+        runner.run(client.register(name, password, invite))
 
 
 def _line(prompt: str) -> str:

@@ -17,11 +17,11 @@ class Unreadable(CaesuraError):
 
 
 def prepare() -> None:
-    """What cannot be shown is replaced, what cannot be read is told, and what is for a closed stream is for
+    """What cannot be shown is escaped, what cannot be read is told, and what is for a closed stream is for
     nobody."""
     sys.stdout = sys.stdout or _nowhere()
     sys.stderr = sys.stderr or _nowhere()
-    how = ((sys.stdin, "strict"), (sys.stdout, "replace"), (sys.stderr, "backslashreplace"))
+    how = ((sys.stdin, "strict"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace"))
     for stream, errors in how:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)

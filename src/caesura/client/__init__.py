@@ -2,7 +2,17 @@
 
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable
-from caesura.client.values import Agent, Asked, Conversation, RunningTool, SeenTurn, Snapshot, Tree, Turn
+from caesura.client.values import (
+    Agent,
+    Asked,
+    Conversation,
+    Grant,
+    RunningTool,
+    SeenTurn,
+    Snapshot,
+    Tree,
+    Turn,
+)
 
 __all__ = [
     "Agent",
@@ -10,6 +20,7 @@ __all__ = [
     "Client",
     "ClientError",
     "Conversation",
+    "Grant",
     "Rewound",
     "RunningTool",
     "SeenTurn",

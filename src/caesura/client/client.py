@@ -10,7 +10,7 @@ from caesura.client import events, values
 from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
 from caesura.client.patience import Waiting
-from caesura.client.values import Agent, Asked, Conversation, SeenTurn, Snapshot, Tree, Turn
+from caesura.client.values import Agent, Asked, Conversation, Grant, SeenTurn, Snapshot, Tree, Turn
 from caesura.core import ids, interrupts
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Answer
@@ -67,9 +67,9 @@ class Client:
 
     # --- people and agents
 
-    async def register(self, username: str, password: str) -> str:
-        """The new person's id."""
-        body = {"username": username, "password": password}
+    async def register(self, username: str, password: str, invite: str | None = None) -> str:
+        """The new person's id. `invite` is a code, where the server asks for one."""
+        body = {"username": username, "password": password} | ({"invite": invite} if invite else {})
         made = await self._connection.request("POST", "/api/auth/register", body, repeatable=False)
         return str(made["user_id"])
 
@@ -103,10 +103,25 @@ class Client:
                 return
 
     async def tree(self, conversation_id: str) -> Tree:
-        return values.tree(await self._get(path_of("conversations", conversation_id)))
+        """The conversation with all its turns."""
+        path = path_of("conversations", conversation_id)
+        found = page = await self._get(path)
+        turns = list(page["turns"])
+        while (cursor := page.get("next")) is not None:
+            page = await self._get(path, {"cursor": cursor})
+            turns += page["turns"]
+        return values.tree({**found, "turns": turns})
 
     async def snapshot(self, conversation_id: str) -> Snapshot:
-        return values.snapshot(await self._get(path_of("conversations", conversation_id, "snapshot")))
+        """All of the active branch."""
+        path = path_of("conversations", conversation_id, "snapshot")
+        found = page = await self._get(path)
+        pages = [page["turns"]]
+        while (cursor := page.get("before")) is not None:
+            page = await self._get(path, {"cursor": cursor})
+            pages.append(page["turns"])
+        turns = [turn for earlier in reversed(pages) for turn in earlier]
+        return values.snapshot({**found, "turns": turns})
 
     async def rename(self, conversation_id: str, title: str) -> Conversation:
         path = path_of("conversations", conversation_id)
@@ -114,18 +129,21 @@ class Client:
 
     async def delete(self, conversation_id: str) -> None:
         """Stops what runs, and leaves nothing of it."""
-        patience = self._connection.patient()
-        try:
-            path = path_of("conversations", conversation_id)
-            await self._connection.request("DELETE", path, patience=patience)
-        except ClientError as error:
-            if error.status != 404 or not patience.waits:
-                raise  # else an earlier attempt did it, and only its answer was lost
+        await self._delete(path_of("conversations", conversation_id))
 
     async def branch(self, conversation_id: str, turn_id: str) -> Conversation:
         """Go on with the branch through this turn."""
         moved = await self._post(path_of("conversations", conversation_id, "branch"), {"turn_id": turn_id})
         return values.pick(Conversation, moved)
+
+    async def grants(self, conversation_id: str) -> list[Grant]:
+        """The tools that are always allowed on the active branch."""
+        found = await self._get(path_of("conversations", conversation_id, "grants"))
+        return [values.pick(Grant, item) for item in found["grants"]]
+
+    async def revoke(self, conversation_id: str, tool: str) -> None:
+        """Ask for this tool again, on every branch of the conversation, from now on."""
+        await self._delete(path_of("conversations", conversation_id, "grants", tool))
 
     # --- turns
 
@@ -152,11 +170,12 @@ class Client:
 
     async def seen(self, turn_id: str) -> SeenTurn:
         """A turn with what was said in it, what of it waits, and the cursor from which its events go on."""
-        tree = await self.tree((await self.turn(turn_id)).conversation_id)
-        found = next((seen for seen in tree.turns if seen.turn.id == turn_id), None)
-        if found is None:
+        turn = await self.turn(turn_id)
+        params = {"cursor": turn.ordinal - 1, "limit": 1}
+        found = values.tree(await self._get(path_of("conversations", turn.conversation_id), params))
+        if not found.turns:
             raise ClientError(404, "not_found", "turn not found")
-        return found
+        return found.turns[0]
 
     async def stop(self, turn_id: str) -> bool:
         """False when it had ended already. What was said is kept."""
@@ -206,6 +225,14 @@ class Client:
         """Under a key of its own each attempt is the same request to the server, which does it once."""
         made = await self._post(path, body, key=key or ids.token())
         return values.pick(Turn, made)
+
+    async def _delete(self, path: str) -> None:
+        patience = self._connection.patient()
+        try:
+            await self._connection.request("DELETE", path, patience=patience)
+        except ClientError as error:
+            if error.status != 404 or not patience.waits:
+                raise  # else an earlier attempt did it, and only its answer was lost
 
     async def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         return await self._connection.request("GET", path, params=params)

@@ -16,6 +16,8 @@ from caesura.core import plain
 
 _REFUSED_FOR_NOW = (429, 503)
 _LOST_ON_THE_WAY = (502, 504)
+#: Refused until the person does something.
+_WAITING_IS_NO_HELP = "too_many_questions"
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.InvalidURL)
 #: How a request may fail.
 FAILURES = (ClientError, httpx.RequestError, httpx.InvalidURL)
@@ -91,6 +93,8 @@ class Connection:
         if told.status == 401 and self.credentials is not None and not patience.let_in_again:
             patience.let_in_again = True
             await self.login(*self.credentials)
+        elif told.code == _WAITING_IS_NO_HELP:
+            raise told
         elif isinstance(told, Unreachable) or told.status in _REFUSED_FOR_NOW + _LOST_ON_THE_WAY:
             await patience.wait(told)
         else:
@@ -144,7 +148,13 @@ class Connection:
 
 def path_of(*parts: str) -> str:
     """A path of the native API: whatever an id has in it, it leads nowhere else."""
-    return "/".join(("/api/v2", *(quote(part, safe="", errors="replace") for part in parts)))
+    return "/".join(("/api/v2", *map(_quoted, parts)))
+
+
+def _quoted(part: str) -> str:
+    # A path that ends in `..` is the one above it, and may be another thing to delete.
+    dots = part in (".", "..")
+    return "%2E" * len(part) if dots else quote(part, safe="", errors="replace")
 
 
 def member(answer: Any, name: str) -> str:

@@ -103,6 +103,15 @@ class Asked:
     created_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A tool that is always allowed, and the turn in which that was said."""
+
+    tool: str
+    turn_id: str
+    granted_at: int
+
+
 def pick(kind: type[T], data: Data, **given: Any) -> T:
     """A value of the members that it knows."""
     names: Mapping[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import difflib
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
@@ -23,6 +23,8 @@ _SIMILAR = 0.85
 _PATIENCE = 2_000_000
 #: What it costs to look at two lines at all.
 _PAIR = 50
+#: Of longer texts only the exact place, or one that differs in white space, is looked for.
+_FUZZY_LIMIT = 256 * 1024
 _CONTEXT = 3
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _UNBROKEN = "No newline at end of file"
@@ -76,11 +78,11 @@ def check_content(content: str) -> None:
 
 
 def diff(old: str, new: str, old_name: str = "old", new_name: str = "new") -> Diff:
-    """The lines that changed, with three lines around them, as unified text and as hunks."""
-    before, after = _LINE.findall(old), _LINE.findall(new)
-    unified = difflib.unified_diff(before, after, old_name, new_name, n=_CONTEXT)
-    marked = (line if line.endswith("\n") else f"{line}\n\\ {_UNBROKEN}\n" for line in unified)
-    return Diff("".join(marked).removesuffix("\n"), tuple(_hunks(before, after)))
+    """The lines that changed, with three lines around them, as unified text and as hunks. Where it would take
+    too long to find what stayed between the first change and the last, all of that counts as changed."""
+    hunks = tuple(_hunks(_LINE.findall(old), _LINE.findall(new)))
+    head = [f"--- {old_name}", f"+++ {new_name}"] if hunks else []
+    return Diff("\n".join([*head, *(line for hunk in hunks for line in _unified(hunk))]), hunks)
 
 
 def _edit(content: str, kind: UpdateType, old: str, new: str) -> Edit:
@@ -89,7 +91,9 @@ def _edit(content: str, kind: UpdateType, old: str, new: str) -> Edit:
 
 
 def _fuzzy(content: str, old: str) -> tuple[int, int]:
-    places = _spaced(content, old) or _similar(content, old)
+    places = _spaced(content, old)
+    if not places and old.strip() and len(content) + len(old) <= _FUZZY_LIMIT:
+        places = _similar(content, old)
     if not places:
         raise BadInput("old text was not found")
     if len(places) > 1:
@@ -171,8 +175,8 @@ def _unlike(one: str, other: str) -> tuple[str, str, int]:
     return one[: len(one) - end], other[: len(other) - end], start + end
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many characters, or lines, two texts begin with in common."""
     if one == other:
         return len(one)
     unequal = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
@@ -199,8 +203,45 @@ def _newline(line: str) -> int:
     return len(line) - len(line.rstrip("\r\n"))
 
 
+class _Tired(Exception):
+    """Too many lines were compared."""
+
+
+class _Matcher(difflib.SequenceMatcher[str]):
+    """Gives up once it has compared too many lines: alike ones make it compare each with each, again and
+    again."""
+
+    _left = _PATIENCE
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> difflib.Match:
+        lines: list[str] = self.a  # type: ignore[attr-defined]
+        places: Mapping[str, Sized] = self.b2j  # type: ignore[attr-defined]
+        self._left -= sum(1 + len(places.get(line, ())) for line in lines[alo:ahi])
+        if self._left < 0:
+            raise _Tired
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+def _blocks(before: list[str], after: list[str]) -> list[difflib.Match]:
+    """The runs of lines that stayed."""
+    start = _alike(before, after)
+    end = _alike(before[start:][::-1], after[start:][::-1])
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    try:
+        inner = _Matcher(None, old, new).get_matching_blocks()
+    except _Tired:
+        inner = []
+    moved = [difflib.Match(block.a + start, block.b + start, block.size) for block in inner if block.size]
+    tail = difflib.Match(len(before) - end, len(after) - end, end)
+    found = [difflib.Match(0, 0, start), *moved, tail]
+    return [*(block for block in found if block.size), difflib.Match(len(before), len(after), 0)]
+
+
 def _hunks(before: list[str], after: list[str]) -> Iterator[Hunk]:
-    matcher = difflib.SequenceMatcher(None, before, after)
+    matcher = difflib.SequenceMatcher[str](None, (), ())
+    matcher.matching_blocks = _blocks(before, after)  # type: ignore[attr-defined]
     for group in matcher.get_grouped_opcodes(_CONTEXT):
         lines: list[tuple[Op, str]] = []
         for tag, i1, i2, j1, j2 in group:
@@ -214,6 +255,17 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[Hunk]:
         yield Hunk(
             _start(first[1], old_count), old_count, _start(first[3], new_count), new_count, tuple(lines)
         )
+
+
+def _unified(hunk: Hunk) -> Iterator[str]:
+    old, new = _range(hunk.old_start, hunk.old_lines), _range(hunk.new_start, hunk.new_lines)
+    yield f"@@ -{old} +{new} @@"
+    for op, line in hunk.lines:
+        yield f"{op} {line}" if op == "\\" else f"{op}{line}"
+
+
+def _range(start: int, count: int) -> str:
+    return str(start) if count == 1 else f"{start},{count}"
 
 
 def _marked(op: Op, lines: list[str]) -> Iterator[tuple[Op, str]]:

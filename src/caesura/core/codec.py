@@ -18,6 +18,8 @@ from caesura.core.errors import CodecError, UnknownVersion
 VERSION = 1
 #: Rows of version 1 put together and compressed: what an ended turn's log is packed into.
 PACKED = 2
+#: What a word takes beside its text.
+_DELTA = 16
 
 _CODES: dict[type[ev.Event], str] = {
     ev.TextDelta: "t",
@@ -63,6 +65,14 @@ def encode(events: Sequence[ev.Event], offsets: Sequence[int] | None = None) -> 
     if offsets is None:
         return plain.dumps([_fields(event, 0) for event in events])
     return plain.dumps([_fields(event, offset) for event, offset in zip(events, offsets, strict=True)])
+
+
+def size(event: ev.Event) -> int:
+    """How many bytes the event takes in the body of a row, about: exact where it can be large."""
+    if isinstance(event, (ev.TextDelta, ev.ReasoningDelta)):
+        text = event.text
+        return _DELTA + (len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
+    return len(plain.dumps(_fields(event, 0)))
 
 
 def pack(rows: Sequence[tuple[int, bytes]]) -> bytes:

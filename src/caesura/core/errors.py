@@ -14,8 +14,12 @@ CaesuraError
 │   ├── NothingPending      409
 │   └── AlreadyAnswered     409  carries the winner's decision
 ├── TooLarge                413
+│   ├── TooManyConversations 413  of one person
+│   └── StorageFull         413  of one person
 ├── KeyReused               422
 ├── TooManyRequests         429  carries retry_after
+│   ├── TooManyRuns         429  of one person
+│   └── TooManyQuestions    429  of one person; waiting alone does not help
 ├── Unavailable             503  carries retry_after
 ├── Fenced                  500  a run that lost its lease; never reaches a client
 ├── CodecError              500  stored bytes that cannot be read
@@ -129,6 +133,18 @@ class TooLarge(CaesuraError):
     code = "too_large"
 
 
+class TooManyConversations(TooLarge):
+    """Too many conversations: delete some"""
+
+    code = "too_many_conversations"
+
+
+class StorageFull(TooLarge):
+    """Too much is stored: delete conversations"""
+
+    code = "storage_full"
+
+
 class KeyReused(CaesuraError):
     """This Idempotency-Key was used with another body"""
 
@@ -145,6 +161,21 @@ class TooManyRequests(CaesuraError):
     def __init__(self, retry_after: int = 1, message: str | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class TooManyRuns(TooManyRequests):
+    """Too many runs at once: wait for one to end, or stop one"""
+
+    code = "too_many_runs"
+
+
+class TooManyQuestions(TooManyRequests):
+    """Too many questions wait: answer some, or stop their turns"""
+
+    code = "too_many_questions"
+
+    def __init__(self, retry_after: int = 0, message: str | None = None) -> None:
+        super().__init__(retry_after, message)
 
 
 class Unavailable(CaesuraError):

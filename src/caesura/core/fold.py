@@ -51,6 +51,8 @@ class Transcript:
     #: What was asked, and what of it before the person stopped the turn: a yes to that is none any more.
     asked: set[str] = field(default_factory=set)
     lapsed: set[str] = field(default_factory=set)
+    #: What was asked before the turn was tried again.
+    asked_before_retry: set[str] = field(default_factory=set)
     outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
     segment: int = 0
     #: Whether the segment still waits for its `SegmentEnded`.
@@ -123,7 +125,8 @@ class Transcript:
     def _begin(self, event: ev.RunStarted) -> None:
         self.segment, self.outcome, self.open = event.segment, None, True
         self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
-        self.steps = 0 if event.cause == "retry" else self.steps
+        if event.cause == "retry":
+            self.steps, self.asked_before_retry = 0, set(self.asked)
 
     def _finish(self, call: int, event: ev.ModelFinished) -> None:
         draft = self.drafts.pop(call)

@@ -10,6 +10,7 @@ from uuid import uuid4
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
 _AGENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
 def token() -> str:
@@ -39,6 +40,11 @@ def owner() -> str:
     return f"node-{token()}"
 
 
+def invite() -> str:
+    """160 random bits in 32 characters. The first eight are no secret: they name the invite."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(32))
+
+
 def error() -> str:
     """Shown to a client in place of an internal error, and written to the log beside it."""
     return f"err-{token()}"
@@ -50,3 +56,8 @@ def is_username(name: str) -> bool:
 
 def is_agent_name(name: str) -> bool:
     return _AGENT.fullmatch(name) is not None
+
+
+def is_file_name(text: str) -> bool:
+    """Whether it can name a folder: it is no path, and it is not hidden."""
+    return _FILE_NAME.fullmatch(text) is not None

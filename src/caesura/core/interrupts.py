@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
+from caesura.core import plain
 from caesura.core.errors import BadAnswer
 
 Kind = Literal["approval", "questions", "confirmation", "graph"]
@@ -59,7 +60,7 @@ class Interrupt:
     whether it took effect: to approve is to run it (again), to reject is to leave it.
     `graph` carries whatever a user's own graph asked, in `value`.
     `label` and `description` are for people, in the language of the conversation: what kind of thing
-    is asked (`执行命令`), and what exactly (`正在执行命令: npm install`).
+    is asked (`执行命令`), and what exactly (`正在执行命令: npm install`), escaped so that nothing misleads.
     """
 
     id: str
@@ -99,6 +100,11 @@ class Answer:
         return self.decision == "reject" or (
             self.decision == "fields" and any(value is False for value in self.fields.values())
         )
+
+    @property
+    def grants(self) -> bool:
+        """The person lets the call be made, and every later one of this tool too."""
+        return self.always_allow and self.decision in ("approve", "edit")
 
 
 _NO_ANSWER = Answer("reject")
@@ -164,6 +170,8 @@ def check(item: Interrupt, answer: Answer) -> Answer:
     if answer.decision not in DECISIONS[item.kind]:
         raise BadAnswer(_wrong_decision(item, answer))
     _check_length(answer.message, "message")
+    for name in ("args", "fields", "value"):
+        _check_shape(getattr(answer, name), name)
     match answer.decision:
         case "approve" | "reject" | "value":
             return answer
@@ -242,6 +250,13 @@ def _check_field(item: Field, value: Any) -> None:
         raise BadAnswer(f"field {item.name} must be one of: {', '.join(item.options)}")
     if isinstance(value, str):
         _check_length(value, f"field {item.name}")
+
+
+def _check_shape(value: Any, what: str) -> None:
+    try:
+        plain.count(value)
+    except plain.Unwieldy as error:
+        raise BadAnswer(f"{what} was not taken: {error}") from error
 
 
 def _check_length(value: str, what: str) -> None:

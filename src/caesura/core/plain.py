@@ -10,8 +10,12 @@ from typing import Any
 import orjson
 
 _INT_MAX = 2**63 - 1
-_DEPTH = 64
-_BREAKS = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]")
+#: How deep a value may be nested, and how many values it may hold: what takes long to walk is refused.
+DEEPEST = 64
+MOST_VALUES = 50_000
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
+_TOO_DEEP = f"it is nested deeper than {DEEPEST} levels"
+_BREAKS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
 def dumps(value: Any) -> bytes:
@@ -25,11 +29,20 @@ def dumps(value: Any) -> bytes:
 def line(data: bytes) -> bytes:
     """The same JSON on what everybody takes for one line: some readers also break at U+0085, U+2028 and
     U+2029, which JSON may leave as they are."""
-    return data if data.isascii() else _BREAKS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), data)
+    if not data.isascii():
+        for character, escaped in _BREAKS:
+            data = data.replace(character, escaped)
+    return data
 
 
 def loads(data: bytes | str) -> Any:
-    return orjson.loads(data)
+    """The value of JSON; a `ValueError` if it is none, of which `Unwieldy` is one."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        if "limit exceeded" in error.msg:
+            raise Unwieldy(_TOO_DEEP) from error
+        raise
 
 
 def text(value: str) -> str:
@@ -37,7 +50,49 @@ def text(value: str) -> str:
     return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
 
 
-def clean(value: Any, depth: int = _DEPTH) -> Any:
+class Unwieldy(ValueError):
+    """A value that is nested too deep or holds too much; the message says which."""
+
+
+def bounded(data: bytes, most: int = MOST_VALUES) -> tuple[Any, int]:
+    """The value of JSON that others wrote, and how many values it holds; `Unwieldy` if they are more than
+    `most` or nested too deep."""
+    if crowded(data, most):
+        raise _too_many(most)
+    value = loads(data)
+    return value, count(value, most)
+
+
+def crowded(data: bytes, most: int = MOST_VALUES) -> bool:
+    """Whether JSON holds more lists and objects than that, before any is made: to make very many makes Python
+    look for garbage again and again."""
+    return _containers(data) > most and _containers(_STRING.sub(b"", data)) > most
+
+
+def _containers(data: bytes) -> int:
+    return data.count(b"[") + data.count(b"{")
+
+
+def count(value: Any, most: int = MOST_VALUES) -> int:
+    """How many values a value of JSON holds; `Unwieldy` if they are more than `most` or nested too deep.
+    Cheap: it looks no further than that, and a deep value costs no deep recursion."""
+    counted, level = 0, [value]
+    for _ in range(DEEPEST + 1):
+        level = [item for item in level if isinstance(item, (dict, list))]
+        if not level:
+            return counted
+        counted += sum(map(len, level))
+        if counted > most:
+            raise _too_many(most)
+        level = [item for held in level for item in (held.values() if isinstance(held, dict) else held)]
+    raise Unwieldy(_TOO_DEEP)
+
+
+def _too_many(most: int) -> Unwieldy:
+    return Unwieldy(f"it holds more than {most} values")
+
+
+def clean(value: Any, depth: int = DEEPEST) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -48,10 +103,10 @@ def clean(value: Any, depth: int = _DEPTH) -> Any:
         return float(value) if math.isfinite(value) else None
     if depth == 0:
         return "…"
-    if isinstance(value, Mapping):
-        return {text(str(key)): clean(item, depth - 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [clean(item, depth - 1) for item in value]
+    if isinstance(value, Mapping):
+        return {text(str(key)): clean(item, depth - 1) for key, item in value.items()}
     return text(str(value))
 
 

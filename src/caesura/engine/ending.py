@@ -17,7 +17,7 @@ from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
 from caesura.engine.run import Run
 from caesura.log import Log
-from caesura.store import checkpoints, interrupts, turns
+from caesura.store import checkpoints, interrupts, shares, turns
 from caesura.store.turns import Turn
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,7 @@ class Ending:
             values = turns.told(turn, messages) | _settled(outcome) | {"running_ms": run.running_ms}
             turns.change(connection, turn.num, turn.epoch, **values | (turns.RELEASED if titled else {}))
             _write_down(connection, run, outcome)
+            shares.charge(connection, turn.num)
 
         last = [ev.SegmentEnded()] if titled else []
         await run.record(outcome, *last, also=rows, durable=True)
@@ -57,7 +58,7 @@ class Ending:
         if title is not None and not titled:
             await self._wait_for(title, run)
             released = ev.SegmentEnded()
-            await run.record(released, also=lambda c: turns.release(c, turn.num, turn.epoch))
+            await run.record(released, also=lambda c: _release(c, turn))
         if not isinstance(outcome, ev.Interrupted):
             await self._pack(turn)
 
@@ -71,7 +72,7 @@ class Ending:
         """The owner died between an outcome and the segment's last event: what it came to stays."""
         stream = await self._log.open(turn.num, turn.epoch)
         last = [ev.SegmentEnded()] if await self.is_open(turn) else []
-        await stream.commit(*last, also=lambda c: turns.release(c, turn.num, turn.epoch))
+        await stream.commit(*last, also=lambda c: _release(c, turn))
         if turn.ended:
             await self._pack(turn)
 
@@ -130,6 +131,11 @@ def _write_down(connection: Connection, run: Run, outcome: Outcome) -> None:
         interrupts.ask(connection, run.turn.num, run.turn.user_id, run.questions)
     elif run.agent.foreign or run.cause != "start":
         checkpoints.remove(connection, run.turn.num)
+
+
+def _release(connection: Connection, turn: Turn) -> None:
+    turns.release(connection, turn.num, turn.epoch)
+    shares.charge(connection, turn.num)
 
 
 async def _wait(event: asyncio.Event) -> None:

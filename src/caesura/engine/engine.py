@@ -9,6 +9,8 @@ from typing import Any
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
 from caesura.engine.build import Builder
+from caesura.engine.history import BYTES as HISTORY_BYTES
+from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.runner import Runner
 from caesura.engine.supervisor import Supervisor
@@ -31,15 +33,24 @@ class Engine:
         lease: float = 15.0,
         poll: float = 1.0,
         callbacks: Sequence[Any] = (),
+        history_bytes: int = HISTORY_BYTES,
     ) -> None:
-        """`callbacks` are LangChain's: they watch every model and tool call."""
+        """`callbacks` are LangChain's: they watch every model and tool call. `history_bytes` bounds what is
+        kept in memory of conversations that go on."""
         self.catalog = catalog
         self.registry = registry
         self.builder = Builder(catalog, registry, database, default_model, environ)
         self.supervisor = Supervisor(database, lease=lease, poll=poll)
         self.workspaces = workspaces
         self.runner = Runner(
-            database, log, self.builder, workspaces, limits or Limits(), self.supervisor.spawn, callbacks
+            database,
+            log,
+            self.builder,
+            workspaces,
+            limits or Limits(),
+            self.supervisor.spawn,
+            callbacks,
+            History(database, history_bytes),
         )
 
     def start(self) -> None:

@@ -30,6 +30,18 @@ class StepLimit(RunFailed):
     retryable = True
 
 
+class LogLimit(RunFailed):
+    """The turn said too much"""
+
+    code = "turn_bytes"
+
+
+class QuestionLimit(RunFailed):
+    """The agent asked too much at once"""
+
+    code = "questions"
+
+
 class TimeLimit(RunFailed):
     """The turn took too long"""
 

@@ -12,6 +12,7 @@ from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
 from caesura.core import plain
 from caesura.engine import texts, translate
+from caesura.engine.calls import REFUSED
 from caesura.engine.run import Run
 
 
@@ -97,7 +98,7 @@ class Watcher:
             self._run.say(ev.TextDelta(call, text.replace("\0", "")))
         self._open.pop(ref, None)
         self._finished.add(ref)
-        calls = tuple(plain.clean(list(translate.tool_calls(message))))
+        calls = tuple(_shown(call) for call in translate.tool_calls(message))
         reason = translate.finish_reason(message)
         await self._run.record(ev.ModelFinished(call, calls, usage_of(message), reason))
         for item in calls:
@@ -108,6 +109,16 @@ class Watcher:
             self._open[ref] = _Heard(self._run.next_call(), node, task)
             self._run.say(ev.ModelStarted(self._open[ref].call, self._run.agent.name, node, ref=ref))
         return self._open[ref].call
+
+
+def _shown(call: dict[str, Any]) -> dict[str, Any]:
+    """A call as it is told. The graph makes it as it is: only arguments too large to walk are left out."""
+    try:
+        plain.count(call["args"])
+    except plain.Unwieldy as error:
+        call = {**call, "args": {REFUSED: f"the arguments are not shown: {error}"}}
+    shown: dict[str, Any] = plain.clean(call)
+    return shown
 
 
 def void(run: Run, kept: set[str]) -> list[int]:
@@ -121,12 +132,10 @@ def refs(values: Any) -> set[str]:
     return {message.id for message in _messages(values) if message.id}
 
 
-def _messages(update: Any) -> Iterator[BaseMessage]:
+def _messages(update: Any, depth: int = plain.DEEPEST) -> Iterator[BaseMessage]:
+    """Where messages stand in a state, no state is nested deep: what lies deeper is none of them."""
     if isinstance(update, BaseMessage):
         yield update
-    elif isinstance(update, dict):
-        for value in update.values():
-            yield from _messages(value)
-    elif isinstance(update, list | tuple):
-        for value in update:
-            yield from _messages(value)
+    elif depth and isinstance(update, dict | list | tuple):
+        for value in update.values() if isinstance(update, dict) else update:
+            yield from _messages(value, depth - 1)

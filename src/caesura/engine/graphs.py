@@ -17,7 +17,7 @@ from langgraph.types import Interrupt as Question
 
 from caesura.core import events as ev
 from caesura.core import fold, ids, plain
-from caesura.core.interrupts import Answer, Interrupt, answer_dict
+from caesura.core.interrupts import Answer, Interrupt
 from caesura.engine import foreign, translate
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
@@ -31,7 +31,10 @@ _NOTHING = object()
 async def advance(run: Run) -> dict[str, Interrupt]:
     """Let the graph work. What it asks then, by the id under which it wants the answer; if anything."""
     config: Any = {
-        "configurable": {"thread_id": thread_id(run.turn.num, run.turn.epoch)},
+        "configurable": {
+            "thread_id": thread_id(run.turn.num, run.turn.epoch),
+            "refusals": _refusals(run),
+        },
         "recursion_limit": run.limits.steps,
         "callbacks": list(run.callbacks),
     }
@@ -104,5 +107,18 @@ def _asked(run: Run, question: Question) -> Interrupt:
 
 
 def _resumed(answer: Answer) -> Any:
-    """The answer in the words of who asked: a graph gets the bare value it asked for."""
-    return answer.value if answer.decision == "value" else answer_dict(answer)
+    """The bare value that the graph asked for. A refusal is `False`, so that `if interrupt(…)` is one too."""
+    return answer.value if answer.decision == "value" else False
+
+
+def _refusals(run: Run) -> list[dict[str, Any]]:
+    """What was refused in this attempt at the turn, in the order in which it was asked: a node that runs
+    again from its top finds its earlier refusals here. Another attempt asks everything anew."""
+    return [
+        {"interrupt": item.graph_id, "value": item.interrupt.value, "message": item.answer.message}
+        for item in run.asked
+        if item.answer is not None
+        and item.answer.decision == "reject"
+        and item.interrupt.kind == "graph"
+        and item.interrupt.id not in run.transcript.asked_before_retry
+    ]

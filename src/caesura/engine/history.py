@@ -8,33 +8,48 @@ from typing import NamedTuple
 from langchain_core.messages import BaseMessage, HumanMessage
 from sqlalchemy import Connection
 
-from caesura.core import tree
 from caesura.core.messages import Message
 from caesura.engine import translate
 from caesura.store import turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
 
-_KEPT = 200_000
+BYTES = 256 * 1024 * 1024
+#: No person has more than this part of the memory: nobody pushes out everybody else.
+_PART = 4
+#: What a message takes beside its text.
+_MESSAGE = 1_500
+_WHOLE = 1 << 30
 
 
 class _Path(NamedTuple):
     """What was said up to and with a turn, as it ended under this epoch."""
 
+    user_id: str
     epoch: int
     messages: list[BaseMessage]
+    size: int
+
+
+class _Loaded(NamedTuple):
+    epoch: int
+    turns: list[Turn]
 
 
 class History:
     """Messages up to and with a turn, by that turn's id. A turn that has ended never changes its messages
     unless it is tried again: `forget` is for that, and the epoch tells when another process did it."""
 
-    def __init__(self, database: Database, kept: int = _KEPT) -> None:
-        """`kept` bounds how many messages are held."""
+    def __init__(self, database: Database, kept: int = BYTES) -> None:
+        """`kept` bounds how many bytes are held, about. One branch may have as many as one person may have:
+        of a longer one the model reads the end."""
         self._database = database
-        self._kept = kept
-        self._size = 0
+        self._kept, self._share = kept, max(kept // _PART, 1)
+        self.size = 0
         self._paths: OrderedDict[str, _Path] = OrderedDict()
+        #: For each person the same turns in the same order, and what they take.
+        self._of: dict[str, OrderedDict[str, None]] = {}
+        self._sizes: dict[str, int] = {}
 
     async def before(self, turn: Turn) -> list[BaseMessage]:
         """What was said on this turn's branch before it."""
@@ -42,39 +57,72 @@ class History:
             return []
         path = self._paths.get(turn.parent_id)
         if path is not None and self._database.shared:
-            parent = await self._database.read(turns.get, turn.parent_id)
-            path = path if parent.epoch == path.epoch else None
+            epoch = await self._database.read(turns.epoch, turn.parent_id)
+            path = path if epoch == path.epoch else None
         if path is None:
-            above = await self._database.read(_branch, turn.conversation_id, turn.parent_id)
-            said = [message for item in above for message in said_in(item, item.messages or [])]
-            path = _Path(above[-1].epoch, said)
+            above = await self._database.read(_branch, turn.conversation_id, turn.parent_id, self._share)
+            said = [message for item in above.turns for message in said_in(item, item.messages or [])]
+            path = _Path(turn.user_id, above.epoch, said, _size(said))
         self._keep(turn.parent_id, path)
         return path.messages
 
     def extend(self, turn: Turn, before: list[BaseMessage], messages: list[Message]) -> None:
         """The turn has ended: its branch goes on from here. The path above it is handed on, not copied."""
-        if turn.parent_id is not None and turn.parent_id in self._paths:
-            self._drop(turn.parent_id)
-        self._keep(turn.id, _Path(turn.epoch, [*before, *said_in(turn, messages)]))
+        known = self._paths.get(turn.parent_id) if turn.parent_id is not None else None
+        if turn.parent_id is not None:
+            self.forget(turn.parent_id)
+        said = said_in(turn, messages)
+        above = known.size if known is not None and known.messages is before else _size(before)
+        self._keep(turn.id, _Path(turn.user_id, turn.epoch, [*before, *said], above + _size(said)))
 
     def forget(self, turn_id: str) -> None:
-        if turn_id in self._paths:
-            self._drop(turn_id)
+        path = self._paths.pop(turn_id, None)
+        if path is None:
+            return
+        self.size -= path.size
+        self._sizes[path.user_id] -= path.size
+        own = self._of[path.user_id]
+        del own[turn_id]
+        if not own:
+            del self._of[path.user_id], self._sizes[path.user_id]
 
     def _keep(self, turn_id: str, path: _Path) -> None:
         self.forget(turn_id)
+        if path.size > self._share:
+            return  # the next turn reads its end anew
         self._paths[turn_id] = path
-        self._size += len(path.messages)
-        while self._size > self._kept and len(self._paths) > 1:
-            self._drop(next(iter(self._paths)))
-
-    def _drop(self, turn_id: str) -> None:
-        self._size -= len(self._paths.pop(turn_id).messages)
+        self.size += path.size
+        own = self._of.setdefault(path.user_id, OrderedDict())
+        own[turn_id] = None
+        self._sizes[path.user_id] = self._sizes.get(path.user_id, 0) + path.size
+        while self._sizes[path.user_id] > self._share:
+            self.forget(next(iter(own)))
+        while self.size > self._kept:
+            self.forget(next(iter(self._paths)))
 
 
 def said_in(turn: Turn, messages: list[Message]) -> list[BaseMessage]:
     return [HumanMessage(turn.content), *translate.to_langchain(messages)]
 
 
-def _branch(connection: Connection, conversation_id: str, leaf: str) -> list[Turn]:
-    return tree.branch(turns.of(connection, conversation_id), leaf)
+def _size(messages: list[BaseMessage]) -> int:
+    """What these take in memory, about."""
+    return sum(_MESSAGE + len(message.content) + _called(message) for message in messages)
+
+
+def _called(message: BaseMessage) -> int:
+    calls = getattr(message, "tool_calls", None)
+    return len(str(calls)) if calls else 0
+
+
+def _branch(connection: Connection, conversation_id: str, leaf: str, most: int) -> _Loaded:
+    """The end of a branch, of so many bytes at the most, but one turn at least."""
+    numbers: list[int] = []
+    size = 0
+    for node in turns.above(connection, conversation_id, leaf, _WHOLE):
+        size += node.size + 2 * _MESSAGE
+        if numbers and size > most:
+            break
+        numbers.append(node.num)
+    found = turns.some(connection, numbers)
+    return _Loaded(found[-1].epoch if found else 0, found)

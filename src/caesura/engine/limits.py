@@ -14,5 +14,10 @@ class Limits:
     tool: float = 120.0
     tool_output: int = 64 * 1024
     title: float = 10.0
+    #: Bytes of a turn's log, about as they are written.
+    log: int = 16 * 1024 * 1024
+    #: Questions that are asked together: how many, and how many bytes of them.
+    questions: int = 100
+    question_bytes: int = 1024 * 1024
     attempts: int = 3
     backoff: float = 0.5

@@ -78,7 +78,7 @@ class _Speaker:
         return self._call > 0
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
-        run, answer = self._run, translate.Answer()
+        run, answer, held = self._run, translate.Answer(), 0
         async with aclosing(pieces.pieces(model.runnable, prompt, run.config)) as said:
             async for piece in said:
                 run.check()
@@ -88,6 +88,9 @@ class _Speaker:
                     run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
                 if text := text_of(chunk):
                     run.say(ev.TextDelta(self._begin(), _clean(text)))
+                if chunk.tool_call_chunks:
+                    held += sum(len(call["args"] or "") for call in chunk.tool_call_chunks)
+                    run.bound(held)
                 if answer.pieces % _BREATH == 0:
                     await run.stream.breathe()
         run.check()

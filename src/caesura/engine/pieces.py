@@ -67,5 +67,9 @@ def _as_chunk(message: AIMessage) -> AIMessageChunk:
                 name=call["name"], args=plain.dumps(call["args"]).decode(), id=call["id"], index=index
             )
             for index, call in enumerate(message.tool_calls)
+        ]
+        + [
+            tool_call_chunk(name=call["name"], args=call["args"], id=call["id"])
+            for call in message.invalid_tool_calls
         ],
     )

@@ -12,6 +12,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
+from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.fold import Transcript
 from caesura.core.interrupts import Interrupt
@@ -19,6 +20,7 @@ from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.engine import cancellation
 from caesura.engine.compiled import Compiled
+from caesura.engine.failures import LogLimit
 from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
 from caesura.store.interrupts import Asked
@@ -89,17 +91,21 @@ class Run:
     cause: ev.Cause = "start"
     questions: dict[str, Interrupt] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
+    #: Bytes of the turn's log so far, about.
+    logged: int = 0
     _reserved: set[str] = field(default_factory=set)
 
     def say(self, event: ev.Event, *, soon: bool = True) -> None:
         """Append without waiting; readers see it as soon as it is on disk."""
         self.stream.put(event, soon=soon)
-        self.transcript.apply(event)
+        self._apply((event,))
+        self.bound()
 
     def note(self, *events: ev.Event, also: Also, soon: bool = True) -> None:
         """Append, with rows that belong to it, without waiting. If it fails, all that follows fails."""
         self.stream.note(*events, also=also, soon=soon)
         self._apply(events)
+        self.bound()
 
     async def record(self, *events: ev.Event, also: Also | None = None, durable: bool = False) -> Any:
         """Append, with rows that belong to it, and go on when it is on disk."""
@@ -114,6 +120,19 @@ class Run:
     def _apply(self, events: Iterable[ev.Event]) -> None:
         for event in events:
             self.transcript.apply(event)
+            self.logged += codec.size(event)
+
+    def bound(self, held: int = 0) -> None:
+        """Fail the turn once its log, with so many bytes that are still to come, is too long. What ends the
+        turn is written all the same."""
+        if self.control.stoppable and self.full(held):
+            raise self.too_long()
+
+    def full(self, held: int = 0) -> bool:
+        return self.logged + held > self.limits.log
+
+    def too_long(self) -> LogLimit:
+        return LogLimit(f"the turn came to more than {self.limits.log} bytes")
 
     def check(self) -> None:
         """Break off if the run was cancelled. Code that is not ours may have swallowed the cancellation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +13,15 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from caesura.agents import phrases
+from caesura.agents.aside import Aside
+from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
-from caesura.core import fold, ids, interrupts, language
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.engine import cancellation, loop, past, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
 from caesura.engine.ending import Ending, Outcome, Spawn, Title, failed
-from caesura.engine.failures import RunFailed, TimeLimit
+from caesura.engine.failures import QuestionLimit, RunFailed, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
@@ -54,11 +55,13 @@ class Runner:
         limits: Limits,
         spawn: Spawn,
         callbacks: Sequence[Any] = (),
+        history: History | None = None,
     ) -> None:
         self._database, self._log, self._builder = database, log, builder
         self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
         self._callbacks = tuple(callbacks)
-        self.history = History(database)
+        self.history = history or History(database)
+        self._aside = Aside("caesura-phrases")
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -120,6 +123,7 @@ class Runner:
             control=control,
             grants=set(turn.grants),
             callbacks=self._callbacks,
+            logged=sum(codec.size(item.event) for item in known.events),
         )
 
     def _begin(self, run: Run) -> Title | None:
@@ -131,8 +135,8 @@ class Runner:
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
         started = ev.RunStarted(run.agent.name, number, cause)
-        # Words that are kept as a stopped turn's answer are not void.
-        again = cause in ("adopt", "retry") and run.control.stop is None
+        # Words that are kept as the answer of a turn that is stopped, or full, are not void.
+        again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = _closings(run) if cause == "resume" else []
         place = {"segment": number, "status": "running"}
@@ -158,6 +162,8 @@ class Runner:
                 return await self._closed(run)
             if run.agent.fault is not None:
                 return failed(run.turn, run.agent.fault)
+            if run.full():
+                return failed(run.turn, run.too_long())
             if run.transcript.adoptions > _ADOPTIONS:
                 return failed(run.turn, RunFailed(f"given up after {_ADOPTIONS} attempts"))
             async with clock:
@@ -197,31 +203,43 @@ class Runner:
     # --- asking
 
     async def _ask(self, run: Run, found: dict[str, interrupts.Interrupt]) -> ev.Interrupted:
+        _check_questions(run, found.values())
         spec = run.agent.spec.interrupt
         expires = None
         if spec.enabled:
             expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
         run.questions = {
-            graph_id: replace(item, expires_at=expires) for graph_id, item in _in_order(run, found)
+            graph_id: replace(_legible(item), expires_at=expires) for graph_id, item in _in_order(run, found)
         }
         return ev.Interrupted(tuple(run.questions.values()))
 
     async def _ask_in_words(self, run: Run) -> ev.Interrupted | None:
         spec = run.agent.spec.interrupt
-        reason = phrases.detect(_last_words(run), spec.phrases) if spec.enabled else None
+        reason = await self._reason(_last_words(run), spec.phrases) if spec.enabled else None
         if reason is None:
             return None
         label = texts.confirm_label(run.language)
+        told = described.text(reason, run.language)
         item = interrupts.Interrupt(
             ids.interrupt(),
             "confirmation",
             label=label,
-            description=reason,
+            description=described.sentence(label, told, run.language) if told.size else told.text,
             reason=reason,
             fields=spec.form(run.language),
             agent=run.agent.name,
         )
         return await self._ask(run, {IN_WORDS: item})
+
+    async def _reason(self, words: str, extra: Sequence[str]) -> str | None:
+        if len(words) <= phrases.LONG:
+            return phrases.detect(words, extra)
+        return await self._aside.run(phrases.detect, words, extra)
+
+
+def _legible(item: interrupts.Interrupt) -> interrupts.Interrupt:
+    """What a tool of an operator's own has written for people may have anything in it."""
+    return replace(item, label=shown.line(item.label), description=shown.line(item.description))
 
 
 async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:
@@ -232,6 +250,18 @@ async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:
         return await graphs.advance(run)
     async with watched(run):
         return {item.id: item for item in await loop.converse(run)}
+
+
+def _check_questions(run: Run, asked: Collection[interrupts.Interrupt]) -> None:
+    if len(asked) > run.limits.questions:
+        raise QuestionLimit(
+            f"the agent asked for {len(asked)} decisions at once, and {run.limits.questions} may be"
+        )
+    size = sum(len(plain.dumps(interrupts.to_dict(item))) for item in asked)
+    if size > run.limits.question_bytes:
+        raise QuestionLimit(
+            f"what the agent asks for has {size} bytes, and {run.limits.question_bytes} may be"
+        )
 
 
 def _in_order(run: Run, found: dict[str, interrupts.Interrupt]) -> list[tuple[str, interrupts.Interrupt]]:

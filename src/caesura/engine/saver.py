@@ -16,6 +16,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_metadata,
 )
+from langgraph.checkpoint.serde.types import ERROR, RESUME
 from sqlalchemy import Connection
 
 from caesura.store import checkpoints, turns
@@ -78,6 +79,7 @@ class Saver(BaseCheckpointSaver[str]):
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         turn, epoch, ns = _place(config)
+        cut_off = any(channel == ERROR for channel, _ in writes)
         rows = [
             checkpoints.Write(
                 task_id,
@@ -87,6 +89,9 @@ class Saver(BaseCheckpointSaver[str]):
                 *self.serde.dumps_typed(value),
             )
             for idx, (channel, value) in enumerate(writes)
+            # What a node was answered that was then cut off is handed to it again. Were it kept here as well,
+            # LangGraph would take it as the answer to the node's next question too.
+            if not (cut_off and channel == RESUME)
         ]
         at = config["configurable"]["checkpoint_id"]
         await self._database.write_lightly(_put_writes, turn, epoch, ns, at, rows)

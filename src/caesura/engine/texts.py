@@ -16,6 +16,10 @@ def broken_arguments(raw: str) -> str:
     return f"The arguments were not valid JSON, so nothing was done: {raw}"
 
 
+def refused_arguments(reason: str) -> str:
+    return f"Nothing was done: {reason}."
+
+
 def refused(message: str) -> str:
     reason = f" They said: {message}" if message else ""
     return f"Not done: the person refused this call.{reason}"
@@ -41,9 +45,10 @@ def bounded(text: str, limit: int) -> str:
 
 
 def unknown_outcome(description: str, language: Language) -> str:
+    """It stands first, where the description cannot forge it or push it out of sight."""
     if language == "zh":
-        return f"{description}（服务中断，不知道此操作是否已执行。要再次执行吗？）"
-    return f"{description} (the server stopped meanwhile: it may already be done. Run it again?)"
+        return f"（服务中断，不知道此操作是否已执行。要再次执行吗？）{description}"
+    return f"(The server stopped meanwhile: it may already be done. Run it again?) {description}"
 
 
 def confirmation(fields: dict[str, Any], refuses: bool, language: Language) -> str:

@@ -22,11 +22,11 @@ from caesura.core import events as ev
 from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Answer, Interrupt
-from caesura.engine import texts, translate
+from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.run import Asks, Released, Scope
+from caesura.store import grants
 from caesura.store import tool_calls as journal
-from caesura.store import turns
 from caesura.store.interrupts import Asked
 
 logger = logging.getLogger(__name__)
@@ -35,6 +35,10 @@ logger = logging.getLogger(__name__)
 async def call(scope: Scope, asked: ToolCall) -> ToolMessage:
     """What the call came to; `Asks` where a person must be asked first."""
     return await _Call(scope, asked).result()
+
+
+class _Revoked(Exception):
+    """The tool is no longer always allowed."""
 
 
 class _Call:
@@ -52,27 +56,29 @@ class _Call:
             return self._message(known.output["text"], known.output["status"])
         if known is not None:
             self._args = known.args  # as a person may have edited them
+        if (reason := self._args.get(calls.REFUSED)) is not None:
+            return self._note(texts.refused_arguments(reason), "error")
         if self._tool is None:
             return self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
-        if translate.BROKEN in self._args:
-            return self._note(texts.broken_arguments(self._args[translate.BROKEN]), "error")
-        if self._tool.asks:
-            return await self._ask()
-        if known is not None and not self._tool.repeatable:
-            return await self._decided(self._approval(unknown=True), unknown=True)
-        if known is None and self._must_ask():
-            return await self._decided(self._approval())
+        if calls.BROKEN in self._args:
+            return self._note(texts.broken_arguments(self._args[calls.BROKEN]), "error")
+        if known is not None and not (self._tool.repeatable or self._tool.asks):
+            return await self._confirmed(unknown=True)
+        if self._agent.permissions.get(self._name) == "confirm":
+            return await self._confirmed()
         return await self._make()
 
-    def _must_ask(self) -> bool:
-        return self._agent.permissions.get(self._name) == "confirm" and self._name not in self._run.grants
-
-    def _approval(self, unknown: bool = False) -> Answer:
-        """The person's decision; stops the turn until there is one."""
-        given = self._given(unknown)
-        if given is None:
-            raise Asks([self._question(unknown)])
-        return given
+    async def _confirmed(self, unknown: bool = False) -> ToolMessage:
+        """As the person has decided about this very call, or about the tool for good; stops the turn until
+        there is a decision."""
+        if (given := self._given(unknown)) is not None:
+            return await self._decided(given, unknown)
+        if not unknown and self._name in self._run.grants:
+            try:
+                return await self._make(granted=True)
+            except _Revoked:
+                self._run.grants.discard(self._name)
+        raise Asks([self._question(unknown)])
 
     def _given(self, unknown: bool) -> Answer | None:
         """What the rows say was decided and not yet done, unless the person has stopped the turn since. Each
@@ -109,6 +115,8 @@ class _Call:
 
     def _asked(self, question: Interrupt) -> Answer:
         """The answer to a question of the tool itself: of each kind the first one to the first, and so on."""
+        if question.kind == "approval":
+            raise ValueError("an approval is about a call: a tool asks for a confirmation")
         self._questions[question.kind] += 1
         place, answered = self._questions[question.kind], self._answered(question.kind)
         if len(answered) < place or (answer := answered[place - 1].answer) is None:
@@ -116,7 +124,7 @@ class _Call:
             raise Asks([mine])
         return answer
 
-    async def _decided(self, answer: Answer, unknown: bool = False) -> ToolMessage:
+    async def _decided(self, answer: Answer, unknown: bool) -> ToolMessage:
         match answer.decision:
             case "reject" if unknown:
                 return self._note(texts.left_unknown(answer.message), "unknown")
@@ -126,31 +134,32 @@ class _Call:
                 return self._note(answer.message, "answered")
             case "edit":
                 self._args = answer.args or {}
-        return await self._make(grant=answer.always_allow)
+        return await self._make()
 
-    async def _ask(self) -> ToolMessage:
-        """A tool that asks runs from the top again when the answer comes: it is begun once, ended once."""
-        if self._id not in self._run.transcript.running:
-            self._run.say(self._started())
-        text, status = await self._outcome()
-        return self._note(text, status)
+    async def _make(self, granted: bool = False) -> ToolMessage:
+        """With `granted` the call is made because the tool is always allowed. That is looked up together with
+        the beginning of the call: no call begins after the grant was revoked."""
 
-    async def _make(self, grant: bool = False) -> ToolMessage:
         def begun(connection: Connection) -> None:
+            if granted and not grants.stands(connection, self._run.turn.num, self._name):
+                raise _Revoked
             journal.begin(connection, self._run.turn.num, self._id, self._name, self._args)
-            if grant:
-                turns.grant(connection, self._run.turn.num, self._run.turn.epoch, self._run.grants)
 
         assert self._tool is not None  # noqa: S101 - for the type checker
-        if grant:
-            self._run.grants.add(self._name)
-        if self._tool.repeatable:
+        events = [] if self._goes_on() else [self._started()]
+        if granted or not (self._tool.repeatable or self._tool.asks):
+            await self._run.record(*events, also=begun, durable=not self._tool.repeatable)
+        elif events:
             # Lost, it would be made again: nothing has to be safe before.
-            self._run.note(self._started(), also=begun, soon=False)
-        else:
-            await self._run.record(self._started(), also=begun, durable=True)
+            self._run.note(*events, also=begun, soon=self._tool.asks)
         text, status = await self._outcome()
-        return self._end(text, status)
+        return self._note(text, status) if self._tool.asks else self._end(text, status)
+
+    def _goes_on(self) -> bool:
+        """A tool that asks runs from the top again when the answer comes: it is begun once, ended once."""
+        begun = self._run.transcript.running.get(self._id)
+        same = begun is not None and begun.args == self._started().args
+        return same and self._tool is not None and self._tool.asks
 
     async def _outcome(self) -> tuple[str, ev.ToolStatus]:
         assert self._tool is not None  # noqa: S101 - for the type checker

@@ -10,10 +10,17 @@ from langchain_core.messages.ai import add_ai_message_chunks
 
 from caesura.core import ids, plain
 from caesura.core.messages import Message
+from caesura.engine.calls import ID_LIMIT, Calls
 
-#: What stands for arguments that were no JSON: the tool is not called, the model is told.
-BROKEN = "_broken_arguments"
-_ID_LIMIT = 200
+#: How many pieces are added at once, and how many blocks of one answer are told apart.
+_FEW = 32
+_MOST_BLOCKS = 1000
+#: How providers' own blocks name a tool call and its arguments.
+_CALL_BLOCKS = ("tool_use", "input_json_delta", "function_call", "tool_call_chunk", "tool_call")
+_BARE: dict[str, Any] = {
+    **{name: [] for name in ("tool_call_chunks", "tool_calls", "invalid_tool_calls")},
+    "additional_kwargs": {},
+}
 
 
 def to_langchain(messages: Iterable[Message]) -> list[BaseMessage]:
@@ -38,34 +45,80 @@ class Answer:
     def __init__(self) -> None:
         self.pieces = 0
         self._texts: list[str] = []
-        self._rich: list[AIMessageChunk] = []
+        self._calls = Calls()
+        self._rich = _Rich()
+        self._id: str | None = None
         self._plain = True
 
     def add(self, chunk: AIMessageChunk) -> None:
         self.pieces += 1
-        if not self._plain:
-            self._rich.append(chunk)
-        elif isinstance(chunk.content, str):
+        if self.pieces == 1:
+            self._id = chunk.id
+        if chunk.tool_call_chunks:
+            self._calls.add(chunk.tool_call_chunks)
+        if self._plain and isinstance(chunk.content, str):
             self._texts.append(chunk.content)
-            if self.pieces == 1 or _is_rich(chunk):
-                self._rich.append(chunk)
-        else:
-            said = [AIMessageChunk(content="".join(self._texts))] if any(self._texts) else []
-            self._plain, self._rich = False, [*said, *self._rich, chunk]
+            if chunk.usage_metadata or chunk.response_metadata:
+                self._rich.add(chunk, "")
+            return
+        if self._plain and any(self._texts):
+            self._rich.add(AIMessageChunk(content=""), "".join(self._texts))
+        self._plain = False
+        self._rich.add(chunk, chunk.content)
 
     def message(self) -> AIMessage:
-        whole = add_ai_message_chunks(self._rich[0], *self._rich[1:])
+        whole = self._rich.whole()
         return AIMessage(
             content="".join(self._texts) if self._plain else whole.content,
-            tool_calls=_calls(whole),
+            tool_calls=self._calls.read(),
             usage_metadata=whole.usage_metadata,
             response_metadata={
                 key: value
                 for key, value in whole.response_metadata.items()
                 if key in ("finish_reason", "stop_reason", "model_name")
             },
-            id=self._rich[0].id,
+            id=self._id,
         )
+
+
+class _Rich:
+    """Pieces that are more than plain text, added a few at a time and these sums again: adding each to all
+    that came before would copy the whole once for every piece. What they say of tool calls is left out."""
+
+    def __init__(self) -> None:
+        self._levels: list[list[AIMessageChunk]] = [[]]
+        self._places: set[Any] = set()
+
+    def add(self, chunk: AIMessageChunk, content: str | list[str | dict[Any, Any]]) -> None:
+        kept = content if isinstance(content, str) else [block for block in content if self._keeps(block)]
+        self._push(0, chunk.model_copy(update={"content": kept, **_BARE}))
+
+    def whole(self) -> AIMessageChunk:
+        return _sum([chunk for level in reversed(self._levels) for chunk in level])
+
+    def _push(self, level: int, chunk: AIMessageChunk) -> None:
+        if level == len(self._levels):
+            self._levels.append([])
+        here = self._levels[level]
+        here.append(chunk)
+        if len(here) == _FEW:
+            self._levels[level] = []
+            self._push(level + 1, _sum(here))
+
+    def _keeps(self, block: str | dict[Any, Any]) -> bool:
+        """No block that only repeats a tool call, and not more of them than can be told apart quickly."""
+        if isinstance(block, str):
+            return True
+        if block.get("type") in _CALL_BLOCKS:
+            return False
+        place = block.get("index")
+        if isinstance(place, int | str) and len(self._places) < _MOST_BLOCKS:
+            self._places.add(place)
+        return place is None or place in self._places
+
+
+def _sum(chunks: list[AIMessageChunk]) -> AIMessageChunk:
+    return add_ai_message_chunks(chunks[0], *chunks[1:]) if chunks else AIMessageChunk(content="")
 
 
 def with_own_ids(message: AIMessage, used: Iterable[str]) -> AIMessage:
@@ -75,7 +128,7 @@ def with_own_ids(message: AIMessage, used: Iterable[str]) -> AIMessage:
     calls = []
     for call in message.tool_calls:
         given = call.get("id") or ""
-        good = given and given not in taken and len(given) <= _ID_LIMIT and given == _text(given)
+        good = given and given not in taken and len(given) <= ID_LIMIT and given == _text(given)
         own = given if good else f"call-{ids.token()}"
         taken.add(own)
         calls.append({**call, "id": own, "name": _text(call["name"]), "args": plain.clean(call["args"])})
@@ -101,24 +154,3 @@ def _text(text: str) -> str:
 
 def _says_something(item: Message) -> bool:
     return item.role != "assistant" or bool(item.content or item.tool_calls)
-
-
-def _is_rich(chunk: AIMessageChunk) -> bool:
-    return bool(chunk.tool_call_chunks or chunk.usage_metadata or chunk.response_metadata)
-
-
-def _calls(whole: AIMessageChunk) -> list[Any]:
-    """The calls a model wants. LangChain completes JSON that breaks off; half of what was meant must not be
-    run, so the arguments are read once more as they came."""
-    if whole.tool_call_chunks:
-        return [_call(chunk["name"], chunk["id"], chunk["args"]) for chunk in whole.tool_call_chunks]
-    return [*whole.tool_calls, *(_call(c["name"], c["id"], c["args"]) for c in whole.invalid_tool_calls)]
-
-
-def _call(name: str | None, call_id: str | None, raw: str | None) -> dict[str, Any]:
-    try:
-        args = plain.loads(raw) if raw else {}
-    except ValueError:
-        args = None
-    known = args if isinstance(args, dict) else {BROKEN: (raw or "")[:1000]}
-    return {"name": name or "", "args": known, "id": call_id, "type": "tool_call"}

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
 
+import langsmith
 from langchain_core.callbacks import AsyncCallbackManager
 from langchain_core.tracers.context import _tracing_v2_is_enabled
 
 from caesura.engine.run import Run
+
+logger = logging.getLogger(__name__)
+
+_ASK = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2")
+#: Of a form that is gone: LangChain does nothing with these but fail.
+_GONE = ("LANGCHAIN_TRACING", "LANGCHAIN_HANDLER")
+
+
+def allow_langsmith(allowed: bool, environ: MutableMapping[str, str]) -> None:
+    """LangChain sends whole conversations to LangSmith when a variable says so. Unless it is allowed here,
+    the variable counts for nothing: it may be left over from another program."""
+    for name in _GONE:
+        environ.pop(name, None)
+    langsmith.configure(enabled=None if allowed else False)
+    asked = [name for name in _ASK if environ.get(name) == "true"]
+    if asked and not allowed:
+        logger.warning("%s is ignored: nothing is sent to LangSmith without CAESURA_LANGSMITH=true", asked[0])
 
 
 @asynccontextmanager

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import time
-from typing import Annotated, Any
-from urllib.parse import SplitResult, urlsplit
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Security
-from fastapi.exceptions import RequestValidationError
 from fastapi.security import OAuth2PasswordBearer
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from caesura.core.errors import Forbidden, Unauthenticated
+from caesura.core.errors import CaesuraError, Unauthenticated
+from caesura.http import credentials
 from caesura.http.context import Here
-from caesura.http.errors import COMMON, documented, parse_json
+from caesura.http.credentials import Credentials, Newcomer
+from caesura.http.errors import COMMON, documented
+from caesura.http.headers import USER
 from caesura.http.limits import Address
+from caesura.http.sse import HOLDER
 from caesura.http.tickets import Tickets
-from caesura.http.tokens import Tokens, stamp
-from caesura.service import tickets
-from caesura.service.people import People
+from caesura.http.tokens import Access, Tokens
+from caesura.service.people import LOCAL
 
-LOCAL = "local"
-_TRUSTED = 1.0
-_KNOWN = 10_000
+if TYPE_CHECKING:
+    from caesura.http.sse import EventStreams
+    from caesura.service.service import Service
+
+logger = logging.getLogger(__name__)
 
 router = APIRouter(prefix="/api/auth", tags=["people"])
 _bearer = OAuth2PasswordBearer(tokenUrl="/api/auth/login", auto_error=False)
-
-
-class Credentials(BaseModel):
-    username: str = Field(max_length=1000)
-    password: str = Field(max_length=5000)
 
 
 class Registered(BaseModel):
@@ -45,64 +45,68 @@ class Token(BaseModel):
 
 
 class Gate:
-    """Tells who a token or a ticket belongs to. Their row is looked at again after a second at most."""
+    """Tells who a token or a ticket belongs to. Both end as soon as their owner's password is changed."""
 
-    def __init__(
-        self, people: People, spent: tickets.Tickets, tokens: Tokens | None, origins: tuple[str, ...] = ()
-    ) -> None:
-        """Without `tokens` nobody needs one: everyone is the same local person, from these origins only."""
-        self._people, self._tokens, self._origins = people, tokens, origins
-        self._tickets = Tickets(tokens, spent) if tokens is not None else None
-        self._stamps: dict[str, tuple[float, str]] = {}
+    def __init__(self, service: Service, tokens: Tokens | None) -> None:
+        """Without `tokens` nobody needs one: everyone that the guard lets in is the same local person."""
+        self._people, self._stamps, self._tokens = service.people, service.stamps, tokens
+        self._tickets = Tickets(tokens, service.tickets) if tokens is not None else None
 
     async def login(self, username: str, password: str) -> Token:
-        user_id = await self._people.authenticate(username, password)
-        user = await self._people.get(user_id)
-        if user is None or self._tokens is None:
+        user = await self._people.authenticate(username, password)
+        if self._tokens is None:
             raise Unauthenticated
-        token = self._tokens.issue(user_id, user.password_hash)
+        token = self._tokens.issue(user.id, user.password_hash)
         return Token(access_token=token, expires_in=self._tokens.seconds)
 
-    async def enter(self, request: Request, token: str | None) -> str:
+    async def enter(self, request: Request, token: str | None) -> Access:
         if self._tokens is None:
-            return _local(request, self._origins)
+            return Access(LOCAL, "")
         if token is None:
             raise Unauthenticated
         access = self._tokens.read(token)
-        if await self._stamp(access.user_id, access.stamp) != access.stamp:
+        if await self._stamps.get(access.user_id) != access.stamp:
             raise Unauthenticated("the token is not valid")
-        return access.user_id
+        return access
 
-    async def enter_by_ticket(self, request: Request, ticket: str) -> str:
+    async def enter_by_ticket(self, request: Request, ticket: str) -> Access:
         if self._tickets is None:
-            return _local(request, self._origins)
+            return Access(LOCAL, "")
         return await self._tickets.redeem(ticket, request.url.path)
 
-    def ticket(self, user_id: str, stream: str) -> str:
-        return self._tickets.issue(user_id, stream) if self._tickets is not None else LOCAL
+    def ticket(self, access: Access, stream: str) -> str:
+        return self._tickets.issue(access, stream) if self._tickets is not None else LOCAL
 
-    async def _stamp(self, user_id: str, shown: str) -> str | None:
-        """The person's stamp. One that differs from what is shown may be too old: a password was changed."""
-        now = time.monotonic()
-        known = self._stamps.get(user_id)
-        if known is not None and known[1] == shown and now - known[0] < _TRUSTED:
-            return known[1]
-        user = await self._people.get(user_id)
-        if user is None:
-            self._stamps.pop(user_id, None)
-            return None
-        if len(self._stamps) >= _KNOWN:
-            self._stamps.clear()
-        self._stamps[user_id] = (now, stamp(user.password_hash))
-        return self._stamps[user_id][1]
+    async def watch(self, streams: EventStreams) -> None:
+        """Cut open streams whose token or ticket has ended since: looked at as often as streams ping."""
+        while self._tokens is not None:
+            await asyncio.sleep(streams.ping)
+            try:
+                await self._cut_ended(streams)
+            except CaesuraError as error:
+                logger.warning("open streams were not looked through: %s", error)
+
+    async def _cut_ended(self, streams: EventStreams) -> None:
+        held = streams.held()
+        stamps = await self._stamps.of({access.user_id for _, access in held})
+        for stream, access in held:
+            if stamps.get(access.user_id) != access.stamp:
+                stream.abort()
 
 
-async def current_user(
+async def entered(
     request: Request, here: Here, token: Annotated[str | None, Security(_bearer)] = None
-) -> str:
-    user_id = await here.gate.enter(request, token)
-    await here.limits.requests(user_id)
-    return user_id
+) -> Access:
+    return _entered(request, await here.gate.enter(request, token))
+
+
+#: What the person who asks was let in with.
+Entered = Annotated[Access, Depends(entered)]
+
+
+async def current_user(here: Here, access: Entered) -> str:
+    await here.limits.requests(access.user_id)
+    return access.user_id
 
 
 async def stream_user(
@@ -110,18 +114,33 @@ async def stream_user(
     here: Here,
     token: Annotated[str | None, Security(_bearer)] = None,
     ticket: Annotated[str | None, Query(description="From `POST /api/v2/stream-ticket`")] = None,
-) -> str:
+) -> AsyncIterator[str]:
     if token is None and ticket is not None:
-        user_id = await here.gate.enter_by_ticket(request, ticket)
+        access = await here.gate.enter_by_ticket(request, ticket)
     else:
-        user_id = await here.gate.enter(request, token)
+        access = await here.gate.enter(request, token)
+    user_id = _entered(request, access).user_id
     await here.limits.requests(user_id)
-    return user_id
+    with here.streams.room(user_id):
+        yield user_id
+
+
+def _entered(request: Request, access: Access) -> Access:
+    """Who asks is also for the log, and for a stream that ends with its token."""
+    request.scope[HOLDER], request.scope[USER] = access, access.user_id
+    return access
 
 
 async def running_user(here: Here, user_id: Annotated[str, Depends(current_user)]) -> str:
     await here.limits.runs(user_id)
     return user_id
+
+
+async def running_stream_user(
+    here: Here, user_id: Annotated[str, Depends(running_user)]
+) -> AsyncIterator[str]:
+    with here.streams.room(user_id):
+        yield user_id
 
 
 #: The person who asks.
@@ -130,14 +149,23 @@ User = Annotated[str, Depends(current_user)]
 StreamUser = Annotated[str, Depends(stream_user)]
 #: The same for what starts or resumes work, which is counted apart.
 RunningUser = Annotated[str, Depends(running_user)]
+#: The same for what starts or resumes work and streams how it goes.
+RunningStreamUser = Annotated[str, Depends(running_stream_user)]
 
 
 @router.post(
-    "/register", status_code=201, response_model=Registered, responses=documented(COMMON, 400, 413, 429, 503)
+    "/register",
+    status_code=201,
+    response_model=Registered,
+    responses=documented(COMMON, 400, 403, 413, 429, 503),
+    openapi_extra=credentials.documented(Newcomer),
 )
-async def register(here: Here, credentials: Credentials, address: Address) -> Registered:
+async def register(here: Here, request: Request, address: Address) -> Registered:
+    """Whether this is open to everybody, needs an `invite`, or is closed is a setting of the server."""
     await here.limits.registrations(address)
-    user_id = await here.service.people.register(credentials.username, credentials.password)
+    newcomer = await credentials.read(request, Newcomer)
+    people = here.service.people
+    user_id = await people.register(newcomer.username, newcomer.password, newcomer.invite)
     return Registered(message="User registered successfully", user_id=user_id)
 
 
@@ -145,52 +173,12 @@ async def register(here: Here, credentials: Credentials, address: Address) -> Re
     "/login",
     response_model=Token,
     responses=documented(COMMON, 400, 401, 413, 429, 503),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {
-                kind: {"schema": Credentials.model_json_schema()}
-                for kind in ("application/json", "application/x-www-form-urlencoded")
-            },
-        }
-    },
+    openapi_extra=credentials.documented(Credentials, form=True),
 )
 async def login(here: Here, request: Request, address: Address) -> Token:
-    credentials = await _credentials(request)
-    await here.limits.logins(credentials.username, address)
-    return await here.gate.login(credentials.username, credentials.password)
-
-
-async def _credentials(request: Request) -> Credentials:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    given: Any
-    if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
-        given = dict(await request.form())
-    else:
-        given = parse_json(await request.body())
-    try:
-        return Credentials.model_validate(given)
-    except ValidationError as error:
-        faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_url=False)]
-        raise RequestValidationError(faults) from error
-
-
-def _local(request: Request, origins: tuple[str, ...]) -> str:
-    """No token is asked for, so another web page in the same browser must not be let in."""
-    host = request.headers.get("host", "")
-    named = _split(f"//{host}")
-    if named is None or named.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise Forbidden("this server answers to its loopback name only")
-    origin = request.headers.get("origin")
-    if origin is not None and origin not in origins:
-        page = _split(origin)
-        if page is None or page.netloc != host:
-            raise Forbidden("another web page may not use this server")
-    return LOCAL
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return None
+    await here.limits.login_from(address)
+    given = await credentials.read(request, Credentials, form=True)
+    await here.limits.login_as(given.username, address)
+    token = await here.gate.login(given.username, given.password)
+    await here.limits.logged_in(given.username, address)
+    return token

@@ -1,13 +1,17 @@
-"""The bound of a request's body, whether or not it says how long it is. ASGI middleware."""
+"""The bounds of a request's body: how long it may be, whether or not it says so, and how many values it may
+hold. ASGI middleware."""
 
 from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from caesura.core.errors import TooLarge
+from caesura.core import plain
+from caesura.core.errors import BadInput, CaesuraError, TooLarge
 from caesura.http.errors import Errors
 
 LARGEST = 1024 * 1024
+#: Each value that is not of the right form becomes a fault, and each fault takes a while to be told.
+MOST_VALUES = 10_000
 
 
 class BodyLimit:
@@ -18,41 +22,58 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif _length(scope) > self._largest:
-            await self._refuse(scope, receive, send)
+            await self._refuse(TooLarge(), scope, receive, send)
         else:
             await self._watch(scope, receive, send)
 
     async def _watch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size, started = 0, False
+        body, started = bytearray(), False
+        refusal: CaesuraError | None = None
 
         async def counted() -> Message:
-            nonlocal size
+            nonlocal refusal
             message = await receive()
-            size += len(message.get("body", b""))
-            if size > self._largest:
-                raise _Exceeded
+            body.extend(message.get("body", b""))
+            whole = not message.get("more_body")
+            refusal = refusal or self._fault(body, whole)
+            if whole or refusal is not None:
+                body.clear()  # not kept for as long as the answer takes
+            if refusal is not None:
+                raise _Refused
             return message
 
         async def forward(message: Message) -> None:
             nonlocal started
             # Whoever read the body may have turned our error into one of its own.
-            if size > self._largest and not started:
-                raise _Exceeded
+            if refusal is not None and not started:
+                raise _Refused
             started = True
             await send(message)
 
         try:
             await self._app(scope, counted, forward)
-        except _Exceeded:
-            await self._refuse(scope, receive, send)
+        except _Refused:
+            await self._refuse(refusal or TooLarge(), scope, receive, send)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = self._errors.response(scope["path"], TooLarge())
+    def _fault(self, body: bytearray, whole: bool) -> CaesuraError | None:
+        if len(body) > self._largest:
+            return TooLarge()
+        if whole and len(body) > 2 * MOST_VALUES:  # a value and what parts it from the next
+            try:
+                plain.bounded(bytes(body), MOST_VALUES)
+            except plain.Unwieldy as error:
+                return BadInput(f"the body was not taken: {error}")
+            except ValueError:
+                pass  # whoever reads it says so
+        return None
+
+    async def _refuse(self, error: CaesuraError, scope: Scope, receive: Receive, send: Send) -> None:
+        response = self._errors.response(scope["path"], error)
         response.headers["connection"] = "close"  # what is still to come is not wanted
         await response(scope, receive, send)
 
 
-class _Exceeded(Exception):
+class _Refused(Exception):
     pass
 
 

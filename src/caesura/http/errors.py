@@ -17,12 +17,24 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from caesura.core import ids, plain
-from caesura.core.errors import BadInput, CaesuraError, TooManyRequests, Unauthenticated, Unavailable
+from caesura.core.errors import (
+    BadInput,
+    CaesuraError,
+    TooLarge,
+    TooManyRequests,
+    Unauthenticated,
+    Unavailable,
+)
 
 logger = logging.getLogger(__name__)
 
 _CODES = {400: "bad_input", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 _BEARER = {"www-authenticate": "Bearer"}
+#: Of the faults of one request so many are told. A name that the client chose, and a message that tells one,
+#: are not repeated to any length.
+_FAULTS = 10
+_NAME = 100
+_MESSAGE = 2000
 
 
 class Invalid(BadInput):
@@ -81,7 +93,9 @@ class Errors:
         self._forms = sorted(known, key=lambda item: len(item[0]), reverse=True)
 
     def form(self, path: str) -> Form:
-        return next(form for prefix, form in self._forms if path == prefix or path.startswith(f"{prefix}/"))
+        # A path may be `*`, or anything else that does not begin with a slash.
+        found = (form for prefix, form in self._forms if path == prefix or path.startswith(f"{prefix}/"))
+        return next(found, COMMON)
 
     def response(self, path: str, error: Exception) -> Response:
         form = self.form(path)
@@ -167,7 +181,8 @@ def _documented_headers(status: int) -> dict[str, Any]:
 def _problem(error: Exception, form: Form) -> Problem:
     match error:
         case CaesuraError() if error.status < 500 or isinstance(error, Unavailable):
-            return Problem(error.status, error.code, error.message, error, None, _headers(error))
+            message = _cut(error.message, _MESSAGE)
+            return Problem(error.status, error.code, message, error, None, _headers(error))
         case RequestValidationError():
             invalid = _invalid(error)
             return Problem(form.invalid, invalid.code, invalid.message, invalid)
@@ -183,15 +198,17 @@ def _problem(error: Exception, form: Form) -> Problem:
 def _headers(error: CaesuraError) -> dict[str, str]:
     if isinstance(error, Unauthenticated):
         return _BEARER
-    if isinstance(error, TooManyRequests | Unavailable):
+    if isinstance(error, TooManyRequests | Unavailable) and error.retry_after:
         return {"retry-after": str(error.retry_after)}
+    if isinstance(error, TooLarge):
+        return {"connection": "close"}  # what is still to come is not wanted
     return {}
 
 
 def _invalid(error: RequestValidationError) -> Invalid:
-    faults = [(_name(item["loc"]), _text(item)) for item in error.errors()]
+    faults = [(_name(item["loc"]), _text(item)) for item in error.errors()[:_FAULTS]]
     told = dict.fromkeys(f"{name}: {text}" if name else text for name, text in faults)
-    return Invalid("; ".join(list(told)[:10]), [name for name, _ in faults if name])
+    return Invalid("; ".join(told), [name for name, _ in faults if name])
 
 
 def _text(fault: Mapping[str, Any]) -> str:
@@ -203,7 +220,12 @@ def _text(fault: Mapping[str, Any]) -> str:
 def _name(location: Sequence[Any]) -> str:
     """`body.answers.0` is `answers.0` to the person who wrote the body."""
     parts = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
-    return ".".join(str(part) for part in parts if not (isinstance(part, int) and len(parts) == 1))
+    name = ".".join(str(part) for part in parts if not (isinstance(part, int) and len(parts) == 1))
+    return _cut(name, _NAME)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def parse_json(body: bytes) -> Any:

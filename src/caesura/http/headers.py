@@ -9,7 +9,10 @@ import time
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from caesura.core import ids
+from caesura.http.addresses import Addresses, shown
 from caesura.http.logs import request_id
+
+Header = tuple[bytes, bytes]
 
 logger = logging.getLogger("caesura.access")
 
@@ -30,11 +33,17 @@ _DOCS = (
     b"script-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 )
 DOCS = "/docs"
+#: Under this name a request carries the person who asks, once that is known.
+USER = "caesura.user"
+_NO_STORE = (b"cache-control", b"no-store")
+#: Of an answer that is given without the application.
+BARE = [*_SECURITY, (b"content-security-policy", _API), _NO_STORE]
 
 
 class Headers:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, addresses: Addresses = "full") -> None:
+        """`addresses` is how much of an address is logged."""
+        self._app, self._addresses = app, addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,13 +58,19 @@ class Headers:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *added]
+                message["headers"] = _decorated(list(message.get("headers", ())), added)
             await send(message)
 
         try:
             await self._app(scope, receive, decorate)
         finally:
-            _log(scope, status, time.perf_counter() - started)
+            _log(scope, status, time.perf_counter() - started, self._addresses)
+
+
+def _decorated(own: list[Header], added: list[Header]) -> list[Header]:
+    """What says nothing about being kept must not be kept. A file says when it changed: it may be."""
+    kept = any(name in (b"cache-control", b"etag") for name, _ in own)
+    return [*own, *added] if kept else [*own, *added, _NO_STORE]
 
 
 def _request_id(scope: Scope) -> bytes:
@@ -69,7 +84,7 @@ def _policy(path: str) -> bytes:
     return _DOCS if path == DOCS or path.startswith(f"{DOCS}/") else _PAGE
 
 
-def _log(scope: Scope, status: int, seconds: float) -> None:
+def _log(scope: Scope, status: int, seconds: float, addresses: Addresses) -> None:
     """The path without its query: a ticket may be in that."""
     if not logger.isEnabledFor(logging.INFO):
         return
@@ -78,5 +93,7 @@ def _log(scope: Scope, status: int, seconds: float) -> None:
         "path": scope["path"],
         "status": status,
         "ms": round(seconds * 1000, 1),
+        "user": scope.get(USER),
+        "address": shown((scope.get("client") or (None,))[0], addresses),
     }
     logger.info("%s %s %d", scope["method"], scope["path"], status, extra=fields)

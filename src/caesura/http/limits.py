@@ -1,49 +1,60 @@
-"""How often one person may do something: counted in memory, or in Redis where several processes serve."""
+"""How often one person may do something: counted in memory, or in Redis where several processes serve.
+
+To log in is bounded three times: for an address over all names, for a name from one address, and for a name
+over all addresses that its owner has not logged in from. The last one slows down a crowd that tries one
+name; its owner goes on logging in from where they always do.
+"""
 
 from __future__ import annotations
 
-import logging
+import ipaddress
 import math
-import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
-from limits import RateLimitItem, parse
-from limits.aio.storage import MemoryStorage, RedisStorage, Storage
-from limits.aio.strategies import FixedWindowRateLimiter
-from limits.errors import StorageError
 
+from caesura.core import ids
 from caesura.core.errors import TooManyRequests
+from caesura.http.tally import Tally
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
+    from caesura.http.shared_tally import SharedTally, Spawn
 
-logger = logging.getLogger(__name__)
-
-_PATIENCE = 1.0
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 #: From one address, as many people may log in as often as each may.
 _NAMES = 10
+#: From as many new addresses may each person log in, as often as from each.
+_ADDRESSES = 10
+_FAMILIAR = 10_000
+_FAMILIAR_SECONDS = 30 * 86_400
+
+#: What is counted. Each is also the label of a metric.
+KINDS = ("requests", "runs", "registrations", "login_addresses", "logins", "login_names")
 
 
 class Limits:
     def __init__(
         self,
-        redis_url: str | None = None,
+        shared: SharedTally | None = None,
         *,
         requests: str = "off",
         runs: str = "off",
         logins: str = "off",
         registrations: str = "off",
+        refused: Callable[[str], None] = lambda kind: None,
     ) -> None:
-        """Each is such as `60/minute`, or `off`."""
-        rates = {"requests": requests, "runs": runs, "logins": logins, "registrations": registrations}
-        self._rates: dict[str, RateLimitItem] = {
-            name: parse(rate) for name, rate in rates.items() if rate != "off"
+        """Each rate is such as `60/minute`, or `off`. `refused` is told the kind of each refusal."""
+        self._tallies = {
+            "requests": _tally(requests),
+            "runs": _tally(runs),
+            "registrations": _tally(registrations),
+            "login_addresses": _tally(logins, _NAMES),
+            "logins": _tally(logins),
+            "login_names": _tally(logins, _ADDRESSES),
         }
-        if (one := self._rates.get("logins")) is not None:
-            self._rates["addresses"] = type(one)(one.amount * _NAMES, one.multiples)
-        self._redis = None if redis_url is None else _client(redis_url)
-        self._limiter = FixedWindowRateLimiter(_storage(redis_url, self._redis))
+        self._shared, self._refused = shared, refused
+        self._familiar: dict[str, None] = {}
 
     async def requests(self, user_id: str) -> None:
         await self._hit("requests", user_id)
@@ -51,53 +62,90 @@ class Limits:
     async def runs(self, user_id: str) -> None:
         await self._hit("runs", user_id)
 
-    async def logins(self, username: str, address: str) -> None:
-        """Counted for the name from this address, and for the address over all names."""
-        await self._hit("logins", username, address)
-        await self._hit("addresses", address)
-
     async def registrations(self, address: str) -> None:
         await self._hit("registrations", address)
 
-    async def aclose(self) -> None:
-        if self._redis is not None:
-            await self._redis.aclose()
+    async def login_from(self, address: str) -> None:
+        """Comes first: only an address within its bound gets a count for a name."""
+        await self._hit("login_addresses", address)
 
-    async def _hit(self, what: str, *who: str) -> None:
-        rate = self._rates.get(what)
-        if rate is None:
+    async def login_as(self, username: str, address: str) -> None:
+        """What cannot be a name has no count of its own."""
+        if not ids.is_username(username):
             return
-        try:
-            if await self._limiter.hit(rate, what, *who):
-                return
-            reset = (await self._limiter.get_window_stats(rate, what, *who)).reset_time
-        except StorageError as error:
-            # Better to let some through than to refuse everyone because a counter is away.
-            logger.warning("cannot count %s: %s", what, error)
+        await self._hit("logins", username, address)
+        if not await self._is_familiar(username, address):
+            await self._hit("login_names", username)
+
+    async def logged_in(self, username: str, address: str) -> None:
+        if self._tallies["login_names"] is None:
             return
-        raise TooManyRequests(max(math.ceil(reset - time.time()), 1))
+        key = _key("familiar", username, address)
+        self._familiar.pop(key, None)
+        self._familiar[key] = None
+        if len(self._familiar) > _FAMILIAR:
+            del self._familiar[next(iter(self._familiar))]
+        if self._shared is not None:
+            await self._shared.remember(key, _FAMILIAR_SECONDS)
+
+    async def aclose(self) -> None:
+        if self._shared is not None:
+            await self._shared.aclose()
+
+    async def _is_familiar(self, username: str, address: str) -> bool:
+        if self._tallies["login_names"] is None:
+            return True
+        key = _key("familiar", username, address)
+        return key in self._familiar or (self._shared is not None and await self._shared.remembers(key))
+
+    async def _hit(self, kind: str, *who: str) -> None:
+        tally = self._tallies[kind]
+        if tally is None:
+            return
+        key, wait = _key(kind, *who), None
+        if self._shared is not None:
+            wait = await self._shared.hit(key, tally.amount, tally.seconds)
+        if wait is None:
+            wait = tally.hit(key)
+        if wait > 0:
+            self._refused(kind)
+            raise TooManyRequests(max(math.ceil(wait), 1))
+
+
+def shared(redis_url: str | None, spawn: Spawn) -> SharedTally | None:
+    if redis_url is None:
+        return None
+    from caesura.http.shared_tally import SharedTally  # takes a moment to load, and few need it
+
+    return SharedTally(redis_url, spawn)
 
 
 async def address_of(request: Request) -> str:
-    return request.client.host if request.client else ""
+    return network(request.client.host) if request.client else ""
 
 
 Address = Annotated[str, Depends(address_of)]
 
 
-def _client(redis_url: str) -> Redis:
-    from redis.asyncio import Redis  # takes a moment to load, and few need it
+def network(host: str) -> str:
+    """What counts as one address: of IPv6 the first 64 bits, for whoever has one address has all of those."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, 64), strict=False))
 
-    return Redis.from_url(redis_url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
+
+def _key(*parts: str) -> str:
+    return "|".join(parts)
 
 
-def _storage(redis_url: str | None, client: Redis | None) -> Storage:
-    if redis_url is None or client is None:
-        return MemoryStorage()
-    return RedisStorage(
-        f"async+{redis_url}",
-        wrap_exceptions=True,
-        implementation="redispy",
-        key_prefix="caesura:limits",
-        connection_pool=client.connection_pool,  # type: ignore[arg-type]
-    )
+def _tally(rate: str, times: int = 1) -> Tally | None:
+    if rate == "off":
+        return None
+    amount, _, unit = rate.partition("/")
+    return Tally(int(amount) * times, _SECONDS[unit])

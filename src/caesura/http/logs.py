@@ -9,7 +9,7 @@ import time
 from contextvars import ContextVar
 from typing import Any
 
-from caesura.core import plain
+from caesura.core import plain, shown
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
@@ -29,7 +29,8 @@ def configure(level: str, form: str) -> None:
 
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return plain.dumps({key: value for key, value in self._fields(record).items() if value}).decode()
+        known = {key: value for key, value in self._fields(record).items() if value}
+        return shown.json(plain.dumps(known).decode())
 
     def _fields(self, record: logging.LogRecord) -> dict[str, Any]:
         extra = {key: value for key, value in vars(record).items() if key not in _OWN}
@@ -55,10 +56,11 @@ class TextFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """On one line, so that nobody can make up lines."""
-        return "".join(
-            c if c.isprintable() else c.encode("unicode_escape").decode()
-            for c in super().formatMessage(record)
-        )
+        return shown.line(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        """Of several lines, none of which can pass for the line of another record."""
+        return "\n".join(f"    {shown.line(line)}" for line in super().formatException(ei).splitlines())
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from fastapi import APIRouter, Response
 from prometheus_client import (
@@ -15,8 +15,17 @@ from prometheus_client import (
 )
 
 from caesura.core import events as ev
-from caesura.core.errors import Unavailable
+from caesura.core.errors import (
+    CaesuraError,
+    StorageFull,
+    TooManyConversations,
+    TooManyQuestions,
+    TooManyRuns,
+    Unavailable,
+)
+from caesura.http.connections import Standing
 from caesura.http.context import Here
+from caesura.http.limits import KINDS
 from caesura.http.sse import EventStreams
 from caesura.log.stream import Batch
 from caesura.service.service import Service
@@ -29,6 +38,8 @@ _OUTCOMES: dict[type[ev.Event], str] = {
     ev.Stopped: "stopped",
     ev.Interrupted: "interrupted",
 }
+
+_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull)
 
 router = APIRouter(tags=["health"])
 
@@ -56,9 +67,45 @@ class Metrics:
         self._waiting = Gauge(
             "caesura_interrupts_waiting", "Questions that wait for a person", registry=registry
         )
+        self._refused = Counter(
+            "caesura_requests_refused", "Requests over a rate, by kind", ["kind"], registry=registry
+        )
+        self._connections = Gauge(
+            "caesura_connections_open", "Connections of clients to this process", registry=registry
+        )
+        self._unwelcome = Counter(
+            "caesura_connections_refused",
+            "Connections above a bound, of one address or of the server",
+            ["bound"],
+            registry=registry,
+        )
+        self._over_share = Counter(
+            "caesura_share_refused", "Requests over a person's share", ["limit"], registry=registry
+        )
+        self._history = Gauge(
+            "caesura_history_bytes", "Conversations that are kept in memory here", registry=registry
+        )
+        for limit in _LIMITS:
+            self._over_share.labels(limit.code)
         self._begun: dict[int, int] = {}
         for outcome in _OUTCOMES.values():
             self._outcomes.labels(outcome)
+        for kind in KINDS:
+            self._refused.labels(kind)
+        for standing in (Standing.GREEDY, Standing.CROWDED):
+            self._unwelcome.labels(standing.value)
+
+    def refused(self, kind: str) -> None:
+        """A request was over a rate."""
+        self._refused.labels(kind).inc()
+
+    def connections(self, open_: Sized) -> None:
+        """Show how many of these there are."""
+        self._connections.set_function(lambda: len(open_))
+
+    def unwelcome(self, bound: str) -> None:
+        """A connection was above a bound."""
+        self._unwelcome.labels(bound).inc()
 
     def committed(self, seconds: float, batches: Sequence[Batch]) -> None:
         self._commit.observe(seconds)
@@ -71,6 +118,9 @@ class Metrics:
                     self._count(turn, at, event)
                 elif turn in self._begun:
                     self._first.observe(max(at - self._begun.pop(turn), 0) / 1000)
+
+    def over_share(self, error: CaesuraError) -> None:
+        self._over_share.labels(error.code).inc()
 
     def _count(self, turn: int, at: int, event: ev.Event) -> None:
         if isinstance(event, ev.RunStarted):
@@ -88,6 +138,7 @@ class Metrics:
     async def text(self, service: Service, streams: EventStreams) -> bytes:
         self._running.set(service.engine.supervisor.count)
         self._streams.set(len(streams))
+        self._history.set(service.engine.runner.history.size)
         try:
             figures = await service.figures()
         except Unavailable:

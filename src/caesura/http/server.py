@@ -11,53 +11,19 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from caesura.core.errors import StartupError
-from caesura.http.sse import TRANSPORT, Outlet
+from caesura.http.addresses import Addresses
+from caesura.http.connections import Connections, room
+from caesura.http.protocol import Protocol
+from caesura.http.sse import Outlet
 
 logger = logging.getLogger(__name__)
 
+#: The most connections that wait to be taken.
+_BACKLOG = 2048
+
 Drain = Callable[[float], Awaitable[None]]
-
-
-class Protocol(HttpToolsProtocol):
-    """Hands the transport on to streams, which must be able to cut a connection, and waits for a request no
-    longer than it may take."""
-
-    #: Seconds after which the system gives up on a peer that confirms nothing.
-    silence = 30.0
-    #: Seconds in which a request must have come, to its last byte.
-    patience = 60.0
-    _late: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._late = self.loop.call_later(self.patience, transport.close)
-        found = transport.get_extra_info("socket")
-        if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
-            option = getattr(socket, "TCP_USER_TIMEOUT", None)
-            if option is not None:
-                found.setsockopt(socket.IPPROTO_TCP, option, int(self.silence * 1000))
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
-        if self._late is None:
-            self._late = self.loop.call_later(self.patience, self.transport.close)
-
-    def on_message_complete(self) -> None:
-        super().on_message_complete()
-        self._came()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._came()
-
-    def _came(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
 
 
 class Server(uvicorn.Server):
@@ -71,14 +37,28 @@ class Server(uvicorn.Server):
         silence: float = Protocol.silence,
         patience: float = Protocol.patience,
         proxies: Sequence[str] = (),
+        connections: Connections | None = None,
+        addresses: Addresses = "full",
     ) -> None:
         """`drain` lets go of all runs within the seconds it is given; `abort` cuts all streams. `proxies` are
-        believed when they say whom they speak for."""
-        protocol = type("Protocol", (Protocol,), {"silence": silence, "patience": patience})
+        believed when they say whom they speak for. `addresses` is how much of an address is logged."""
+        most, reserve = room()
+        self._connections = Connections(most, most, proxies) if connections is None else connections
+        own = {
+            "silence": silence,
+            "patience": patience,
+            "idle": min(Protocol.idle, patience),
+            "limits": self._connections,
+            "addresses": addresses,
+        }
+        protocol = type("Protocol", (Protocol,), own)
         super().__init__(
             uvicorn.Config(
                 Outlet(app),
                 http=protocol,
+                ws="none",
+                # So many connections may be taken at once, before any of them can be refused.
+                backlog=min(_BACKLOG, reserve // 2),
                 lifespan="off",
                 log_config=None,
                 access_log=False,
@@ -94,6 +74,12 @@ class Server(uvicorn.Server):
         with self.capture_signals():
             await self._serve(sockets)
             self._captured_signals.clear()  # it was obeyed: this is an end in good order
+
+    async def on_tick(self, counter: int) -> bool:
+        """uvicorn calls it ten times a second."""
+        if counter % 10 == 0:
+            self._connections.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         logger.info("shutting down")
@@ -125,7 +111,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host.strip("[]"), port))
-        made.listen(2048)
+        made.listen(_BACKLOG)
     except OSError as error:
         made.close()
         raise StartupError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error

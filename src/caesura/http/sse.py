@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from caesura.core.errors import CaesuraError
+from caesura.core.errors import CaesuraError, TooManyRequests
+from caesura.http.headers import USER
+
+if TYPE_CHECKING:
+    from caesura.http.tokens import Access
 
 logger = logging.getLogger(__name__)
 
 #: Under this name a server that can cut connections hands its transport on, as an ASGI extension.
 TRANSPORT = "caesura.transport"
+#: Under this name of the scope stands the `Access` of whoever asks.
+HOLDER = "caesura.holder"
 _OUTLET = "caesura.outlet"
+#: Seconds after which a person with too many streams may try again.
+_RETRY = 5
 PING = b": ping\n\n"
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -57,10 +67,13 @@ def schema(names: Iterable[str] = ()) -> dict[str, Any]:
 class EventStreams:
     """The open streams of this process."""
 
-    def __init__(self, ping: float = 15.0, ttl: float = 30.0) -> None:
-        """`ping` is how long a stream may be silent; `ttl` how long a reader may take nothing."""
-        self.ping, self.ttl = ping, ttl
+    def __init__(self, ping: float = 15.0, ttl: float = 30.0, each: int = 100) -> None:
+        """`ping` is how long a stream may be silent; `ttl` how long a reader may take nothing; `each` how
+        many streams one person may have."""
+        self.ping, self.ttl, self._each = ping, ttl, each
         self._open: set[EventStream] = set()
+        #: How many streams each person has, with those that are about to open.
+        self._people: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._open)
@@ -71,16 +84,40 @@ class EventStreams:
         """A response that sends these frames, several at once where there are several."""
         return EventStream(frames, self, headers or {})
 
+    def held(self) -> list[tuple[EventStream, Access]]:
+        """The streams that somebody was let in for, and who that is."""
+        return [(stream, stream.holder) for stream in self._open if stream.holder is not None]
+
     def abort(self) -> None:
         """Cut every stream, so that its reader comes back: a good end would say that all was sent."""
         for stream in list(self._open):
             stream.abort()
 
+    @contextmanager
+    def room(self, user_id: str) -> Iterator[None]:
+        """Keep room for one more stream of this person, or `TooManyRequests`."""
+        if self._people[user_id] >= self._each:
+            raise TooManyRequests(_RETRY, "too many open streams")
+        self._people[user_id] += 1
+        try:
+            yield
+        finally:
+            self._left(user_id)
+
     def opened(self, stream: EventStream) -> None:
         self._open.add(stream)
+        if stream.user_id is not None:
+            self._people[stream.user_id] += 1
 
     def closed(self, stream: EventStream) -> None:
         self._open.discard(stream)
+        if stream.user_id is not None:
+            self._left(stream.user_id)
+
+    def _left(self, user_id: str) -> None:
+        self._people[user_id] -= 1
+        if not self._people[user_id]:
+            del self._people[user_id]
 
 
 class EventStream(Response):
@@ -96,15 +133,19 @@ class EventStream(Response):
         own = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         self.raw_headers = [*HEADERS, *own]
         self._frames, self._streams = frames, streams
+        self.holder: Access | None = None
         self._transport: asyncio.Transport | None = None
         self._main: asyncio.Task[Any] | None = None
         self._sending = False
         self._sent_at = 0.0
         self._sent = 0
         self._over = self._cut = False
+        self.user_id: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._transport = scope.get("extensions", {}).get(TRANSPORT)
+        self.holder = scope.get(HOLDER)
+        self.user_id = scope.get(USER)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         if (outlet := scope.get(_OUTLET)) is not None:
             outlet.append(self)

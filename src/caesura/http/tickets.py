@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caesura.core import ids
 from caesura.core.errors import Unauthenticated
-from caesura.http.tokens import Tokens
+from caesura.http.tokens import Access, Tokens
 from caesura.service import tickets
 
 SECONDS = 60
@@ -12,19 +12,20 @@ _AUDIENCE = "caesura:stream"
 
 
 class Tickets:
-    """A ticket opens one stream, for one person, once."""
+    """A ticket opens one stream, for one person, once. It ends with the token that it was given for."""
 
     def __init__(self, tokens: Tokens, spent: tickets.Tickets) -> None:
         self._tokens, self._spent = tokens, spent
 
-    def issue(self, user_id: str, stream: str) -> str:
-        return self._tokens.sign(_AUDIENCE, SECONDS, sub=user_id, stream=stream, jti=ids.token())
+    def issue(self, access: Access, stream: str) -> str:
+        claims = {"sub": access.user_id, "stamp": access.stamp, "stream": stream, "jti": ids.token()}
+        return self._tokens.sign(_AUDIENCE, SECONDS, **claims)
 
-    async def redeem(self, ticket: str, stream: str) -> str:
+    async def redeem(self, ticket: str, stream: str) -> Access:
         """Whose ticket it was."""
-        claims = self._tokens.verify(ticket, _AUDIENCE, "stream", "jti")
+        claims = self._tokens.verify(ticket, _AUDIENCE, "stamp", "stream", "jti")
         if claims["stream"] != stream:
             raise Unauthenticated("the ticket is for another stream")
-        user_id = str(claims["sub"])
-        await self._spent.spend(user_id, str(claims["jti"]))
-        return user_id
+        access = Access(str(claims["sub"]), str(claims["stamp"]))
+        await self._spent.spend(access.user_id, str(claims["jti"]), access.stamp)
+        return access

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import jwt
 
 from caesura.core.errors import Unauthenticated
+from caesura.store.users import stamp
 
 _ALGORITHM = "HS256"
 _ISSUER = "caesura"
@@ -57,8 +57,3 @@ class Tokens:
             )
         except jwt.PyJWTError as error:
             raise Unauthenticated("the token is not valid") from error
-
-
-def stamp(password_hash: str) -> str:
-    """Changes with the hash, whose salt nobody knows: it tells nothing about the password."""
-    return hashlib.sha256(password_hash.encode()).hexdigest()[:16]

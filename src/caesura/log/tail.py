@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from caesura.core import codec
 from caesura.core.events import Envelope
 
 _KEEP = 1024
+#: Bytes of events, about: what a tool said can be a thousand times as long as a word.
+_BYTES = 512 * 1024
 
 
 class Tail:
@@ -23,17 +26,19 @@ class Tail:
         #: The newest event there is, as far as anyone here knows.
         self._last: int | None = None
         self._events: list[Envelope] = []
+        self._size = 0
         self._waiting: dict[asyncio.Future[None], None] = {}
 
     def push(self, events: Sequence[Envelope]) -> None:
         """Add committed events and wake who waits."""
         held = self._events
         if held and events[0].seq != held[-1].seq + 1:
-            held.clear()  # another process wrote in between: the rows have it
+            self._clear()  # another process wrote in between: the rows have it
         held.extend(events)
+        self._size += sum(codec.size(item.event) for item in events)
         self._last = held[-1].seq
-        if len(held) > 2 * _KEEP:
-            del held[:-_KEEP]
+        if len(held) > 2 * _KEEP or self._size > 2 * _BYTES:
+            self._shorten()
         self.wake()
 
     def after(self, seq: int, limit: int) -> list[Envelope] | None:
@@ -57,9 +62,24 @@ class Tail:
 
     def overtaken(self) -> None:
         """Another process wrote: from here on only the rows can tell."""
-        self._events.clear()
+        self._clear()
         self._last = None
         self.wake()
+
+    def _shorten(self) -> None:
+        """Keep the newest: so many, and not too many bytes of them."""
+        kept, size = 0, 0
+        for item in reversed(self._events[-_KEEP:]):
+            more = codec.size(item.event)
+            if size + more > _BYTES:
+                break
+            kept, size = kept + 1, size + more
+        del self._events[: len(self._events) - kept]
+        self._size = size
+
+    def _clear(self) -> None:
+        self._events.clear()
+        self._size = 0
 
     def wake(self) -> None:
         self.version += 1

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.core import fold, ids, tree
+from caesura.core import ids, tree
 from caesura.core import messages as msg
-from caesura.core.errors import BadInput, NotFound
-from caesura.core.events import ToolStarted
+from caesura.core.errors import BadInput, CaesuraError, NotFound, TooManyConversations
 from caesura.core.interrupts import Interrupt
-from caesura.core.messages import Line, Message
+from caesura.core.messages import Line
 from caesura.engine.engine import Engine
+from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
+from caesura.service import pages
+from caesura.service.pages import BranchPage, TreePage
 from caesura.store import conversations as rows
-from caesura.store import events, interrupts, turns
+from caesura.store import events, turns
 from caesura.store.conversations import Conversation, Order, Page
 from caesura.store.database import Database
+from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import Turn
 
+#: Told of each request that is over a person's share.
+Refused = Callable[[CaesuraError], None]
+
 _TITLE = 200
-_EVERYTHING = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +50,25 @@ class Status:
         return bool(self.pending)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A turn with what was said in it so far, and the number of the event up to which that is. Of a live
-    turn also the model call of each message, under which more text may come, and the tools under way."""
-
-    turn: Turn
-    messages: list[Message]
-    cursor: int
-    pending: tuple[Interrupt, ...] = ()
-    calls: tuple[int | None, ...] = ()
-    running: tuple[ToolStarted, ...] = ()
+class _Leaf(NamedTuple):
+    turn_id: str
+    turn_count: int
 
 
 class Conversations:
-    def __init__(self, database: Database, log: Log, engine: Engine, default_agent: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        log: Log,
+        engine: Engine,
+        workspaces: Workspaces,
+        default_agent: str,
+        share: Share = UNBOUNDED,
+        refused: Refused = lambda error: None,
+    ) -> None:
         self._database, self._log, self._engine = database, log, engine
-        self._default_agent = default_agent
+        self._workspaces, self._default_agent = workspaces, default_agent
+        self._share, self._refused = share, refused
 
     async def create(
         self,
@@ -73,9 +80,14 @@ class Conversations:
         name = agent or self._default_agent
         self._engine.catalog.get(name)
         titled = None if title is None else _title(title)
-        return await self._database.write(
-            _create, conversation_id or ids.conversation(), user_id, name, titled
-        )
+        new = conversation_id or ids.conversation()
+        if not ids.is_file_name(new):  # its workspace has this name
+            raise BadInput("a conversation's id has letters, digits, '.', '_' and '-'")
+        try:
+            return await self._database.write(_create, new, user_id, name, titled, self._share.conversations)
+        except TooManyConversations as error:
+            self._refused(error)
+            raise
 
     async def get(self, user_id: str, conversation_id: str) -> Conversation:
         return await self._database.read(rows.get, conversation_id, user_id)
@@ -89,39 +101,58 @@ class Conversations:
         after: tuple[int, str] | None = None,
         order: Order = "created",
     ) -> Page:
-        return await self._database.read(_page, user_id, limit, offset, after, order)
+        page, logs = await self._database.read(_page, user_id, limit, offset, after, order)
+        return await asyncio.to_thread(_counted, page, logs) if logs else page
 
     async def rename(self, user_id: str, conversation_id: str, title: str) -> Conversation:
         return await self._database.write(_rename, user_id, conversation_id, _title(title))
 
     async def activate(self, user_id: str, conversation_id: str, turn_id: str) -> Conversation:
         """Go on with the branch through this turn: at the newest end below it."""
-        return await self._database.write(_activate, user_id, conversation_id, turn_id)
+        while True:
+            leaf = await self._database.read(_leaf_below, user_id, conversation_id, turn_id)
+            made = await self._database.write(_activate, user_id, conversation_id, leaf)
+            if made is not None:
+                return made
 
     async def delete(self, user_id: str, conversation_id: str) -> None:
-        """Stop what runs and leave nothing of it in any table, nor in its workspace."""
+        """Stop what runs and leave nothing of it in any table, nor in its workspace. The space of a large
+        workspace becomes free a little later."""
         live = await self._database.read(_live, user_id, conversation_id)
         for num in live:
             await self._engine.supervisor.discard(num)
         for num in await self._database.write(rows.remove, conversation_id, user_id):
             self._log.forget(num)
-        workspace = self._engine.workspaces / conversation_id
-        await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)
+            await self._engine.supervisor.discard(num)  # it may have begun meanwhile
+        await self._workspaces.discard(conversation_id)
 
-    async def tree(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
-        """The conversation and all its turns, oldest first."""
-        return await self._database.read(_tree, user_id, conversation_id)
+    async def tree(self, user_id: str, conversation_id: str, limit: int, after: int = 0) -> TreePage:
+        """The conversation and a page of all its turns, oldest first, behind the one with this ordinal."""
+        found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
+        seen = await pages.all_seen(found.turns)
+        return TreePage(found.conversation, seen, seen[-1].turn.ordinal if more else None)
 
-    async def branch(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
-        """The conversation and the turns of its active branch, oldest first."""
-        return await self._database.read(_branch, user_id, conversation_id)
+    async def branch(
+        self, user_id: str, conversation_id: str, limit: int, leaf: str | None = None
+    ) -> BranchPage:
+        """The conversation and the end of its active branch, or of the branch that ends in `leaf`."""
+        found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
+        return BranchPage(found.conversation, await pages.all_seen(found.turns), before)
 
-    async def history(self, user_id: str, conversation_id: str) -> list[Line]:
-        """What was said on the active branch, as people see it: messages with text."""
-        return await self._database.read(_history, user_id, conversation_id)
+    async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
+        """What was said on the active branch, as people see it: messages with text, oldest first. One page
+        is in memory at a time."""
+        others, told = await self._database.read(pages.first_page, user_id, conversation_id)
+        yield await pages.lines(told)
+        for numbers in others:
+            yield await pages.lines(await self._database.read(pages.told, numbers))
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
-        return await self._database.read(_status, user_id, conversation_id)
+        conversation, turn, pending, log = await self._database.read(_status, user_id, conversation_id)
+        if turn is None:
+            return Status(conversation, None, (), 0)
+        count = turn.message_count if log is None else await asyncio.to_thread(_count, turn, log)
+        return Status(conversation, turn, pending, count)
 
 
 def _title(text: str) -> str:
@@ -132,9 +163,14 @@ def _title(text: str) -> str:
 
 
 def _create(
-    connection: Connection, conversation_id: str, user_id: str, agent: str, title: str | None
+    connection: Connection,
+    conversation_id: str,
+    user_id: str,
+    agent: str,
+    title: str | None,
+    most: int | None,
 ) -> Conversation:
-    made = rows.create(connection, conversation_id, user_id, agent)
+    made = rows.create(connection, conversation_id, user_id, agent, most=most)
     if title is None:
         return made
     rows.set_title(connection, conversation_id, title)
@@ -147,40 +183,40 @@ def _rename(connection: Connection, user_id: str, conversation_id: str, title: s
     return rows.get(connection, conversation_id, user_id)
 
 
-def _activate(connection: Connection, user_id: str, conversation_id: str, turn_id: str) -> Conversation:
-    rows.get(connection, conversation_id, user_id)
-    found = turns.of(connection, conversation_id)
-    if turn_id not in {turn.id for turn in found}:
+def _leaf_below(connection: Connection, user_id: str, conversation_id: str, turn_id: str) -> _Leaf:
+    conversation = rows.get(connection, conversation_id, user_id)
+    found = turns.tree(connection, conversation_id)
+    if turn_id not in {link.id for link in found}:
         raise NotFound("turn not found")
-    rows.activate(connection, conversation_id, tree.leaf_below(found, turn_id))
+    return _Leaf(tree.leaf_below(found, turn_id), conversation.turn_count)
+
+
+def _activate(connection: Connection, user_id: str, conversation_id: str, leaf: _Leaf) -> Conversation | None:
+    """None when a turn was added since the leaf was looked for: it may be below that."""
+    if rows.lock(connection, conversation_id, user_id).turn_count != leaf.turn_count:
+        return None
+    rows.activate(connection, conversation_id, leaf.turn_id)
     return rows.get(connection, conversation_id, user_id)
 
 
 def _live(connection: Connection, user_id: str, conversation_id: str) -> list[int]:
     rows.get(connection, conversation_id, user_id)
-    found = turns.of(connection, conversation_id)
-    return [turn.num for turn in found if not turn.ended or turn.owner is not None]
+    return turns.unfinished(connection, conversation_id)
 
 
-def _tree(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
-    conversation = rows.get(connection, conversation_id, user_id)
-    return conversation, _all_seen(connection, turns.of(connection, conversation_id))
-
-
-def _branch(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Seen]]:
-    conversation = rows.get(connection, conversation_id, user_id)
-    above = tree.branch(turns.of(connection, conversation_id), conversation.active_turn)
-    return conversation, _all_seen(connection, above)
-
-
-def _status(connection: Connection, user_id: str, conversation_id: str) -> Status:
+def _status(
+    connection: Connection, user_id: str, conversation_id: str
+) -> tuple[Conversation, Turn | None, tuple[Interrupt, ...], list[events.Stored] | None]:
     conversation = rows.get(connection, conversation_id, user_id)
     if conversation.active_turn is None:
-        return Status(conversation, None, (), 0)
+        return conversation, None, (), None
     turn = turns.get(connection, conversation.active_turn)
-    waiting = turn.status == "waiting"
-    pending = tuple(item.interrupt for item in interrupts.pending(connection, turn.num)) if waiting else ()
-    return Status(conversation, turn, pending, _count(connection, turn))
+    return conversation, turn, pages.pending(connection, turn), _ahead(connection, turn)
+
+
+def _ahead(connection: Connection, turn: Turn) -> list[events.Stored] | None:
+    """The log of a turn that runs: it is ahead of the row."""
+    return None if turn.ended or turn.status == "waiting" else events.stored(connection, turn.num)
 
 
 def _page(
@@ -190,71 +226,28 @@ def _page(
     offset: int,
     after: tuple[int, str] | None,
     order: Order,
-) -> Page:
-    """One query, and one more for each conversation in which something runs."""
+) -> tuple[Page, dict[str, tuple[Turn, list[events.Stored]]]]:
+    """A page, and by conversation the logs of turns that run, until they are too much to read."""
     found = rows.page(connection, user_id, limit, offset=offset, after=after, order=order)
-    return found._replace(items=[_counted(connection, item) for item in found.items])
+    logs: dict[str, tuple[Turn, list[events.Stored]]] = {}
+    size = 0
+    for item in found.items:
+        if not item.running or item.active_turn is None or size > pages.BYTES:
+            continue
+        turn = turns.get(connection, item.active_turn)
+        if (log := _ahead(connection, turn)) is not None:
+            logs[item.id] = turn, log
+            size += sum(len(row.body) for row in log)
+    return found, logs
 
 
-def _counted(connection: Connection, item: Conversation) -> Conversation:
-    if not item.running or item.active_turn is None:
-        return item
-    return item._replace(message_count=_count(connection, turns.get(connection, item.active_turn)))
+def _counted(page: Page, logs: dict[str, tuple[Turn, list[events.Stored]]]) -> Page:
+    counts = {conversation_id: _count(turn, log) for conversation_id, (turn, log) in logs.items()}
+    items = [item._replace(message_count=counts.get(item.id, item.message_count)) for item in page.items]
+    return page._replace(items=items)
 
 
-def _count(connection: Connection, turn: Turn) -> int:
-    """How many messages the branch up to this turn shows. While it runs its log is ahead of its row."""
-    if turn.ended or turn.status == "waiting":
-        return turn.message_count
-    transcript = _transcript(connection, turn.num)
+def _count(turn: Turn, log: list[events.Stored]) -> int:
+    """How many messages the branch up to this turn shows, while its log is ahead of its row."""
     above = turn.message_count - len(msg.shown(turn.messages or ()))
-    return above + len(msg.shown(transcript.messages()))
-
-
-def _all_seen(connection: Connection, found: list[Turn]) -> list[Seen]:
-    ends = events.ends(connection, [turn.num for turn in found])
-    return [_seen(connection, turn, ends.get(turn.num, 0)) for turn in found]
-
-
-def _seen(connection: Connection, turn: Turn, end: int) -> Seen:
-    """From the row when the turn has ended; from the log, which is ahead of the row, while it is live."""
-    if turn.ended:
-        return Seen(turn, turn.messages or [], end)
-    past = events.read(connection, turn.num, 0, _EVERYTHING)
-    transcript = fold.fold(item.event for item in past)
-    waiting = turn.status == "waiting"
-    pending = tuple(item.interrupt for item in interrupts.pending(connection, turn.num)) if waiting else ()
-    messages = transcript.messages()
-    return Seen(
-        turn,
-        messages,
-        past[-1].seq if past else 0,
-        pending,
-        tuple(_calls(transcript, messages)),
-        tuple(transcript.running.values()),
-    )
-
-
-def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int | None]:
-    """The model call of each message: the drafts come last, in the order of their calls."""
-    finished = {id(message): call for call, (_, message) in transcript.calls.items()}
-    drafts = [call for call, draft in transcript.drafts.items() if draft.text or draft.reasoning]
-    for index, message in enumerate(messages):
-        place = index - len(transcript.finished)
-        yield finished.get(id(message)) if place < 0 else drafts[place]
-
-
-def _history(connection: Connection, user_id: str, conversation_id: str) -> list[Line]:
-    conversation = rows.get(connection, conversation_id, user_id)
-    told: list[Line] = []
-    for turn in tree.branch(turns.said(connection, conversation_id), conversation.active_turn):
-        told.append(("user", turn.content))
-        if turn.status in turns.ENDED:
-            told += msg.lines(turn.messages or ())
-        else:
-            told += [(m.role, m.content) for m in msg.shown(_transcript(connection, turn.num).messages())]
-    return told
-
-
-def _transcript(connection: Connection, num: int) -> fold.Transcript:
-    return fold.fold(item.event for item in events.read(connection, num, 0, _EVERYTHING))
+    return above + len(msg.shown(pages.folded(log).messages()))

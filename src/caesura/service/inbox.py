@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Connection
+
 from caesura.store import interrupts
 from caesura.store.database import Database
 from caesura.store.interrupts import Asked
@@ -11,9 +13,12 @@ class Inbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def waiting(self, user_id: str, limit: int, after: tuple[int, str] | None = None) -> list[Asked]:
-        """Oldest first; those behind the one that was made then and has that id."""
-        return await self._database.read(interrupts.inbox, user_id, limit, *([after] if after else []))
+    async def waiting(
+        self, user_id: str, limit: int, after: tuple[int, str] | None = None
+    ) -> tuple[list[Asked], bool]:
+        """Oldest first, those behind the one that was made then and has that id; and whether there are more
+        behind them."""
+        return await self._database.read(_waiting, user_id, limit, after or (-1, ""))
 
     async def get(self, user_id: str, interrupt_id: str) -> Asked:
         return await self._database.read(interrupts.get, interrupt_id, user_id)
@@ -26,3 +31,15 @@ class Inbox:
         """What of this turn was answered last."""
         asked = await self._database.read(interrupts.of, turn)
         return next((item for item in reversed(asked) if item.answer is not None), None)
+
+    async def just_decided(self, turn: int) -> bool:
+        """Whether something of this turn was answered so shortly ago that another decision may be the second
+        half of a double click."""
+        return await self._database.read(interrupts.just_answered, turn)
+
+
+def _waiting(
+    connection: Connection, user_id: str, limit: int, after: tuple[int, str]
+) -> tuple[list[Asked], bool]:
+    found = interrupts.inbox(connection, user_id, limit, after)
+    return found, bool(found) and interrupts.waits_behind(connection, user_id, found[-1])

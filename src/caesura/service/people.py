@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import Connection
 
 from caesura.core import ids
-from caesura.core.errors import BadInput, TooManyRequests, Unauthenticated
-from caesura.store import users
+from caesura.core.errors import BadInput, Forbidden, TooManyRequests, Unauthenticated
+from caesura.store import invites, users
 from caesura.store.database import Database
+from caesura.store.invites import Invite
 from caesura.store.users import User
 
+#: The one person of a server that asks for no token. Nobody else gets this name.
+LOCAL = "local"
 _SHORTEST, _LONGEST = 8, 1024
 #: So many hashes may be wanted at once; who would wait longer is told to come again.
 _LONGEST_QUEUE = 20
@@ -24,30 +28,59 @@ T = TypeVar("T")
 
 WRONG = "Incorrect username or password"
 
+#: Who may register: everybody, who has an invite, nobody.
+Registration = Literal["open", "invite", "closed"]
+
 
 class People:
-    def __init__(self, database: Database, hasher: PasswordHasher | None = None) -> None:
-        self._database = database
+    def __init__(
+        self,
+        database: Database,
+        hasher: PasswordHasher | None = None,
+        registration: Registration = "open",
+    ) -> None:
+        self._database, self._registration = database, registration
         self._hasher = hasher or PasswordHasher()
         # As many hashes at once as leave the machine alive: each takes 64 MiB.
         self._gate = asyncio.Semaphore(2)
         self._queue = 0
         self._nobody: str | None = None
 
-    async def register(self, username: str, password: str) -> str:
-        """The new person's id, which is the name."""
-        check_username(username)
-        check_password(password)
+    async def register(self, username: str, password: str, invite: str | None = None) -> str:
+        """The new person's id, which is the name, if the server lets people register."""
+        if self._registration == "closed":
+            raise Forbidden("registration is closed: ask whoever runs this server to add you")
+        if self._registration == "open":
+            return await self.add(username, password)
+        if not invite:
+            raise Forbidden("an invite is needed to register: ask whoever runs this server for a code")
+        return await self._add_invited(username, password, invite)
+
+    async def add(self, username: str, password: str) -> str:
+        """The new person's id: whoever runs the server asks for this, whether or not people may register."""
+        _check(username, password)
         await self._database.write(users.create, username, await self._hash(password))
         return username
 
-    async def authenticate(self, username: str, password: str) -> str:
-        """The person's id, or `Unauthenticated`: a wrong name costs as much time as a wrong password."""
+    async def invite(self, days: int) -> str:
+        """A code with which one person may register within these days."""
+        code = ids.invite()
+        await self._database.write(invites.create, code, days)
+        return code
+
+    async def invites(self) -> list[Invite]:
+        return await self._database.read(invites.listing)
+
+    async def revoke(self, invite: str) -> None:
+        await self._database.write(invites.revoke, invite)
+
+    async def authenticate(self, username: str, password: str) -> User:
+        """The person, or `Unauthenticated`: a wrong name costs as much time as a wrong password."""
         user = await self._database.read(users.get, username) if ids.is_username(username) else None
         known = user.password_hash if user else await self._nobodys_hash()
         if len(password) > _LONGEST or not await self._verify(known, password) or user is None:
             raise Unauthenticated(WRONG)
-        return user.id
+        return user
 
     async def get(self, user_id: str) -> User | None:
         return await self._database.read(users.get, user_id)
@@ -63,6 +96,13 @@ class People:
         """Make sure that a person without a password exists: for the one-person mode."""
         if await self.get(user_id) is None:
             await self._database.write(users.create, user_id, "!")
+
+    async def _add_invited(self, username: str, password: str, invite: str) -> str:
+        _check(username, password)
+        # Looked at first, so that a wrong code does not cost a hash.
+        await self._database.read(invites.check, invite)
+        await self._database.write(_create_invited, username, await self._hash(password), invite)
+        return username
 
     async def _hash(self, password: str) -> str:
         return await self._work(self._hasher.hash, password)
@@ -92,11 +132,23 @@ class People:
         return self._nobody
 
 
+def _create_invited(connection: Connection, username: str, password_hash: str, invite: str) -> None:
+    invites.use(connection, invite)
+    users.create(connection, username, password_hash)
+
+
+def _check(username: str, password: str) -> None:
+    check_username(username)
+    check_password(password)
+
+
 def check_username(username: str) -> None:
     if not ids.is_username(username):
         raise BadInput(
             "username must begin with a-z or 0-9 and have at most 50 characters of a-z, 0-9, '.', '_' and '-'"
         )
+    if username == LOCAL:
+        raise BadInput(f"username must not be {LOCAL!r}: it is the person of a server without log-in")
 
 
 def check_password(password: str) -> None:

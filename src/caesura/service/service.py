@@ -10,17 +10,21 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import CaesuraError, Unavailable
 from caesura.engine.engine import Engine
+from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service.agents import Agents
-from caesura.service.conversations import Conversations
+from caesura.service.conversations import Conversations, Refused
+from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
-from caesura.service.people import People
+from caesura.service.people import People, Registration
 from caesura.service.presence import Presence
+from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
-from caesura.store import interrupts, keys, turns
+from caesura.store import conversations, interrupts, keys, turns
 from caesura.store.database import Database
+from caesura.store.shares import UNBOUNDED, Share
 
 logger = logging.getLogger(__name__)
 
@@ -42,15 +46,26 @@ class Service:
         *,
         default_agent: str = "assistant",
         disconnect_grace: float = 5.0,
+        registration: Registration = "open",
+        origin: str = "",
+        share: Share = UNBOUNDED,
+        refused: Refused = lambda error: None,
     ) -> None:
+        """`origin` names the database, for those who look at the workspaces on the disk. `share` bounds what
+        each person may have; `refused` is told of each request that is over it."""
         self.engine = engine
         self._database = database
         self.presence = Presence(disconnect_grace, self._left)
-        self.people = People(database)
-        self.conversations = Conversations(database, log, engine, default_agent)
-        self.turns = Turns(database, engine, self.presence)
+        self.people = People(database, registration=registration)
+        self.stamps = Stamps(database)
+        self._workspaces = Workspaces(engine.workspaces, origin)
+        self.conversations = Conversations(
+            database, log, engine, self._workspaces, default_agent, share, refused
+        )
+        self.turns = Turns(database, engine, self.presence, share, refused)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
+        self.grants = Grants(database)
         self.agents = Agents(engine.catalog, default_agent)
         self.tickets = Tickets(database)
         engine.supervisor.started = self.presence.started
@@ -59,11 +74,13 @@ class Service:
         """Begin to work, first of all on what a process that died has left."""
         self.engine.start()
         self.engine.supervisor.spawn(self._sweep())
+        self.engine.supervisor.spawn(self._sweep_workspaces())
 
     async def drain(self, grace: float = 5.0) -> None:
         """Let go of all runs within these seconds; safe to repeat."""
         self.presence.close()
         await self.engine.drain(grace)
+        await asyncio.to_thread(self._workspaces.close)
 
     @property
     def draining(self) -> bool:
@@ -81,6 +98,15 @@ class Service:
                 await self._database.write_lightly(keys.forget_old)
             except CaesuraError as error:
                 logger.warning("old keys were not forgotten: %s", error)
+            await asyncio.sleep(_SWEEP)
+
+    async def _sweep_workspaces(self) -> None:
+        """Remove files that no conversation has any more, now and then."""
+        while True:
+            try:
+                await self._workspaces.sweep(lambda names: self._database.read(conversations.known, names))
+            except CaesuraError as error:
+                logger.warning("the workspaces were not swept: %s", error)
             await asyncio.sleep(_SWEEP)
 
     def _left(self, num: int) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import Unauthenticated
-from caesura.store import keys
+from caesura.store import keys, users
 from caesura.store.database import Database
 
 
@@ -13,11 +14,18 @@ class Tickets:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def spend(self, user_id: str, ticket_id: str) -> None:
-        """Take the ticket, or `Unauthenticated`: it was used before, or its owner is gone."""
-        # No client can send a key with a tab in it, so this is nobody's Idempotency-Key.
-        key = f"ticket\t{ticket_id}"
+    async def spend(self, user_id: str, ticket_id: str, stamp: str) -> None:
+        """Take the ticket, or `Unauthenticated`: it was used before, its owner is gone, or the password was
+        changed since the token that it was given for."""
         try:
-            await self._database.write_lightly(keys.keep, user_id, key, "", None, None)
+            await self._database.write_lightly(_spend, user_id, ticket_id, stamp)
         except IntegrityError as error:
             raise Unauthenticated("the ticket was used") from error
+
+
+def _spend(connection: Connection, user_id: str, ticket_id: str, stamp: str) -> None:
+    user = users.get(connection, user_id)
+    if user is None or user.stamp != stamp:
+        raise Unauthenticated("the ticket is not valid")
+    # No client can send a key with a tab in it, so this is nobody's Idempotency-Key.
+    keys.keep(connection, user_id, f"ticket\t{ticket_id}", "", None, None)

@@ -14,6 +14,9 @@ from caesura.core.errors import (
     Conflict,
     InterruptPending,
     RunInProgress,
+    StorageFull,
+    TooManyQuestions,
+    TooManyRuns,
     Unavailable,
 )
 from caesura.core.events import StopReason
@@ -22,10 +25,12 @@ from caesura.engine import past
 from caesura.engine.engine import Engine
 from caesura.engine.past import Past
 from caesura.service import idempotency
+from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
 from caesura.service.presence import Presence
-from caesura.store import conversations, events, interrupts, leases, turns
+from caesura.store import conversations, events, interrupts, leases, shares, turns
 from caesura.store.database import Database
+from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import OnDisconnect, Turn
 
 MESSAGE_LIMIT = 256 * 1024
@@ -56,8 +61,16 @@ class Answered(NamedTuple):
 
 
 class Turns:
-    def __init__(self, database: Database, engine: Engine, presence: Presence) -> None:
+    def __init__(
+        self,
+        database: Database,
+        engine: Engine,
+        presence: Presence,
+        share: Share = UNBOUNDED,
+        refused: Refused = lambda error: None,
+    ) -> None:
         self._database, self._engine, self._presence = database, engine, presence
+        self._share, self._refused = share, refused
 
     async def send(
         self, user_id: str, conversation_id: str, message: Message, key: Key | None = None
@@ -76,6 +89,7 @@ class Turns:
             supervisor.lease_ms,
             message.on_disconnect,
             user_id,
+            self._share,
         )
 
         def create(connection: Connection) -> Turn:
@@ -108,8 +122,13 @@ class Turns:
         if turn is not None and turn.status in ("queued", "running"):
             await self._stop(turn, "disconnect")
 
-    async def answer(self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None) -> Answered:
-        """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once."""
+    async def answer(
+        self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None, *, blind: bool = False
+    ) -> Answered:
+        """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once.
+
+        `blind` says that the request named no question: the caller chose what waits now, which the person may
+        not have seen. Within a second after another decision in the turn that is `InterruptPending`."""
         supervisor = self._engine.supervisor
         after, known = 0, None
 
@@ -119,7 +138,7 @@ class Turns:
                 raise BadInput("answers must belong to one turn")
             for item in asked:
                 self._check_edit(item.interrupt, answers[item.interrupt.id])
-            ready = interrupts.answer(connection, user_id, answers)
+            ready = interrupts.answer(connection, user_id, answers, blind=blind)
             nonlocal after, known
             num = asked[0].turn
             after = events.last(connection, num)
@@ -145,10 +164,12 @@ class Turns:
         supervisor = self._engine.supervisor
 
         def reopen(connection: Connection) -> Turn:
+            shares.hold(connection, user_id)
             turn = turns.owned(connection, turn_id, user_id)
             conversations.lock(connection, turn.conversation_id)
-            if any(other.parent_id == turn_id for other in turns.of(connection, turn.conversation_id)):
+            if turns.followed(connection, turn):
                 raise Conflict("other turns follow this one: regenerate it instead")
+            shares.check(connection, user_id, self._share)
             turns.reopen(connection, turn_id)
             conversations.activate(connection, turn.conversation_id, turn_id)
             claimed = leases.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
@@ -179,7 +200,11 @@ class Turns:
             if turn.owner == supervisor.owner and not supervisor.works_on(turn):
                 supervisor.run(turn, known())
 
-        return await idempotency.once(self._database, user_id, key, work, begun)
+        try:
+            return await idempotency.once(self._database, user_id, key, work, begun)
+        except (TooManyRuns, TooManyQuestions, StorageFull) as error:
+            self._refused(error)
+            raise
 
     async def _make_way(
         self, user_id: str, conversation_id: str, message: Message, refusal: Conflict
@@ -193,6 +218,8 @@ class Turns:
         if isinstance(refusal, InterruptPending):
             if refusal.interrupts and not message.supersede:
                 raise refusal
+            # A question is not refused for the sake of a message that is refused too.
+            await self._database.read(shares.check, user_id, replace(self._share, questions=None))
             # What has expired waits for nobody, even if no one has noticed yet.
             await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
         elif not message.take_over or self._presence.readers(turn.num):

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from caesura.core import plain
 from caesura.core.artifacts import Edit, check_content
 from caesura.core.errors import Conflict, NotFound
+from caesura.store import shares
 from caesura.store.schema import artifact_versions, artifacts, now_ms
 
 
@@ -121,14 +122,16 @@ def _add(
     made: Edit,
     turn_id: str | None,
 ) -> None:
+    changes, content = plain.dumps(made.changes), plain.text(made.content).encode()
+    shares.add(connection, conversation_id, len(changes) + len(content))
     connection.execute(
         insert(artifact_versions).values(
             conversation_id=conversation_id,
             artifact_id=artifact_id,
             version=number,
             update_type=made.update_type,
-            changes=plain.dumps(made.changes),
-            content=plain.text(made.content).encode(),
+            changes=changes,
+            content=content,
             turn_id=turn_id,
             created_at=now_ms(),
         )

@@ -46,7 +46,9 @@ def put_writes(
     at = _writes_of(turn, ns, checkpoint_id)
     known = select(checkpoint_writes.c.task_id, checkpoint_writes.c.idx).where(*at)
     there = {tuple(row) for row in connection.execute(known)}
-    new = [write for write in writes if write.idx < 0 or (write.task_id, write.idx) not in there]
+    # A node that has asked twice says twice what it was answered.
+    newest = {(write.task_id, write.idx): write for write in writes}
+    new = [write for place, write in newest.items() if write.idx < 0 or place not in there]
     for write in new:
         if (write.task_id, write.idx) in there:
             same = (checkpoint_writes.c.task_id == write.task_id, checkpoint_writes.c.idx == write.idx)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -23,12 +24,14 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core import plain
-from caesura.core.errors import Conflict, NoConversation, Unauthenticated
+from caesura.core.errors import Conflict, NoConversation, TooManyConversations, Unauthenticated
+from caesura.store import shares
 from caesura.store.prepared import Prepared
 from caesura.store.schema import conversations, events, now_ms, turns, users
 
 Order = Literal["created", "updated"]
 _TITLE = 200
+_ANY = 2**31 - 1
 
 
 class Conversation(NamedTuple):
@@ -53,15 +56,30 @@ class Page(NamedTuple):
 
 
 def create(
-    connection: Connection, conversation_id: str, user_id: str, agent: str, session: str | None = None
+    connection: Connection,
+    conversation_id: str,
+    user_id: str,
+    agent: str,
+    session: str | None = None,
+    *,
+    most: int | None = None,
 ) -> Conversation:
-    if _COUNT.count(connection, at_id=user_id) == 0:
-        raise Unauthenticated
+    """A new conversation, unless the person has as many as they may have."""
+    if _COUNT.count(connection, at_id=user_id, most=_ANY if most is None else most) == 0:
+        raise _uncounted(connection, user_id)
     try:
         _CREATE.count(connection, id=conversation_id, user_id=user_id, agent=agent, session=session)
     except IntegrityError as error:
         raise Conflict("this conversation exists already") from error
     return get(connection, conversation_id, user_id)
+
+
+def _uncounted(connection: Connection, user_id: str) -> TooManyConversations | Unauthenticated:
+    found = select(users.c.conversation_count).where(users.c.id == user_id)
+    count = connection.execute(found).scalar()
+    if count is None:
+        return Unauthenticated()
+    return TooManyConversations(f"{count} conversations, the most that may be: delete some")
 
 
 def get(connection: Connection, conversation_id: str, user_id: str) -> Conversation:
@@ -78,6 +96,12 @@ def find(connection: Connection, conversation_id: str) -> Conversation:
     if row is None:
         raise NoConversation
     return _conversation(row)
+
+
+def known(connection: Connection, conversation_ids: Sequence[str]) -> set[str]:
+    """Those of them that there are, whoever owns them."""
+    found = select(conversations.c.id).where(conversations.c.id.in_(conversation_ids))
+    return set(connection.execute(found).scalars())
 
 
 def of_session(connection: Connection, user_id: str, agent: str, session: str) -> Conversation | None:
@@ -139,6 +163,7 @@ def lock(connection: Connection, conversation_id: str, user_id: str | None = Non
 
 def remove(connection: Connection, conversation_id: str, user_id: str) -> list[int]:
     """Delete all of it from every table; the numbers of its turns, whose streams must end."""
+    shares.hold(connection, user_id)
     get(connection, conversation_id, user_id)
     # The turns before the conversation, as a run does that gives it a title. Whoever appends to one of them
     # has finished then, or will find it gone. And again behind the conversation's lock: one may be new.
@@ -208,7 +233,7 @@ _RETITLE = Prepared(_UPDATE)
 _TITLE_FIRST = Prepared(_UPDATE.where(conversations.c.title.is_(None)))
 _COUNT = Prepared(
     update(users)
-    .where(users.c.id == bindparam("at_id"))
+    .where(users.c.id == bindparam("at_id"), users.c.conversation_count < bindparam("most"))
     .values(conversation_count=users.c.conversation_count + 1)
 )
 _CREATE = Prepared(insert(conversations).values(created_at=now_ms(), updated_at=now_ms()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -11,11 +11,13 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from caesura.core import codec
 from caesura.core.events import Envelope
+from caesura.store import shares
 from caesura.store.prepared import Prepared, run
 from caesura.store.schema import events, turns
 from caesura.store.turns import hold
 
 _PACK = 512
+_ALL = 1 << 30
 
 #: The fence is part of the insert: a row goes in only if its epoch owns the turn.
 _INSERT_SQLITE = (
@@ -43,6 +45,15 @@ class Rows(NamedTuple):
     first: int
     last: int
     at: int
+    body: bytes
+
+
+class Stored(NamedTuple):
+    """A row of a log as it is read."""
+
+    first: int
+    at: int
+    version: int
     body: bytes
 
 
@@ -118,6 +129,17 @@ def ends(connection: Connection, numbers: Collection[int]) -> dict[int, int]:
     return {turn: end for turn, end in connection.execute(statement.group_by(events.c.turn))}
 
 
+def stored(connection: Connection, turn: int) -> list[Stored]:
+    """The whole log as it is stored: whoever wants the events decodes it, outside of the transaction."""
+    rows = _READ.rows(connection, turn=turn, next=1, limit=_ALL)
+    return [Stored(row.first, row.at, row.version, bytes(row.body)) for row in rows]
+
+
+def decoded(rows: Iterable[Stored]) -> Iterator[Envelope]:
+    for row in rows:
+        yield from codec.decode(row.version, row.body, row.first, row.at)
+
+
 def read(connection: Connection, turn: int, after: int, limit: int) -> list[Envelope]:
     """Up to about `limit` events strictly after a number, in order, without gaps."""
     found: list[Envelope] = []
@@ -138,6 +160,7 @@ def pack(connection: Connection, turn: int, epoch: int) -> None:
     _DELETE_LOOSE.count(connection, turn=turn, begin=rows[0].first, end=rows[-1].first)
     for row in packed:
         _INSERT.count(connection, **row)
+    shares.charge(connection, turn)
 
 
 def _parts(rows: Sequence[Any]) -> Iterator[list[Any]]:

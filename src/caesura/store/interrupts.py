@@ -9,11 +9,13 @@ from typing import Any, Literal
 from sqlalchemy import (
     BigInteger,
     Connection,
+    Select,
     String,
     and_,
     bindparam,
     func,
     insert,
+    literal_column,
     or_,
     select,
     tuple_,
@@ -22,11 +24,17 @@ from sqlalchemy import (
 
 from caesura.core import interrupts as core
 from caesura.core import plain
-from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending
+from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, NothingPending
+from caesura.store import grants
 from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, now_ms, turns
 
+#: What is read of an inbox at once.
+_BYTES = 4 * 1024 * 1024
+
 Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
+#: For so many milliseconds after a decision, one that does not say what it is about may be a double click.
+DOUBLE_CLICK = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +89,33 @@ def of(connection: Connection, turn: int) -> list[Asked]:
 def inbox(
     connection: Connection, user_id: str, limit: int = 100, after: tuple[int, str] = (-1, "")
 ) -> list[Asked]:
-    """What waits for this person, over all conversations, oldest first, behind the one made and named so."""
+    """What waits for this person, over all conversations, oldest first, behind the one made and named so: so
+    many at the most, and not too many bytes of them, but one at least."""
     at, id = after
-    return _found(connection, _INBOX, user_id=user_id, limit=limit, after_at=at, after_id=id)
+    names: list[str] = []
+    size = 0
+    for row in _INBOX.rows(connection, user_id=user_id, limit=limit, after_at=at, after_id=id):
+        size += row.size
+        if names and size > _BYTES:
+            break
+        names.append(row.id)
+    return [_asked(row) for row in connection.execute(_NAMED, {"user_id": user_id, "names": names})]
+
+
+def waits_behind(connection: Connection, user_id: str, last: Asked) -> bool:
+    """Whether more waits for this person behind this one."""
+    place = {"after_at": last.created_at, "after_id": last.interrupt.id}
+    return bool(_INBOX.rows(connection, user_id=user_id, limit=1, **place))
 
 
 def count_pending(connection: Connection) -> int:
     """How many wait, whoever for."""
     return connection.execute(select(func.count()).select_from(interrupts).where(_open())).scalar_one()
+
+
+def count_of(user_id: Any) -> Select[Any]:
+    """How many wait for this person, as a part of another statement."""
+    return select(func.count()).select_from(interrupts).where(interrupts.c.user_id == user_id, _open())
 
 
 def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
@@ -98,9 +125,20 @@ def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
     return found[0]
 
 
-def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answer]) -> bool:
+def just_answered(connection: Connection, turn: int) -> bool:
+    """Whether somebody has decided something in this turn so shortly ago that another decision may be the
+    second half of a double click."""
+    return _JUST_ANSWERED.row(connection, turn=turn, window=DOUBLE_CLICK) is not None
+
+
+def answer(
+    connection: Connection, user_id: str, answers: Mapping[str, core.Answer], *, blind: bool = False
+) -> bool:
     """Answer all of these or none. Each is checked in full first; then one conditional update per row
-    decides the winner. True when nothing of the turn is left pending: the turn is then queued."""
+    decides the winner. True when nothing of the turn is left pending: the turn is then queued.
+
+    `blind` is for a decision that does not say which question the person was shown. Directly after another
+    decision in the turn it is refused, with what waits now."""
     asked = [get(connection, interrupt_id, user_id) for interrupt_id in sorted(answers)]
     if not asked:
         raise NothingPending
@@ -108,9 +146,13 @@ def answer(connection: Connection, user_id: str, answers: Mapping[str, core.Answ
     for turn in sorted({item.turn for item in asked}):
         _HELD.rows(connection, num=turn)
     checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
+    for turn in sorted({item.turn for item in asked}) if blind else ():
+        _refuse_double_click(connection, turn)
     for item in asked:
         if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
             raise _lost(get(connection, item.interrupt.id, user_id))
+        if checked[item.interrupt.id].grants and item.interrupt.name:
+            grants.add(connection, item.turn, item.interrupt.name)
     return all([_wake(connection, turn) for turn in {item.turn for item in asked}])
 
 
@@ -122,7 +164,8 @@ def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
 
 def _open() -> Any:
     in_time = or_(interrupts.c.expires_at.is_(None), interrupts.c.expires_at > now_ms())
-    return and_(interrupts.c.status == "pending", in_time)
+    # As a literal: SQLite does not match a bound value with an index's condition.
+    return and_(interrupts.c.status == literal_column("'pending'"), in_time)
 
 
 def _close(
@@ -131,6 +174,13 @@ def _close(
     body = plain.dumps(core.answer_dict(given)) if given else None
     values = {"at_id": interrupt_id, "status": status, "answer": body}
     return (_CLOSE_LATE if late else _CLOSE).count(connection, **values) == 1
+
+
+def _refuse_double_click(connection: Connection, turn: int) -> None:
+    """The caller holds the turn: whoever was first has finished. Where nothing waits any more the loser is
+    told what was decided instead."""
+    if just_answered(connection, turn) and (waiting := pending(connection, turn)):
+        raise InterruptPending(tuple(item.interrupt for item in waiting))
 
 
 def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
@@ -169,11 +219,24 @@ _ITS = _ALL.where(interrupts.c.turn == bindparam("turn"))
 _OF = Prepared(_ITS)
 _PENDING = Prepared(_ITS.where(_open()))
 _UNANSWERED = Prepared(_ITS.where(interrupts.c.status == "pending"))
+# A clock that was set back must not refuse decisions for longer than a double click takes.
+_JUST_NOW = func.abs(now_ms() - interrupts.c.closed_at) < bindparam("window", type_=BigInteger)
+_JUST_ANSWERED = Prepared(
+    select(interrupts.c.id)
+    .where(interrupts.c.turn == bindparam("turn"), interrupts.c.status == "answered", _JUST_NOW)
+    .limit(1)
+)
 _MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
 _GET = Prepared(_MINE.where(interrupts.c.id == bindparam("id")))
 _AFTER = tuple_(bindparam("after_at", type_=BigInteger), bindparam("after_id", type_=String))
 _BEHIND = tuple_(interrupts.c.created_at, interrupts.c.id) > _AFTER
-_INBOX = Prepared(_MINE.where(_open(), _BEHIND).limit(bindparam("limit")))
+_INBOX = Prepared(
+    select(interrupts.c.id, func.length(interrupts.c.body).label("size"))
+    .where(interrupts.c.user_id == bindparam("user_id"), _open(), _BEHIND)
+    .order_by(interrupts.c.created_at, interrupts.c.id)
+    .limit(bindparam("limit"))
+)
+_NAMED = _MINE.where(interrupts.c.id.in_(bindparam("names", expanding=True)))
 _HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with_for_update())
 _UPDATE = update(interrupts).where(interrupts.c.id == bindparam("at_id")).values(closed_at=now_ms())
 _CLOSE = Prepared(_UPDATE.where(_open()))

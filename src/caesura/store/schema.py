@@ -61,6 +61,15 @@ users = Table(
     Column("created_at", BigInteger, nullable=False),
 )
 
+invites = Table(
+    "invites",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("id", String(8), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
 conversations = Table(
     "conversations",
     metadata,
@@ -73,9 +82,11 @@ conversations = Table(
     Column("turn_count", Integer, nullable=False, server_default="0"),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    Column("stored", BigInteger, nullable=False, server_default="0"),
     Index("conversations_by_creation", "user_id", "created_at", "id"),
     Index("conversations_by_update", "user_id", "updated_at", "id"),
     Index("conversations_by_session", "user_id", "agent", "session", unique=True),
+    Index("conversations_stored", "user_id", "stored"),
 )
 
 turns = Table(
@@ -106,6 +117,7 @@ turns = Table(
     Column("grants", LargeBinary),
     Column("created_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
+    Column("size", BigInteger, nullable=False, server_default="0"),
     CheckConstraint(
         "status IN ('queued', 'running', 'waiting', 'done', 'failed', 'stopped')", name="turns_status"
     ),
@@ -120,6 +132,13 @@ def live(table: FromClause) -> ColumnElement[bool]:
     return table.c.status.in_([literal_column(f"'{name}'") for name in ("queued", "running", "waiting")])
 
 
+def running(table: FromClause) -> ColumnElement[bool]:
+    """The turns that run or are about to, in the very words of their index."""
+    return table.c.status.in_([literal_column(f"'{name}'") for name in ("queued", "running")])
+
+
+_RUNNING = running(turns)
+Index("turns_running", turns.c.user_id, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
 _LIVE = live(turns)
 Index("turns_live", turns.c.status, turns.c.lease_until, sqlite_where=_LIVE, postgresql_where=_LIVE)
 # A turn that has ended but whose last words (the title) are still written keeps its owner.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
     ClauseElement,
     Connection,
+    Select,
     bindparam,
     case,
     func,
     insert,
+    literal,
+    or_,
     select,
     update,
 )
@@ -20,9 +23,10 @@ from sqlalchemy import (
 from caesura.core import ids, plain
 from caesura.core import messages as msg
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
-from caesura.store import conversations, interrupts
+from caesura.store import conversations, interrupts, shares
 from caesura.store.prepared import Prepared
-from caesura.store.schema import live, now_ms, turns
+from caesura.store.schema import events, live, now_ms, turns
+from caesura.store.shares import Share
 
 Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
 OnDisconnect = Literal["continue", "stop"]
@@ -54,10 +58,28 @@ class Turn:
     grants: tuple[str, ...]
     created_at: int
     ended_at: int | None
+    #: The bytes of it that are on its owner's account.
+    size: int
 
     @property
     def ended(self) -> bool:
         return self.status in ENDED
+
+
+class Link(NamedTuple):
+    id: str
+    parent_id: str | None
+
+
+class Node(NamedTuple):
+    """A turn as far as it takes to find a way through the tree."""
+
+    num: int
+    id: str
+    parent_id: str | None
+    ordinal: int
+    #: What it takes to show: its messages, or its log while that is ahead of them.
+    size: int
 
 
 class Said(NamedTuple):
@@ -84,15 +106,19 @@ class New:
     owner: str | None = None
     lease_ms: int = 0
     on_disconnect: OnDisconnect = "continue"
-    #: Whose conversation it must be, when a person asks for it.
+    #: Whose conversation it must be, when a person asks for it, and how much that person may have.
     user_id: str | None = None
+    share: Share = shares.UNBOUNDED
 
 
 def create(connection: Connection, new: New) -> Turn:
     """A turn at the end of its branch, run by `owner` or queued. A branch has one live turn at most."""
+    if new.user_id is not None:
+        shares.hold(connection, new.user_id)
     conversation = conversations.lock(connection, new.conversation_id, new.user_id)
     parent_id = conversation.active_turn if new.parent is ... else new.parent
     parent = _parent(connection, new.conversation_id, parent_id)
+    shares.check(connection, conversation.user_id, new.share)
     turn_id = ids.turn()
     held = new.owner is not None
     values = {
@@ -108,7 +134,7 @@ def create(connection: Connection, new: New) -> Turn:
         "on_disconnect": new.on_disconnect,
         "message_count": (parent.message_count if parent else 0) + 1,
         "content": plain.text(new.content).encode(),
-        "grants": plain.dumps(parent.grants) if parent and parent.grants else None,
+        "grants": parent.grants if parent else None,
     }
     if held:
         values |= {"owner": new.owner, "lease_ms": new.lease_ms}
@@ -130,10 +156,52 @@ _HOLD = Prepared(
     .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
     .with_for_update(key_share=True)
 )
-_SAID = Prepared(
-    select(*(turns.c[name] for name in Said._fields))
+_PARENT = Prepared(
+    select(turns.c.num, turns.c.conversation_id, turns.c.status, turns.c.message_count, turns.c.grants).where(
+        turns.c.id == bindparam("id")
+    )
+)
+_LOGGED = select(func.coalesce(func.sum(func.length(events.c.body)), 0)).where(events.c.turn == turns.c.num)
+_SHOWN = func.length(turns.c.content) + case(
+    (live(turns), _LOGGED.scalar_subquery()), else_=func.coalesce(func.length(turns.c.messages), 0)
+)
+_NODE = (turns.c.num, turns.c.id, turns.c.parent_id, turns.c.ordinal, _SHOWN.label("size"))
+
+
+def _walk() -> Select[Any]:
+    """Up from a turn, a step for each turn of its branch."""
+    leaf = select(*_NODE, literal(1).label("step")).where(
+        turns.c.id == bindparam("leaf"), turns.c.conversation_id == bindparam("of")
+    )
+    above = leaf.cte("above", recursive=True)
+    parent = select(*_NODE, above.c.step + 1).where(
+        turns.c.id == above.c.parent_id, above.c.step < bindparam("limit")
+    )
+    found = above.union_all(parent)
+    return select(*(found.c[name] for name in Node._fields)).order_by(found.c.step)
+
+
+_ABOVE = Prepared(_walk())
+_NODES = Prepared(
+    select(*_NODE)
+    .where(turns.c.conversation_id == bindparam("of"), turns.c.ordinal > bindparam("after"))
+    .order_by(turns.c.ordinal)
+    .limit(bindparam("limit"))
+)
+_EPOCH = Prepared(select(turns.c.epoch).where(turns.c.id == bindparam("id")))
+_TREE = Prepared(
+    select(turns.c.id, turns.c.parent_id)
     .where(turns.c.conversation_id == bindparam("of"))
     .order_by(turns.c.ordinal)
+)
+_FOLLOWED = Prepared(
+    select(turns.c.num)
+    .where(
+        turns.c.conversation_id == bindparam("of"),
+        turns.c.ordinal > bindparam("after"),
+        turns.c.parent_id == bindparam("id"),
+    )
+    .limit(1)
 )
 _UPDATE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
 _CHANGE = Prepared(_UPDATE)
@@ -177,11 +245,54 @@ def of(connection: Connection, conversation_id: str) -> list[Turn]:
     return [made(row) for row in connection.execute(statement)]
 
 
-def said(connection: Connection, conversation_id: str) -> list[Said]:
-    """All turns of a conversation, oldest first, without what only their owner needs to know."""
+def above(connection: Connection, conversation_id: str, leaf: str | None, limit: int) -> list[Node]:
+    """The branch that ends in this turn, from there upwards, so many turns of it at the most."""
+    if leaf is None:
+        return []
+    return [Node(*row) for row in _ABOVE.rows(connection, leaf=leaf, of=conversation_id, limit=limit)]
+
+
+def nodes(connection: Connection, conversation_id: str, after: int, limit: int) -> list[Node]:
+    """The turns of a conversation behind this ordinal, oldest first, so many at the most."""
+    return [Node(*row) for row in _NODES.rows(connection, of=conversation_id, after=after, limit=limit)]
+
+
+def tree(connection: Connection, conversation_id: str) -> list[Link]:
+    """All turns of a conversation, oldest first, each with its parent alone."""
+    return [Link(*row) for row in _TREE.rows(connection, of=conversation_id)]
+
+
+def followed(connection: Connection, turn: Turn) -> bool:
+    """Whether another turn follows this one."""
+    where = {"of": turn.conversation_id, "after": turn.ordinal, "id": turn.id}
+    return _FOLLOWED.row(connection, **where) is not None
+
+
+def epoch(connection: Connection, turn_id: str) -> int | None:
+    """How often the turn was claimed; None when it is gone."""
+    row = _EPOCH.row(connection, id=turn_id)
+    return row[0] if row else None
+
+
+def unfinished(connection: Connection, conversation_id: str) -> list[int]:
+    """The turns of a conversation that somebody works on or must work on."""
+    mine = (turns.c.conversation_id == conversation_id, or_(live(turns), turns.c.owner.is_not(None)))
+    return list(connection.execute(select(turns.c.num).where(*mine)).scalars())
+
+
+def some(connection: Connection, numbers: Collection[int]) -> list[Turn]:
+    """These turns, in the order of their ordinals."""
+    statement = select(turns).where(turns.c.num.in_(numbers)).order_by(turns.c.ordinal)
+    return [made(row) for row in connection.execute(statement)]
+
+
+def said(connection: Connection, numbers: Collection[int]) -> list[Said]:
+    """These turns, oldest first, without what only their owner needs to know."""
+    columns = (turns.c[name] for name in Said._fields)
+    statement = select(*columns).where(turns.c.num.in_(numbers)).order_by(turns.c.ordinal)
     return [
         Said(num, turn_id, parent_id, status, bytes(content).decode(), plain.loads(told) if told else None)
-        for num, turn_id, parent_id, status, content, told in _SAID.rows(connection, of=conversation_id)
+        for num, turn_id, parent_id, status, content, told in connection.execute(statement)
     ]
 
 
@@ -274,29 +385,25 @@ def reopen(connection: Connection, turn_id: str) -> Turn:
     return get(connection, turn_id)
 
 
-def grant(connection: Connection, num: int, epoch: int, names: Iterable[str]) -> None:
-    """Allow these tools from now on along the branch: turns after this one inherit it."""
-    change(connection, num, epoch, grants=plain.dumps(sorted(set(names))))
-
-
-def _parent(connection: Connection, conversation_id: str, parent_id: str | None) -> Turn | None:
+def _parent(connection: Connection, conversation_id: str, parent_id: str | None) -> Any | None:
+    """The row of a parent that may be followed, without its messages: a new turn needs none of them."""
     if parent_id is None:
         return None
-    parent = get(connection, parent_id)
-    if parent.conversation_id != conversation_id:
+    parent = _PARENT.row(connection, id=parent_id)
+    if parent is None or parent.conversation_id != conversation_id:
         raise NotFound("turn not found")
     if parent.status == "waiting":
         raise InterruptPending(tuple(row.interrupt for row in interrupts.pending(connection, parent.num)))
-    if not parent.ended:
+    if parent.status not in ENDED:
         raise RunInProgress
     return parent
 
 
 def made(row: Any) -> Turn:
     """A turn from its row."""
-    *first, content, messages, grants, created_at, ended_at = row
+    *first, content, messages, grants, created_at, ended_at, size = row
     allowed = tuple(plain.loads(grants)) if grants else ()
-    values = [*first, bytes(content).decode(), _messages(messages), allowed, created_at, ended_at]
+    values = [*first, bytes(content).decode(), _messages(messages), allowed, created_at, ended_at, size]
     return Turn(*values)
 
 

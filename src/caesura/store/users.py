@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Collection
 from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -18,6 +20,15 @@ class User(NamedTuple):
     conversation_count: int
     created_at: int
 
+    @property
+    def stamp(self) -> str:
+        return stamp(self.password_hash)
+
+
+def stamp(password_hash: str) -> str:
+    """Changes with the hash, whose salt nobody knows: it tells nothing about the password."""
+    return hashlib.sha256(password_hash.encode()).hexdigest()[:16]
+
 
 def create(connection: Connection, user_id: str, password_hash: str) -> None:
     statement = insert(users).values(id=user_id, password_hash=password_hash, created_at=now_ms())
@@ -33,6 +44,14 @@ def get(connection: Connection, user_id: str) -> User | None:
 
 
 _GET = Prepared(select(users).where(users.c.id == bindparam("id")))
+
+
+def stamps(connection: Connection, user_ids: Collection[str]) -> dict[str, str]:
+    """The stamp of each of these who exists."""
+    if len(user_ids) == 1:  # as almost always: the prepared statement costs a fraction
+        return {user.id: user.stamp for user_id in user_ids if (user := get(connection, user_id))}
+    statement = select(users.c.id, users.c.password_hash).where(users.c.id.in_(user_ids))
+    return {user_id: stamp(found) for user_id, found in connection.execute(statement)}
 
 
 def listing(connection: Connection) -> list[User]:

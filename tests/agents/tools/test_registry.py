@@ -9,8 +9,9 @@ from caesura.agents.spec import Spec
 from caesura.agents.tools import registry
 from caesura.agents.tools.execute import report
 from caesura.agents.tools.sandbox import Outcome, Sandbox
-from caesura.agents.tools.tool import Tool, brief, describe_any, structured
+from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.core.errors import NotFound
+from caesura.core.language import Language
 
 STANDARD = registry.standard()
 
@@ -66,14 +67,56 @@ def test_calls_are_described_for_people(
     assert STANDARD.get(name).describe(args, "en") == english
 
 
-def test_descriptions_stay_on_one_short_line() -> None:
-    assert brief("a\n b") == "a b"
-    assert len(brief("x" * 1000)) == 200
+def told(name: str, args: dict[str, object], language: Language = "en") -> str:
+    return STANDARD.get(name).describe(args, language).description
 
 
-def test_any_tool_can_be_described() -> None:
-    assert describe_any("web_fetch")({"url": "u"}, "en") == ("Use a tool", "Using tool: web_fetch u")
+def test_a_command_is_told_whole_and_with_its_length() -> None:
+    long = "echo " + "x" * 300
+    assert told("execute", {"command": long}) == f"Running command (305 characters): {long}"
+    assert told("execute", {"command": "cd a\nrm -rf ."}, "zh") == (
+        r"正在执行命令（13 个字符，2 行）: cd a\nrm -rf ."
+    )
+    assert told("execute", {"command": r"a\nb"}) == r"Running command (4 characters): a\\nb"
+    assert told("execute", {"command": ["rm", "x"]}) == 'Running command: ["rm","x"]'
+
+
+def test_a_length_that_a_command_makes_up_stands_after_the_colon() -> None:
+    forged = "(5 characters): ls"
+    assert told("execute", {"command": forged}) == "Running command: (5 characters): ls"
+    assert told("execute", {"command": f"{forged}\n"}) == (
+        r"Running command (19 characters): (5 characters): ls\n"
+    )
+
+
+def test_a_file_is_told_with_the_length_of_its_content() -> None:
+    content = "a\n" * 1234
+    assert told("write_file", {"path": "a.py", "content": content}) == (
+        "Writing file (content: 2,468 characters, 1,234 lines): a.py"
+    )
+    assert told("write_file", {"path": "a ", "content": "x\ry\n"}, "zh") == (
+        r"正在写入文件（2 个字符；content：4 个字符，2 行）: a\x20"
+    )
+
+
+def test_a_description_too_long_says_at_its_front_that_it_is_cut() -> None:
+    for command, shown in (("x" * 100_000, 65_536), ("\x1b\x9b" * 50_000, 16_384)):
+        description = told("execute", {"command": command})
+        assert len(description) < 66_000
+        assert description.startswith(
+            f"Running command (100,000 characters; only the first {shown:,} are shown here, "
+            "all of them are in args): "
+        )
+    assert "只显示前 65536 个，全文见 args" in told("execute", {"command": "x" * 100_000}, "zh")[:60]
+
+
+def test_any_tool_can_be_described_with_all_its_arguments() -> None:
+    describe = describe_any("web_fetch")
+    assert describe({"url": "u", "n": 1}, "en") == ("Use a tool", 'Using tool: web_fetch {"url":"u","n":1}')
     assert describe_any("now")({}, "zh") == ("使用工具", "正在使用工具: now")
+    assert describe({"url": "u\n\u202e"}, "en").description == (
+        r'Using tool (14 characters): web_fetch {"url":"u\n\u202e"}'
+    )
 
 
 def test_an_unknown_tool_is_not_found() -> None:

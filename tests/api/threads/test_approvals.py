@@ -39,7 +39,7 @@ def test_what_is_asked_is_said_in_the_persons_language(
     assert names(found)[-1] == "end"
     asked = one(found, "interrupt")
     (action,) = asked["data"]
-    assert set(action) == {"tool_call_id", "name", "args", "description"}
+    assert set(action) == {"tool_call_id", "name", "args", "description", "interrupt_id"}
     assert action["description"] == info
     assert asked == {
         "info": info,

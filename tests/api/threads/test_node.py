@@ -74,10 +74,12 @@ def test_a_front_end_follows_a_whole_conversation(node: Run, pinging: Served) ->
         assert written["input"]["path"] == "hello.py"
         assert written["output"].endswith(" bytes to hello.py")
 
-        mistake = node("POST", resume, token, {"action": "answer", "answers": ["red", " "]})
+        questions = next(data for name, data in going_on["events"] if name == "interrupt")
+        shown = {"interrupt_id": questions["interrupt_id"]}
+        mistake = node("POST", resume, token, {"action": "answer", "answers": ["red", " "]} | shown)
         assert mistake["errors"] == ["answers count (2) does not match questions count (3)"]
         assert mistake["ends"] == 1
-        done = node("POST", resume, token, {"action": "answer", "answers": ["red", "我的", "now"]})
+        done = node("POST", resume, token, {"action": "answer", "answers": ["red", "我的", "now"]} | shown)
         assert "你喜欢什么动物? → 我的" in done["text"]
         assert (done["interrupt"], done["unknown"], done["ends"]) == (None, [], 1)
 

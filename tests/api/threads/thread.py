@@ -43,9 +43,11 @@ class Thread:
         return self.client.post(f"/api/chat/{self.id}", json={"message": message, **body})
 
     def resume(self, action: str, answers: list[str] | None = None) -> list[Event]:
-        response = self.decide(action=action, **({} if answers is None else {"answers": answers}))
-        assert response.status_code == 200, response.text
-        return checked(list(parse(response.iter_lines())))
+        """A decision on what the thread shows now, and everything until the stream ends."""
+        asked = self.status()["interrupt_info"]
+        shown = asked["interrupts"][0]["interrupt_id"] if asked else None
+        response = self.decide(action=action, answers=answers, interrupt_id=shown)
+        return parsed(response)
 
     def decide(self, **body: Any) -> httpx.Response:
         return self.client.post(f"/api/resume/{self.id}", json=body)
@@ -89,6 +91,12 @@ class Thread:
         assert response.status_code == 200, response.text
         body: dict[str, Any] = response.json()
         return body
+
+
+def parsed(response: httpx.Response) -> list[Event]:
+    """The events of a decision that was taken."""
+    assert response.status_code == 200, response.text
+    return checked(list(parse(response.iter_lines())))
 
 
 def checked(found: list[Event]) -> list[Event]:

@@ -20,12 +20,15 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from caesura.agents.aside import Aside
 from caesura.agents.demo import plan
 from caesura.agents.demo.scene import Call, Reply, Scene, scene_of
 
 #: Words with the space after them; Chinese two characters at a time.
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]{1,2}|[^\s\u3400-\u9fff\uf900-\ufaff]+\s*|\s+")
 _MOST_TRIES = 1000
+#: The rules take a while for a message of more characters: it is read beside the event loop.
+_LONG = 1024
 
 
 class DemoFailure(Exception):
@@ -46,6 +49,7 @@ class DemoModel(BaseChatModel):
     temperature: float | None = None
 
     _tries: dict[str, int] = PrivateAttr(default_factory=dict)
+    _aside: Aside = PrivateAttr(default_factory=lambda: Aside("caesura-demo"))
 
     @property
     def _llm_type(self) -> str:
@@ -71,8 +75,11 @@ class DemoModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        scene = scene_of(messages, _schemas(kwargs))
-        reply = plan.reply(scene)
+        schemas = _schemas(kwargs)
+        if max((len(message.text) for message in messages), default=0) > _LONG:
+            scene, reply = await self._aside.run(_planned, messages, schemas)
+        else:
+            scene, reply = _planned(messages, schemas)
         delay = self.delay if scene.delay is None else scene.delay
         await asyncio.sleep(reply.wait)
         for chunk in self._chunks(messages, scene, reply):
@@ -96,8 +103,8 @@ class DemoModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        scene = scene_of(messages, _schemas(kwargs))
-        return generate_from_stream(self._chunks(messages, scene, plan.reply(scene)))
+        scene, reply = _planned(messages, _schemas(kwargs))
+        return generate_from_stream(self._chunks(messages, scene, reply))
 
     def _chunks(
         self, messages: Sequence[BaseMessage], scene: Scene, reply: Reply
@@ -131,6 +138,11 @@ class DemoModel(BaseChatModel):
                 del self._tries[scene.key]
                 return None
         return int(length * reply.breaks)
+
+
+def _planned(messages: list[BaseMessage], schemas: dict[str, dict[str, Any]]) -> tuple[Scene, Reply]:
+    scene = scene_of(messages, schemas)
+    return scene, plan.reply(scene)
 
 
 def _schemas(kwargs: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -68,14 +68,21 @@ def _endless(scene: Scene) -> bool:
 def _steps(scene: Scene) -> list[list[Call]]:
     """The calls of each step; empty when the message asks for none."""
     steps: list[list[Call]] = []
-    for part in _THEN.split(scene.said, maxsplit=_MOST_STEPS):
+    for part in _parts(scene.said, _THEN, ("then", "然后", "接着")):
         step: list[Call] = []
-        for piece in _TOGETHER.split(part, maxsplit=_MOST_STEPS):
+        for piece in _parts(part, _TOGETHER, ("+", "同时")):
             if (found := _calls(scene, piece)) is None:
                 return _whole(scene)
             step += found
         steps.append(step)
     return steps
+
+
+def _parts(text: str, between: re.Pattern[str], words: tuple[str, ...]) -> list[str]:
+    lowered = text.lower()  # to look for the words alone is far quicker than for the pattern
+    if not any(word in lowered for word in words):
+        return [text]
+    return between.split(text, maxsplit=_MOST_STEPS)
 
 
 def _whole(scene: Scene) -> list[list[Call]]:

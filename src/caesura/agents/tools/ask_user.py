@@ -57,7 +57,7 @@ def tool() -> Tool:
 async def ask_user(questions: Any) -> str:
     run = context.current()
     asked = parse(questions)
-    label, description = describe({"questions": questions}, run.language)
+    label, description = describe({"questions": list(asked)}, run.language)
     args = {"questions": [interrupts.question_dict(question) for question in asked]}
     item = Interrupt(
         "", "questions", name="ask_user", args=args, label=label, description=description, questions=asked

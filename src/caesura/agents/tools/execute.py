@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 from langchain_core.tools import ToolException
 
 from caesura.agents import context
+from caesura.agents.tools.places import Busy
 from caesura.agents.tools.sandbox import Outcome, Sandbox
 from caesura.agents.tools.tool import Tool, describer, structured
 from caesura.core.language import Language
@@ -23,9 +23,11 @@ def tool(sandbox: Sandbox) -> Tool:
             raise ToolException(f"the command must be a text of 1 to {_LONGEST} bytes without NUL")
         if reason := await sandbox.unavailable():
             raise ToolException(reason)
-        workspace = context.current().workspace
-        await asyncio.to_thread(workspace.mkdir, 0o700, parents=True, exist_ok=True)
-        return report(await sandbox.run(command, workspace), sandbox)
+        run = context.current()
+        try:
+            return report(await sandbox.run(command, run.workspace, run.user_id), sandbox)
+        except Busy:
+            raise ToolException("the command did not run: too many others run now, try again later") from None
 
     description = "Run a shell command in the workspace and get its output and exit code."
     labels: dict[Language, str] = {"en": "Run a command", "zh": "执行命令"}
@@ -38,7 +40,11 @@ def report(outcome: Outcome, sandbox: Sandbox) -> str:
     parts = [outcome.output.rstrip("\n")] if outcome.output.strip() else []
     if outcome.cut:
         parts.append(f"[cut: only the first {sandbox.bounds.output} bytes of output are shown]")
-    if outcome.code is None:
+    if outcome.full:
+        parts.append("[the workspace is full: no file can grow until something is removed]")
+    if outcome.reason:
+        parts.append(f"[ended: {outcome.reason}]")
+    elif outcome.code is None:
         parts.append(f"[ended: the command took longer than {sandbox.bounds.seconds:g} seconds]")
     else:
         parts.append(f"[exit code {outcome.code}]")

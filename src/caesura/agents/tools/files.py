@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated, ParamSpec, TypeVar
 
 from caesura.agents import context
+from caesura.agents.tools.size import Meter, Quota
 from caesura.agents.tools.tool import Describe, Tool, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
 
 
-def tools() -> list[Tool]:
+def tools(quota: Quota | None = None) -> list[Tool]:
+    # Threads of their own: a slow disk holds up nothing else.
+    threads = ThreadPoolExecutor(4, "caesura-files")
+    meter = Meter(quota)
+
+    async def read_file(path: Path) -> str:
+        return await _in(threads, _workspace(meter).read, path)
+
+    async def list_files(path: Path = ".") -> str:
+        return listing(*await _in(threads, _workspace(meter).entries, path))
+
+    async def write_file(path: Path, content: str) -> str:
+        count = await _in(threads, _workspace(meter).write, path, content)
+        return f"wrote {count} bytes to {path}"
+
     read = structured(read_file, "Read a text file in the workspace.")
-    listing = structured(list_files, "List a folder of the workspace; '.' is the workspace itself.")
+    found = structured(list_files, "List a folder of the workspace; '.' is the workspace itself.")
     write = structured(write_file, "Write a text file in the workspace, replacing what was there.")
     return [
         Tool("read_file", read, _describe("Read a file", "Reading file", "读取文件"), repeatable=True),
-        Tool("list_files", listing, _describe("List files", "Listing files", "列出文件"), repeatable=True),
+        Tool("list_files", found, _describe("List files", "Listing files", "列出文件"), repeatable=True),
         Tool(
             "write_file",
             write,
-            _describe("Write a file", "Writing file", "写入文件"),
+            _describe("Write a file", "Writing file", "写入文件", counted="content"),
             "confirm",
             repeatable=True,
         ),
     ]
 
 
-async def read_file(path: Path) -> str:
-    return await asyncio.to_thread(_workspace().read, path)
-
-
-async def list_files(path: Path = ".") -> str:
-    entries, more = await asyncio.to_thread(_workspace().entries, path)
+def listing(entries: list[Entry], more: bool) -> str:
     if not entries:
         return "(empty)"
     lines = [_line(entry) for entry in entries]
@@ -43,9 +57,9 @@ async def list_files(path: Path = ".") -> str:
     return "\n".join(lines)
 
 
-async def write_file(path: Path, content: str) -> str:
-    count = await asyncio.to_thread(_workspace().write, path, content)
-    return f"wrote {count} bytes to {path}"
+async def _in(threads: ThreadPoolExecutor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(threads, lambda: work(*args, **kwargs))
 
 
 def _line(entry: Entry) -> str:
@@ -54,9 +68,9 @@ def _line(entry: Entry) -> str:
     return f"{name}/" if entry.size is None else f"{name} ({entry.size} bytes)"
 
 
-def _describe(label: str, doing: str, chinese: str) -> Describe:
-    return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path")
+def _describe(label: str, doing: str, chinese: str, counted: str | None = None) -> Describe:
+    return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path", counted)
 
 
-def _workspace() -> Workspace:
-    return Workspace(context.current().workspace)
+def _workspace(meter: Meter) -> Workspace:
+    return Workspace(context.current().workspace, meter=meter)

@@ -45,4 +45,5 @@ class Registry:
 
 
 def standard(sandbox: Sandbox | None = None) -> Registry:
-    return Registry([ask_user.tool(), *files.tools(), execute.tool(sandbox or Sandbox())])
+    chosen = sandbox or Sandbox()
+    return Registry([ask_user.tool(), *files.tools(chosen.quota), execute.tool(chosen)])

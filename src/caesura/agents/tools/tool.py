@@ -11,9 +11,11 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, ValidationError
 
+from caesura.core import described, shown
 from caesura.core.language import Language
 
-_LONGEST = 200
+#: To list more faults than these takes longer than it helps.
+_MOST_FAULTS = 100
 
 
 class Description(NamedTuple):
@@ -34,7 +36,7 @@ class _Plain(StructuredTool):
 class Tool:
     """`repeatable` tools may run again after a crash that left the outcome unknown.
 
-    A tool that `asks` stops the turn by itself: it needs no approval on top.
+    A tool that `asks` may stop the turn while it works. It then runs again from its top.
     """
 
     name: str
@@ -99,31 +101,45 @@ def structured(
 def _wrong_arguments(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return "the arguments do not fit"
+    if error.error_count() > _MOST_FAULTS:
+        return f"the arguments do not fit in {error.error_count()} places"
     faults = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
     return f"the arguments do not fit: {'; '.join(faults)}"
 
 
-def describer(labels: dict[Language, str], doing: dict[Language, str], argument: str) -> Describe:
-    """`Running command: npm install`: the kind of thing, and the argument that matters."""
+def describer(
+    labels: dict[Language, str], doing: dict[Language, str], argument: str, counted: str | None = None
+) -> Describe:
+    """`Running command: npm install`: the kind of thing, and all of the argument that matters. Of the
+    `counted` argument the length is told, where it is no short line."""
 
     def describe(args: Mapping[str, Any], language: Language) -> Description:
-        return Description(labels[language], f"{doing[language]}: {brief(args.get(argument, ''))}")
+        value = _value(args.get(argument, ""), language)
+        rest = args.get(counted) if counted is not None else None
+        size = described.size_apart(counted or "", _written(rest), language) if rest is not None else ""
+        return Description(labels[language], described.sentence(doing[language], value, language, size))
 
     return describe
 
 
 def describe_any(name: str) -> Describe:
-    """What can be said of a tool that nobody described: its name and its first argument."""
+    """What can be said of a tool that nobody described: its name and its arguments."""
 
     def describe(args: Mapping[str, Any], language: Language) -> Description:
-        first = brief(next(iter(args.values()), ""))
         label, doing = ("使用工具", "正在使用工具") if language == "zh" else ("Use a tool", "Using tool")
-        return Description(label, f"{doing}: {name} {first}".rstrip())
+        known = shown.text(name)
+        if not args:
+            return Description(label, f"{doing}: {known}")
+        value = described.data(args, language)
+        named = value._replace(text=f"{known} {value.text}")
+        return Description(label, described.sentence(doing, named, language))
 
     return describe
 
 
-def brief(value: object) -> str:
-    """The value on one line, shortened."""
-    text = " ".join(str(value).split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _value(value: object, language: Language) -> described.Value:
+    return described.text(value, language) if isinstance(value, str) else described.data(value, language)
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else shown.data(value)

@@ -16,13 +16,14 @@ from langchain_core.tools import ToolException
 
 from caesura.agents.tools import beneath
 from caesura.agents.tools.beneath import Opener
+from caesura.agents.tools.size import Meter
 
 WRITE_LIMIT = 1024 * 1024
 READ_LIMIT = 256 * 1024
 LIST_LIMIT = 1000
 _NAME_LIMIT = 255
 _PATH_LIMIT = 1024
-_UNFINISHED = ".caesura-unfinished-"
+UNFINISHED = ".caesura-unfinished-"
 
 
 class WorkspaceError(ToolException):
@@ -36,9 +37,10 @@ class Entry:
 
 
 class Workspace:
-    def __init__(self, root: Path, opener: Opener | None = None) -> None:
+    def __init__(self, root: Path, opener: Opener | None = None, meter: Meter | None = None) -> None:
         self._root = root
         self._open = opener or beneath.best()
+        self._meter = meter or Meter()
 
     def read(self, path: str) -> str:
         parts = file_parts(path)
@@ -58,9 +60,11 @@ class Workspace:
         *folders, name = file_parts(path)
         data = _encoded(content)
         with self._rooted(path) as root:
+            if fault := self._meter.fault(self._root, len(data)):
+                raise WorkspaceError(fault)
             self._make(root, folders)
             with self._opened(root, folders, os.O_RDONLY | os.O_DIRECTORY) as folder:
-                _replace(folder, name, data, _mode_of(folder, name, path))
+                _replace(root, folder, name, data, _mode_of(folder, name, path))
         return len(data)
 
     def entries(self, path: str = ".") -> tuple[list[Entry], bool]:
@@ -68,7 +72,7 @@ class Workspace:
         with self._rooted(path) as root:
             flags = os.O_RDONLY | os.O_DIRECTORY
             with self._opened(root, parts_of(path), flags) as folder, os.scandir(folder) as found:
-                shown = (item for item in found if not item.name.startswith(_UNFINISHED))
+                shown = (item for item in found if not item.name.startswith(UNFINISHED))
                 first = heapq.nsmallest(LIST_LIMIT + 1, shown, key=lambda item: item.name)
                 return [_entry(item) for item in first[:LIST_LIMIT]], len(first) > LIST_LIMIT
 
@@ -131,8 +135,8 @@ def _check_name(name: str) -> None:
         raise WorkspaceError("the path contains characters that cannot be stored") from None
     if len(encoded) > _NAME_LIMIT:
         raise WorkspaceError(f"a name in the path is longer than {_NAME_LIMIT} bytes")
-    if name.startswith(_UNFINISHED):
-        raise WorkspaceError(f"names that begin with {_UNFINISHED} are reserved")
+    if name.startswith(UNFINISHED):
+        raise WorkspaceError(f"names that begin with {UNFINISHED} are reserved")
 
 
 def _encoded(content: str) -> bytes:
@@ -161,10 +165,11 @@ def _mode_of(folder: int, name: str, path: str) -> int:
     return stat.S_IMODE(found.st_mode) & 0o777
 
 
-def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
-    unfinished = _UNFINISHED + secrets.token_hex(8)
+def _replace(root: int, folder: int, name: str, data: bytes, mode: int) -> None:
+    # At the top, where the sweep finds it if this process dies.
+    unfinished = UNFINISHED + secrets.token_hex(8)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    file = os.open(unfinished, flags, 0o600, dir_fd=folder)
+    file = os.open(unfinished, flags, 0o600, dir_fd=root)
     try:
         try:
             _write(file, data)
@@ -172,10 +177,10 @@ def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-        os.rename(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.rename(unfinished, name, src_dir_fd=root, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):
-            os.unlink(unfinished, dir_fd=folder)
+            os.unlink(unfinished, dir_fd=root)
         raise
 
 

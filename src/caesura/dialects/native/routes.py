@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 from caesura.core.errors import NotFound
 from caesura.dialects.native import encode, wire
 from caesura.http import pagination, sse
-from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.auth import Entered, RunningUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.errors import Form, documented
 from caesura.http.tickets import SECONDS
@@ -32,6 +33,15 @@ router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 Limit = Annotated[int | None, Query(ge=1, le=2**31)]
 PageCursor = Annotated[str | None, Query(max_length=1000)]
+TreeCursor = Annotated[
+    int | None, Query(ge=0, le=2**31 - 1, description="`next` of the page before this one")
+]
+BranchCursor = Annotated[
+    str | None,
+    Query(
+        pattern=r"^[A-Za-z0-9._-]+$", max_length=150, description="`before` of the page that comes after it"
+    ),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -42,6 +52,7 @@ IdempotencyKey = Annotated[
 Cursor = Annotated[
     int | None, Query(ge=0, le=2**53, description="The number of the last event that was seen")
 ]
+ToolName = Annotated[str, Path(min_length=1, max_length=200)]
 LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**53)]
 
 
@@ -54,9 +65,9 @@ async def me(user_id: User) -> wire.Me:
 
 
 @router.post("/stream-ticket", tags=["people"], status_code=201, responses=_SENT)
-async def stream_ticket(here: Here, user_id: User, wanted: wire.StreamWanted) -> wire.Ticket:
+async def stream_ticket(here: Here, user_id: User, access: Entered, wanted: wire.StreamWanted) -> wire.Ticket:
     """EventSource cannot send headers: a ticket lets it open one stream, once."""
-    return wire.Ticket(ticket=here.gate.ticket(user_id, wanted.stream), expires_in=SECONDS)
+    return wire.Ticket(ticket=here.gate.ticket(access, wanted.stream), expires_in=SECONDS)
 
 
 @router.get("/agents", tags=["agents"])
@@ -104,24 +115,36 @@ async def listing(
     )
 
 
-@router.get("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND)
-async def tree(here: Here, user_id: User, conversation_id: Id) -> wire.Tree:
-    """The conversation with all its turns, on all branches."""
-    row, turns = await here.service.conversations.tree(user_id, conversation_id)
-    seen = [wire.SeenTurn.of_seen(item) for item in turns]
-    return wire.Tree(**wire.Conversation.of(row).model_dump(), turns=seen)
+@router.get(
+    "/conversations/{conversation_id}",
+    tags=["conversations"],
+    response_model=wire.Tree,
+    responses=_FOUND,
+)
+async def tree(
+    here: Here, user_id: User, conversation_id: Id, limit: Limit = None, cursor: TreeCursor = None
+) -> Response:
+    """The conversation with its turns, on all branches, oldest first. One page is as large as it may be
+    unless `limit` says less."""
+    size = here.pages.size(limit or here.pages.largest)
+    page = await here.service.conversations.tree(user_id, conversation_id, size, cursor or 0)
+    return await _page(lambda: wire.Tree.of_page(page))
 
 
-@router.get("/conversations/{conversation_id}/snapshot", tags=["conversations"], responses=_FOUND)
-async def snapshot(here: Here, user_id: User, conversation_id: Id) -> wire.Snapshot:
-    """For a page that just opened: the active branch, and where its events go on."""
-    row, turns = await here.service.conversations.branch(user_id, conversation_id)
-    return wire.Snapshot(
-        conversation=wire.Conversation.of(row),
-        turns=[wire.SeenTurn.of_seen(item) for item in turns],
-        turn=turns[-1].turn.id if turns else None,
-        cursor=turns[-1].cursor if turns else 0,
-    )
+@router.get(
+    "/conversations/{conversation_id}/snapshot",
+    tags=["conversations"],
+    response_model=wire.Snapshot,
+    responses=_FOUND,
+)
+async def snapshot(
+    here: Here, user_id: User, conversation_id: Id, limit: Limit = None, cursor: BranchCursor = None
+) -> Response:
+    """For a page that just opened: the end of the active branch, and where its events go on. One page is as
+    large as it may be unless `limit` says less."""
+    size = here.pages.size(limit or here.pages.largest)
+    page = await here.service.conversations.branch(user_id, conversation_id, size, cursor)
+    return await _page(lambda: wire.Snapshot.of_page(page))
 
 
 @router.patch("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND | _SENT)
@@ -141,6 +164,24 @@ async def branch(here: Here, user_id: User, conversation_id: Id, to: wire.Branch
     return wire.Conversation.of(
         await here.service.conversations.activate(user_id, conversation_id, to.turn_id)
     )
+
+
+@router.get("/conversations/{conversation_id}/grants", tags=["conversations"], responses=_FOUND)
+async def grants(here: Here, user_id: User, conversation_id: Id) -> wire.Grants:
+    """The tools that are always allowed on the active branch."""
+    found = await here.service.grants.listing(user_id, conversation_id)
+    return wire.Grants(grants=[wire.Grant.of(item) for item in found])
+
+
+@router.delete(
+    "/conversations/{conversation_id}/grants/{tool}",
+    tags=["conversations"],
+    status_code=204,
+    responses=_FOUND,
+)
+async def revoke(here: Here, user_id: User, conversation_id: Id, tool: ToolName) -> None:
+    """Ask for this tool again, on every branch of the conversation, from now on: also in turns that run."""
+    await here.service.grants.revoke(user_id, conversation_id, tool)
 
 
 # --- turns
@@ -219,10 +260,10 @@ async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCurs
     `limit` says less."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit or here.pages.largest)
-    found = await here.service.inbox.waiting(user_id, size + 1, after)
-    last = found[size - 1] if len(found) > size else None
+    found, more = await here.service.inbox.waiting(user_id, size, after)
+    last = found[-1] if more else None
     return wire.Inbox(
-        interrupts=[wire.Asked.of_row(item) for item in found[:size]],
+        interrupts=[wire.Asked.of_row(item) for item in found],
         next=pagination.cursor(last.created_at, last.interrupt.id) if last else None,
     )
 
@@ -272,6 +313,12 @@ async def _frames(here: Context, turn: Turn, after: int) -> AsyncGenerator[bytes
             del batch  # a reader that waits holds nothing
             yield frames
             del frames
+
+
+async def _page(make: Callable[[], BaseModel]) -> Response:
+    """A page may be megabytes: it is written in a thread, while others are served."""
+    body = await asyncio.to_thread(lambda: make().model_dump_json().encode())
+    return Response(body, media_type="application/json")
 
 
 def _key(request: Request, value: str | None, body: BaseModel | None = None) -> Key | None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from caesura.agents.loader import Agent as LoadedAgent
 from caesura.core import interrupts as core
@@ -13,8 +22,9 @@ from caesura.core.errors import AlreadyAnswered, InterruptPending
 from caesura.core.events import ToolStarted
 from caesura.dialects.native import encode
 from caesura.http.errors import Invalid, Problem
-from caesura.service.conversations import Seen
+from caesura.service.pages import BranchPage, Seen, TreePage
 from caesura.store.conversations import Conversation as ConversationRow
+from caesura.store.grants import Grant as GrantRow
 from caesura.store.interrupts import Asked as AskedRow
 from caesura.store.interrupts import Status as AskedStatus
 from caesura.store.turns import OnDisconnect, Status
@@ -22,10 +32,20 @@ from caesura.store.turns import Turn as TurnRow
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100)]
+_MEMBERS = 100
+
+
+def _few(value: Any) -> Any:
+    """Every member that is wrong makes an error of its own: for 100,000 of them the server stood still."""
+    if isinstance(value, dict) and len(value) > _MEMBERS:
+        raise PydanticCustomError("too_many_members", f"an object has at most {_MEMBERS} members here")
+    return value
 
 
 class _In(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    _has_few_members = model_validator(mode="before")(_few)
 
 
 # --- what comes in
@@ -60,7 +80,7 @@ class NewAnswer(_In):
     decision: core.Decision
     args: dict[str, Any] | None = None
     message: str = ""
-    answers: list[str] = Field(default_factory=list)
+    answers: Annotated[list[str], FailFast()] = Field(default_factory=list)
     fields: dict[str, Any] = Field(default_factory=dict)
     value: Any = None
     always_allow: bool = Field(default=False, description="Allow this tool from now on along the branch")
@@ -78,7 +98,7 @@ class NewAnswer(_In):
 
 
 class NewAnswers(_In):
-    answers: dict[Id, NewAnswer] = Field(min_length=1, max_length=100)
+    answers: Annotated[dict[Id, NewAnswer], BeforeValidator(_few)] = Field(min_length=1, max_length=_MEMBERS)
 
 
 class StreamWanted(_In):
@@ -236,6 +256,20 @@ class Inbox(BaseModel):
     next: str | None = Field(description="The cursor of the next page; null after the last one")
 
 
+class Grant(BaseModel):
+    tool: str
+    turn_id: str = Field(description="The turn in which it was granted")
+    granted_at: int
+
+    @classmethod
+    def of(cls, row: GrantRow) -> Grant:
+        return cls(tool=row.tool, turn_id=row.turn_id, granted_at=row.granted_at)
+
+
+class Grants(BaseModel):
+    grants: list[Grant]
+
+
 class Turn(BaseModel):
     id: str
     conversation_id: str
@@ -287,16 +321,40 @@ class SeenTurn(Turn):
 
 
 class Tree(Conversation):
+    """A page of a conversation's turns, oldest first."""
+
     turns: list[SeenTurn]
+    next: str | None = Field(description="The cursor of the next page; null after the last one")
+
+    @classmethod
+    def of_page(cls, page: TreePage) -> Tree:
+        return cls(
+            **Conversation.of(page.conversation).model_dump(),
+            turns=[SeenTurn.of_seen(item) for item in page.turns],
+            next=str(page.next) if page.next is not None else None,
+        )
 
 
 class Snapshot(BaseModel):
-    """The active branch as it is now. What comes later is in the events of `turn` after `cursor`."""
+    """The end of the active branch as it is now, oldest turn first. What comes later is in the events of
+    `turn`, the newest one here, after `cursor`."""
 
     conversation: Conversation
     turns: list[SeenTurn]
     turn: str | None
     cursor: int
+    before: str | None = Field(description="The cursor of the page before this one; null at the beginning")
+
+    @classmethod
+    def of_page(cls, page: BranchPage) -> Snapshot:
+        newest = page.turns[-1] if page.turns else None
+        return cls(
+            conversation=Conversation.of(page.conversation),
+            turns=[SeenTurn.of_seen(item) for item in page.turns],
+            turn=newest.turn.id if newest else None,
+            cursor=newest.cursor if newest else 0,
+            before=page.before,
+        )
 
 
 class Stopped(BaseModel):

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from caesura.core.errors import BadAnswer
+from caesura.core.errors import BadAnswer, InterruptPending
 from caesura.core.interrupts import Answer, Interrupt
 
 Action = Literal["continue", "cancel", "answer"]
+
+
+def named(waiting: Sequence[Interrupt], shown: str | list[str] | None) -> Sequence[Interrupt]:
+    """What of all that waits a decision is about: all of it, or what is listed. `InterruptPending` where the
+    person was shown something else."""
+    if isinstance(shown, list):
+        if not {item.id for item in waiting}.issuperset(shown):
+            raise InterruptPending(tuple(waiting))
+        return [item for item in waiting if item.id in shown]
+    if shown is not None and shown != waiting[0].id:
+        raise InterruptPending(tuple(waiting))
+    return waiting
 
 
 def decisions(items: Sequence[Interrupt], action: Action, answers: Sequence[str]) -> dict[str, Answer]:

@@ -86,7 +86,7 @@ def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
     """What a client needs to draw the question, live or after a reload."""
     questions = [interrupts.question_dict(q) for item in items for q in item.questions]
     return {
-        "info": "; ".join(dict.fromkeys(item.description for item in items if item.description)),
+        "info": "; ".join(item.description for item in items if item.description),
         "taskName": ", ".join(dict.fromkeys(item.label for item in items if item.label)),
         "data": [_action(item) for item in items],
         "questions": questions or None,
@@ -133,6 +133,7 @@ def _action(item: Interrupt) -> dict[str, Any]:
         "name": item.name,
         "args": item.args,
         "description": item.description,
+        "interrupt_id": item.id,
     }
     if item.fields:
         action["fields"] = [interrupts.field_dict(form_field) for form_field in item.fields]

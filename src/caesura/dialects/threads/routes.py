@@ -7,6 +7,7 @@ from contextlib import aclosing, contextmanager
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Body, Header, Path, Query, Response
+from fastapi.responses import StreamingResponse
 
 from caesura.core import ids, plain
 from caesura.core.errors import (
@@ -22,11 +23,12 @@ from caesura.core.errors import (
 )
 from caesura.core.events import SegmentEnded
 from caesura.core.interrupts import answer_dict
+from caesura.core.messages import Line
 from caesura.dialects.threads import cursor, encode, wire
-from caesura.dialects.threads.decide import Action, decisions
+from caesura.dialects.threads.decide import Action, decisions, named
 from caesura.dialects.threads.encode import State
 from caesura.http import sse
-from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.auth import RunningStreamUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.errors import Form, Problem, documented
 from caesura.service.turns import Message
@@ -105,10 +107,14 @@ async def status(here: Here, user_id: User, thread_id: ThreadId) -> wire.ThreadS
 
 @router.get("/history/{thread_id}", response_model=wire.History, responses=_OF_ONE)
 async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
+    pages = here.service.conversations.history(user_id, thread_id)
     with _own(user_id, thread_id):
-        messages = await here.service.conversations.history(user_id, thread_id)
+        first = await anext(pages)
+        more = await anext(pages, None)
     # Thousands of messages are written as they are, without a model for each.
-    return Response(plain.dumps(wire.history(thread_id, messages)), media_type="application/json")
+    if more is None:
+        return Response(plain.dumps(wire.history(thread_id, first)), media_type="application/json")
+    return StreamingResponse(_written(thread_id, first, more, pages), media_type="application/json")
 
 
 @router.post(
@@ -116,7 +122,7 @@ async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
     response_class=Response,
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
-async def chat(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.Chat) -> Response:
+async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new: wire.Chat) -> Response:
     """Send a message and read the answer."""
     message = Message(
         new.message,
@@ -134,21 +140,26 @@ async def chat(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.
     response_class=Response,
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
-async def resume(here: Here, user_id: RunningUser, thread_id: ThreadId, new: wire.Resume) -> Response:
-    """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing."""
+async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new: wire.Resume) -> Response:
+    """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing. One that
+    names no interrupt is refused within a second after another: nobody can have seen what it is about."""
     action, answers = _checked(new)
     with _own(user_id, thread_id):
         found = await here.service.conversations.status(user_id, thread_id)
     if found.turn is None or not found.pending:
         raise await _nothing(here, found.turn)
+    blind = new.interrupt_id is None
     try:
-        decided = decisions(found.pending, action, answers)
-        answered = await here.service.turns.answer(user_id, decided)
+        decided = decisions(named(found.pending, new.interrupt_id), action, answers)
+        answered = await here.service.turns.answer(user_id, decided, blind=blind)
     except BadAnswer as error:
+        if blind and await here.service.inbox.just_decided(found.turn.num):
+            raise InterruptPending(found.pending) from error
         return here.streams.response(_bytes(encode.error(error.message)))
-    left = [item for item in found.pending if item.id not in decided]
-    if left:
-        return here.streams.response(_bytes(encode.still_pending(left)))
+    # As it is now: somebody else may have answered the rest at the same time.
+    waits = answered.turn.status == "waiting"
+    if waits and (left := await here.service.inbox.pending(answered.turn.num)):
+        return here.streams.response(_bytes(encode.still_pending([item.interrupt for item in left])))
     return here.streams.response(_segment(here, answered.turn, answered.after, found.turn.segment + 1))
 
 
@@ -222,6 +233,21 @@ async def _segment(here: Context, turn: Turn, after: int, segment: int = 0) -> A
                 return
     if not here.service.draining:
         yield encode.END  # the thread was deleted meanwhile
+
+
+async def _written(
+    thread_id: str, first: list[Line], second: list[Line], others: AsyncGenerator[list[Line], None]
+) -> AsyncGenerator[bytes, None]:
+    """A history in pieces: one page of it is in memory at a time."""
+    begin = plain.dumps(wire.history(thread_id, first))
+    yield begin.removesuffix(b"]}")
+    del begin, first
+    async with aclosing(others) as pages:
+        page: list[Line] | None = second
+        while page is not None:
+            yield b"," + plain.dumps(wire.said(page))[1:-1]
+            page = await anext(pages, None)
+    yield b"]}"
 
 
 async def _bytes(frames: bytes) -> AsyncGenerator[bytes, None]:

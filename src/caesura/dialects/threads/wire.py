@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Role
@@ -32,10 +32,15 @@ class Chat(BaseModel):
 
 
 class Resume(BaseModel):
-    """`action` is checked by hand: the error's text is part of the API."""
+    """`action` and `answers` are checked by hand: the errors' texts are part of the API."""
 
     action: Any = Field(default=None, description="'continue', 'cancel' or 'answer'")
     answers: Any = Field(default=None, description="One text for each question, with action 'answer'")
+    interrupt_id: StrictStr | Annotated[list[StrictStr], Field(min_length=1)] | None = Field(
+        default=None,
+        description="What the person was shown: the `interrupt_id` of the interrupt, or a list of those in "
+        "its `data` to decide on these alone. Where something else waits now, nothing is decided",
+    )
 
 
 class Session(BaseModel):
@@ -111,8 +116,11 @@ def status(found: Status) -> ThreadStatus:
 
 def history(thread_id: str, lines: list[Line]) -> dict[str, Any]:
     """A `History`, as plain data."""
-    said = [{"role": role, "content": content} for role, content in lines]
-    return {"thread_id": thread_id, "messages": said}
+    return {"thread_id": thread_id, "messages": said(lines)}
+
+
+def said(lines: list[Line]) -> list[dict[str, str]]:
+    return [{"role": role, "content": content} for role, content in lines]
 
 
 def time_of(milliseconds: int) -> str:

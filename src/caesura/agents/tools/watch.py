@@ -1,0 +1,137 @@
+"""Watching a command while it runs, and ending it when it takes more than it may.
+
+The kernel has no bound for what all processes of a command write, nor, without a control group, for their
+memory and number. So the watch looks several times a second: what happens between two looks is not seen.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from caesura.agents.tools.size import Quota, Size, measure
+
+_PAUSE = 0.1
+_LONGEST_LOOK = 20.0
+#: A command may write again and again. What it deletes but keeps open is seen here alone.
+_WRITTEN = 4
+_KIB = 1024
+
+
+class Allowed(NamedTuple):
+    memory: int
+    processes: int
+    quota: Quota
+
+
+class Watch:
+    """Of the tree below one process. `reason` says why the command was ended, for the model."""
+
+    def __init__(self, pid: int, workspace: Path, before: Size, allowed: Allowed) -> None:
+        self._pid, self._workspace, self._allowed = pid, workspace, allowed
+        # Who is over the quota already may still run a command that makes room. So may who has a workspace
+        # that takes too long to measure: there no file can grow.
+        self._most = Quota(max(allowed.quota.bytes, before.bytes), max(allowed.quota.files, before.files))
+        self._handle = os.pidfd_open(pid)  # a number may be another's by the time it is killed
+        self._over = threading.Event()
+        self._next_measure = 0.0 if before.whole else math.inf
+        self.reason: str | None = None
+
+    def follow(self) -> None:
+        """Look until `stop`, or until there is a reason to end the command."""
+        try:
+            self._follow()
+        finally:
+            os.close(self._handle)
+
+    def stop(self) -> None:
+        self._over.set()
+
+    def _follow(self) -> None:
+        while not self._over.wait(_PAUSE):
+            if (reason := self._processes() or self._disk()) and not self._over.is_set():
+                self.reason = reason
+                with suppress(OSError):
+                    signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+                return
+
+    def _processes(self) -> str | None:
+        allowed = self._allowed
+        tree = list(_tree(self._pid))
+        # The first two are bubblewrap's own.
+        if sum(_threads(pid) for pid in tree) > allowed.processes + 2:
+            return f"it had more than {allowed.processes} processes"
+        # A page that several share counts for each of them at first; the exact figure takes longer.
+        if sum(map(_held, tree)) > allowed.memory and sum(map(_share, tree)) > allowed.memory:
+            return f"it used more than {allowed.memory} bytes of memory"
+        if sum(map(_written, tree)) > _WRITTEN * allowed.quota.bytes:
+            return f"it wrote more than {_WRITTEN * allowed.quota.bytes} bytes to the disk"
+        return None
+
+    def _disk(self) -> str | None:
+        begun = time.monotonic()
+        if begun < self._next_measure:
+            return None
+        size = measure(self._workspace, _LONGEST_LOOK, self._most)
+        self._next_measure = time.monotonic() + 3 * (time.monotonic() - begun)
+        if size.exceeds(self._most):
+            return (
+                f"the workspace held more than {self._allowed.quota.bytes} bytes"
+                f" or {self._allowed.quota.files} files"
+            )
+        return None if size.whole else "the size of the workspace could not be measured"
+
+
+def _tree(root: int) -> Iterator[int]:
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (fields := _stat(int(name))):
+            children.setdefault(int(fields[1]), []).append(int(name))
+    found = [root]
+    for pid in found:
+        found += children.get(pid, [])
+        yield pid
+
+
+def _stat(pid: int) -> list[str]:
+    """From the state on: what comes before may contain anything."""
+    return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
+def _threads(pid: int) -> int:
+    fields = _stat(pid)
+    return int(fields[17]) if fields else 0
+
+
+def _held(pid: int) -> int:
+    return _KIB * _sum(f"/proc/{pid}/status", "RssAnon:", "RssShmem:")
+
+
+def _share(pid: int) -> int:
+    return _KIB * _sum(f"/proc/{pid}/smaps_rollup", "Pss_Anon:", "Pss_Shmem:")
+
+
+def _written(pid: int) -> int:
+    path = f"/proc/{pid}/io"
+    return _sum(path, "write_bytes:") - _sum(path, "cancelled_write_bytes:")
+
+
+def _sum(path: str, *names: str) -> int:
+    lines = (line.split() for line in _read(path).splitlines())
+    return sum(int(words[1]) for words in lines if words and words[0] in names)
+
+
+def _read(path: str) -> str:
+    """Nothing, when the process has ended or may not be looked at."""
+    try:
+        with open(path, errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -1,0 +1,34 @@
+"""Grants: the tools that a conversation always allows, listed and revoked."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from caesura.cli.screen import clean
+from caesura.cli.session import Refused, Session, opened
+from caesura.client import Grant
+
+
+def show(url: str, user: str | None, conversation: str | None) -> None:
+    with opened(url, user) as session:
+        for grant in session.run(session.client.grants(_named(session, conversation))):
+            print(line(grant))
+
+
+def revoke(url: str, user: str | None, tool: str, conversation: str | None) -> None:
+    with opened(url, user) as session:
+        session.run(session.client.revoke(_named(session, conversation), tool))
+        print(clean(f"{tool} is asked for again"))
+
+
+def line(grant: Grant) -> str:
+    """The tool, since when, and in which turn it was allowed."""
+    since = datetime.fromtimestamp(grant.granted_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return clean(f"{grant.tool:<30}  {since}  {grant.turn_id}")
+
+
+def _named(session: Session, conversation: str | None) -> str:
+    found = conversation or session.run(session.last_conversation())
+    if found is None:
+        raise Refused("there is no conversation yet")
+    return found

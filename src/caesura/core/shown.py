@@ -1,0 +1,128 @@
+r"""How a text that somebody else wrote is shown to a person, so that it cannot mislead them.
+
+A character that is invisible, looks blank, moves the cursor or reorders what stands around it is escaped:
+`\n`, `\x1b`, `\u202e`, `\U000e0041`. More than three of the same in a row are counted: `\x20{10000}`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, Literal
+
+from caesura.core import plain
+
+#: These scripts have nothing to escape. They are passed over for speed alone.
+_USUAL = (
+    " -~\u00a1-\u00ac\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u3001-\u3029\u3041-\u3096\u30a0-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9ffc\uac00-\ud7a3\uff01-\uff5e"
+)
+#: Python calls these printable. They are invisible, look blank, or change the character before them.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufffc"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+)
+_UNUSUAL = re.compile(f"[^{_USUAL}]+")
+#: Languages need up to four marks on a letter. More of them cover the lines around.
+_PILE = 4
+#: Spaces in a row that may stay. More of them push the rest out of sight.
+_GAP = 16
+_LONG_GAP = re.compile(f" {{{_GAP + 1},}}")
+_EDGE, _END = re.compile(r"\A +| +\Z"), re.compile(r" +\Z")
+_ESCAPE = re.compile(r"\\[\\nrtxuU]")
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_REPEATED = 3
+#: In running text a line break, a tab and what joins letters or emoji may stay.
+_UNFIT_FOR_PROSE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_Escape = Callable[[str, int], str]
+
+
+def text(value: str, *, indented: bool = False) -> str:
+    r"""The text on one line. No two texts have the same form: where anything is escaped, or the text itself
+    has what looks like an escape, its backslashes are doubled. A space at an edge is escaped too, but for
+    those of a line that is `indented` and stands at a place of its own."""
+    edge = _END if indented else _EDGE
+    shown = edge.sub(_spaces, line(value))
+    if "\\" not in value or (shown == value and _ESCAPE.search(value) is None):
+        return shown
+    return edge.sub(_spaces, line(value.replace("\\", "\\\\")))
+
+
+def line(value: str) -> str:
+    """The same for a text that is meant for people already, such as a label: its backslashes stay. A text
+    that is in this form, or in that of `text`, is not changed."""
+    return _LONG_GAP.sub(_spaces, _UNUSUAL.sub(_visible, value))
+
+
+def prose(value: str) -> str:
+    """Running text on as many lines as it has: what moves the cursor or reorders the text is escaped."""
+    return _UNFIT_FOR_PROSE.sub(lambda found: _escaped(found[0], 1), value.replace("\r\n", "\n"))
+
+
+def data(value: Any) -> str:
+    """Any value as JSON on one line. JSON has doubled the backslashes."""
+    return line(plain.dumps(value).decode())
+
+
+def json(written: str) -> str:
+    """The same JSON, for programs: what `line` escapes is escaped as JSON does it."""
+    return _UNUSUAL.sub(lambda found: _runs(found, _in_json), written)
+
+
+def _visible(found: re.Match[str]) -> str:
+    return _counted(_runs(found, _escaped), found)
+
+
+def _runs(found: re.Match[str], escape: _Escape) -> str:
+    """A mark stays only on a letter: on anything else it would change what stands around the text."""
+    pieces = []
+    piled = 0 if found.start() and found.string[found.start() - 1].isalnum() else _PILE
+    for character, run in groupby(found[0]):
+        count = len(list(run))
+        kind = _kind(character)
+        if kind == "misleads":
+            pieces.append(escape(character, count))
+            piled = _PILE
+        elif kind == "mark":
+            kept = min(count, _PILE - piled)
+            pieces.append(character * kept + (escape(character, count - kept) if count > kept else ""))
+            piled += kept
+        else:
+            pieces.append(character * count)
+            piled = 0
+    return "".join(pieces)
+
+
+@lru_cache(maxsize=4096)
+def _kind(character: str) -> Literal["misleads", "mark", "fine"]:
+    if not character.isprintable() or _BLANK.match(character) is not None:
+        return "misleads"
+    return "mark" if unicodedata.category(character) in ("Mn", "Me") else "fine"
+
+
+def _spaces(found: re.Match[str]) -> str:
+    return _counted(_escaped(" ", len(found[0])), found)
+
+
+def _escaped(character: str, count: int) -> str:
+    escape = _NAMED.get(character) or _numbered(ord(character))
+    return escape * count if count <= _REPEATED else f"{escape}{{{count}}}"
+
+
+def _numbered(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _counted(shown: str, found: re.Match[str]) -> str:
+    """A brace of the text must not be taken for a count."""
+    ends_in_escape = shown[-1] != found[0][-1] and not shown.endswith("}")
+    return f"{shown}{{1}}" if ends_in_escape and found.string.startswith("{", found.end()) else shown
+
+
+def _in_json(character: str, count: int) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)) * count

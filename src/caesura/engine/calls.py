@@ -1,0 +1,105 @@
+"""The tool calls of one answer: their arguments gathered as text, bounded, and read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import ToolCallChunk
+
+from caesura.agents.arguments import LONGEST, LONGEST_TOGETHER, MOST_CALLS
+from caesura.core import plain
+
+#: What stands for arguments that were no JSON: the tool is not called, the model is told.
+BROKEN = "_broken_arguments"
+#: What stands for arguments that were not taken, and says why.
+REFUSED = "_refused_arguments"
+ID_LIMIT = 200
+_NAME_LIMIT = 200
+_SHOWN = 1000
+
+
+@dataclass(slots=True)
+class _Gathered:
+    index: int | str | None
+    id: str = ""
+    name: str = ""
+    parts: list[str] = field(default_factory=list)
+    size: int = 0
+    refused: str = ""
+
+    def refuse(self, reason: str) -> None:
+        """Nothing of it is kept, and nothing more of it is taken."""
+        self.refused = reason
+        self.parts.clear()
+        self.size = 0
+
+
+class Calls:
+    """Pieces belong together as LangChain has it: by their index, unless their ids differ."""
+
+    def __init__(self) -> None:
+        self._calls: list[_Gathered] = []
+        self._size = 0
+
+    def add(self, pieces: Iterable[ToolCallChunk]) -> None:
+        for piece in pieces:
+            call = self._call(piece["index"], (piece["id"] or "")[: ID_LIMIT + 1])
+            if call is not None:
+                call.name = (call.name + (piece["name"] or ""))[:_NAME_LIMIT]
+                self._gather(call, piece["args"] or "")
+
+    def read(self) -> list[dict[str, Any]]:
+        """What the model wants. LangChain completes JSON that breaks off; half of what was meant must not be
+        run, so the arguments are read as they came."""
+        values = plain.MOST_VALUES
+        read = []
+        for call in self._calls:
+            args, count = _read(call, values)
+            values -= count
+            read.append({"name": call.name, "args": args, "id": call.id or None, "type": "tool_call"})
+        return read
+
+    def _call(self, index: int | str | None, call_id: str) -> _Gathered | None:
+        for call in self._calls if index is not None else ():
+            if call.index == index and (not call_id or not call.id or call.id == call_id):
+                call.id = call.id or call_id
+                return call
+        if len(self._calls) > MOST_CALLS:
+            return None
+        made = _Gathered(index, call_id)
+        if len(self._calls) == MOST_CALLS:
+            made.refuse(f"one answer may hold {MOST_CALLS} calls, and this one and all after it are too many")
+        self._calls.append(made)
+        return made
+
+    def _gather(self, call: _Gathered, text: str) -> None:
+        if call.refused or not text:
+            return
+        if call.size + len(text) > LONGEST:
+            self._size -= call.size
+            call.refuse(f"the arguments are longer than {LONGEST} characters")
+        elif self._size + len(text) > LONGEST_TOGETHER:
+            self._size -= call.size
+            call.refuse(f"the arguments of all calls together are longer than {LONGEST_TOGETHER} characters")
+        else:
+            call.parts.append(text)
+            call.size += len(text)
+            self._size += len(text)
+
+
+def _read(call: _Gathered, most: int) -> tuple[dict[str, Any], int]:
+    """The arguments, and how many values they hold."""
+    if call.refused:
+        return {REFUSED: call.refused}, 0
+    raw = "".join(call.parts)
+    try:
+        args, count = plain.bounded(raw.encode(), most) if raw else ({}, 0)
+        if isinstance(args, dict):
+            return args, count
+    except plain.Unwieldy as error:
+        return {REFUSED: f"the arguments were not taken: {error}"}, 0
+    except ValueError:
+        pass
+    return {BROKEN: raw[:_SHOWN]}, 0

@@ -1,0 +1,238 @@
+"""The workspaces of all conversations on this disk: deleting them, and sweeping up what a crash left."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import logging
+import os
+import secrets
+import stat
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from caesura.agents.tools.workspace import UNFINISHED
+from caesura.core import ids
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_TRASH = ".trash"
+_ORIGIN = ".database"
+_ROUND = 500
+_UNFINISHED_SECONDS = 3600
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+#: Which of these conversations there are.
+Exist = Callable[[Sequence[str]], Awaitable[set[str]]]
+
+
+class Workspaces:
+    """Files are removed in a thread of its own, so that a large workspace holds up nothing else.
+
+    `origin` names the database. Workspaces without a conversation are left alone by a server that was started
+    with another database by mistake.
+    """
+
+    def __init__(self, root: Path, origin: str = "") -> None:
+        self._root, self._trash, self._origin = root, root / _TRASH, origin
+        self._thread = ThreadPoolExecutor(1, "caesura-removal")
+        self._closing = threading.Event()
+
+    async def discard(self, conversation_id: str) -> None:
+        """Take a workspace away at once. Its files go in the background; after a crash, at the next start."""
+        if not ids.is_file_name(conversation_id):
+            return
+        await asyncio.to_thread(self._set_aside, conversation_id)
+        if not self._closing.is_set():
+            self._thread.submit(self._remove, conversation_id)
+
+    async def sweep(self, exist: Exist) -> None:
+        """Remove what a crash left: the trash, workspaces without a conversation, unfinished files. The work
+        of each round is bounded."""
+        await self._in_thread(self._empty_trash)
+        ours = await self._in_thread(self._is_ours)
+        after = ""
+        while names := await self._in_thread(self._names, after):
+            after = names[-1]
+            # A conversation has its row before its workspace: who has none now, has been deleted.
+            known = await exist(names)
+            if ours:
+                await self._in_thread(self._set_all_aside, [name for name in names if name not in known])
+            await self._in_thread(self._remove_unfinished, [name for name in names if name in known])
+            await asyncio.sleep(0)
+        await self._in_thread(self._empty_trash)
+
+    def close(self) -> None:
+        """Stop removing; the next start goes on with it."""
+        self._closing.set()
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+
+    def _remove(self, conversation_id: str) -> None:
+        self._empty_trash()
+        # A tool that was under way may have made it again.
+        if self._set_aside(conversation_id):
+            self._empty_trash()
+
+    def _set_all_aside(self, names: Sequence[str]) -> None:
+        for name in names:
+            if self._set_aside(name):
+                logger.info("a workspace without a conversation is removed: %s", name)
+
+    def _set_aside(self, name: str) -> bool:
+        """Move a workspace into the trash; False when there is none."""
+        try:
+            root = os.open(self._root, _FOLDER)
+        except OSError:
+            return False
+        try:
+            if not _is_there(root, name):
+                return False
+            self._trash.mkdir(mode=0o700, exist_ok=True)
+            trash = os.open(self._trash, _FOLDER)
+            try:
+                _move(root, name, trash)
+            finally:
+                os.close(trash)
+        except OSError as error:
+            logger.warning("workspace %s could not be removed: %s", name, error.strerror)
+            return False
+        finally:
+            os.close(root)
+        return True
+
+    def _empty_trash(self) -> None:
+        try:
+            trash = os.open(self._trash, _FOLDER)
+        except OSError:
+            return
+        try:
+            while (names := os.listdir(trash)) and not self._closing.is_set():
+                if not any([self._remove_entry(trash, name) for name in names]):
+                    logger.warning("%s could not be emptied; it is tried again later", self._trash)
+                    return
+        finally:
+            os.close(trash)
+
+    def _remove_entry(self, trash: int, name: str) -> bool:
+        """Remove one entry of the trash; whether that made it any emptier. Folders in it become entries of
+        the trash themselves: so neither depth nor the length of a path matters."""
+        done = 0
+        try:
+            if not stat.S_ISDIR(os.stat(name, dir_fd=trash, follow_symlinks=False).st_mode):
+                os.unlink(name, dir_fd=trash)
+                return True
+            _make_ours(trash, name)
+            folder = os.open(name, _FOLDER, dir_fd=trash)
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        if self._closing.is_set():
+                            return False
+                        done += _take(folder, entry, trash)
+            finally:
+                os.close(folder)
+            os.rmdir(name, dir_fd=trash)
+        except OSError as error:
+            logger.debug("an entry of the trash is left for now: %s", error)
+            return done > 0
+        return True
+
+    def _is_ours(self) -> bool:
+        mark = self._root / _ORIGIN
+        try:
+            if not self._root.exists():
+                return True
+            if not mark.exists():
+                mark.write_text(self._origin)
+            ours = mark.read_text() == self._origin
+        except OSError as error:
+            logger.warning("%s cannot be used: %s", mark, error.strerror)
+            return False
+        if not ours:
+            logger.warning(
+                "%s belongs to another database: workspaces without a conversation are left there;"
+                " delete %s if this database is the right one",
+                self._root,
+                mark,
+            )
+        return ours
+
+    def _names(self, after: str) -> list[str]:
+        """Some workspaces, by name."""
+        try:
+            with os.scandir(self._root) as entries:
+                later = (entry for entry in entries if entry.name > after and ids.is_file_name(entry.name))
+                folders = (entry.name for entry in later if entry.is_dir(follow_symlinks=False))
+                return heapq.nsmallest(_ROUND, folders)
+        except OSError:
+            return []
+
+    def _remove_unfinished(self, names: Sequence[str]) -> None:
+        oldest = time.time() - _UNFINISHED_SECONDS
+        for name in names:
+            with suppress(OSError):
+                folder = os.open(self._root / name, _FOLDER)
+                try:
+                    _remove_older(folder, oldest)
+                finally:
+                    os.close(folder)
+
+
+def _remove_older(folder: int, oldest: float) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(UNFINISHED) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                        os.unlink(entry.name, dir_fd=folder)
+
+
+def _take(folder: int, entry: os.DirEntry[str], trash: int) -> bool:
+    """Whether the entry is no longer in the folder. What cannot be removed does not keep the rest there."""
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            _move(folder, entry.name, trash)
+        else:
+            os.unlink(entry.name, dir_fd=folder)
+    except OSError:
+        return False
+    return True
+
+
+def _move(folder: int, name: str, trash: int) -> None:
+    fresh = secrets.token_hex(12)
+    try:
+        os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=trash)
+    except PermissionError:
+        _make_ours(folder, name)  # a folder that may not be written to cannot get another parent
+        os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=trash)
+
+
+def _make_ours(folder: int, name: str) -> None:
+    """A command may have taken the server's own rights to a folder."""
+    found = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if os.fstat(found).st_mode & 0o700 != 0o700:
+            os.chmod(f"/proc/self/fd/{found}", 0o700)
+    finally:
+        os.close(found)
+
+
+def _is_there(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True

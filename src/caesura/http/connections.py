@@ -1,0 +1,127 @@
+"""The open connections of this process: how many there may be, in all and from one address."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import resource
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from enum import Enum
+from itertools import chain
+from typing import Protocol as Shape
+
+from caesura.http.addresses import parse
+
+#: So many connections above a bound are told why they are refused. Of more than that, the oldest is cut.
+TOLD = 16
+#: More descriptors than this are of no use to one process.
+_MOST = 65_536
+#: Descriptors kept free for the database, models, tools and log files: at least so many, or a quarter.
+_RESERVE = 100
+
+Refused = Callable[[str], None]
+
+
+class Standing(Enum):
+    """How a connection is treated, decided when it is made."""
+
+    WELCOME = "welcome"
+    #: Its address has too many.
+    GREEDY = "address"
+    #: The server has too many.
+    CROWDED = "server"
+
+
+class Connection(Shape):
+    transport: asyncio.Transport
+
+    def check(self, now: float) -> None:
+        """Close it if it has been waited for too long."""
+
+
+class Connections:
+    def __init__(
+        self,
+        most: int,
+        each: int,
+        proxies: Sequence[str] = (),
+        refused: Refused = lambda reason: None,
+    ) -> None:
+        """`most` in all, `each` from one address, but never more than half of all. `proxies` speak for many,
+        so they are not counted as one address. `refused` is told why a connection was refused."""
+        self.most, self.each = most, min(each, max(most // 2, 1))
+        self._proxies = [ipaddress.ip_network(proxy) for proxy in proxies]
+        self._refused = refused
+        self._welcome: dict[Connection, bytes | None] = {}
+        self._addresses: Counter[bytes] = Counter()
+        #: Those that are only told why they are refused, oldest first; each reason has room of its own.
+        self._told: dict[Standing, dict[Connection, None]] = {
+            standing: {} for standing in Standing if standing is not Standing.WELCOME
+        }
+
+    def __len__(self) -> int:
+        return len(self._welcome) + sum(map(len, self._told.values()))
+
+    def enter(self, connection: Connection, host: str | None) -> Standing:
+        key = self._key(host)
+        standing = self._standing(key)
+        if standing is Standing.WELCOME:
+            self._welcome[connection] = key
+            if key is not None:
+                self._addresses[key] += 1
+        else:
+            self._refused(standing.value)
+            self._tell(connection, self._told[standing])
+        return standing
+
+    def leave(self, connection: Connection) -> None:
+        for told in self._told.values():
+            told.pop(connection, None)
+        key = self._welcome.pop(connection, None)
+        if key is not None:
+            self._addresses[key] -= 1
+            if not self._addresses[key]:
+                del self._addresses[key]
+
+    def sweep(self, now: float) -> None:
+        for connection in [*self._welcome, *chain(*self._told.values())]:
+            connection.check(now)
+
+    def _standing(self, key: bytes | None) -> Standing:
+        if key is not None and self._addresses[key] >= self.each:
+            return Standing.GREEDY
+        return Standing.CROWDED if len(self._welcome) >= self.most else Standing.WELCOME
+
+    def _tell(self, connection: Connection, told: dict[Connection, None]) -> None:
+        """The oldest gives way to the newest: a health check that has just come must get its answer."""
+        told[connection] = None
+        if len(told) > TOLD:
+            oldest = next(iter(told))
+            del told[oldest]
+            oldest.transport.abort()
+
+    def _key(self, host: str | None) -> bytes | None:
+        """What is counted as one address: an IPv4 address or an IPv6 /64. None for a trusted proxy."""
+        address = parse(host)
+        if address is None or any(address in network for network in self._proxies):
+            return None
+        return address.packed if address.version == 4 else address.packed[:8]
+
+
+def raise_descriptors() -> None:
+    """Take as many file descriptors as the system allows this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # some systems promise more than they give
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def room() -> tuple[int, int]:
+    """How many connections fit, and how many descriptors stay free beside them."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    limit = _MOST if soft == resource.RLIM_INFINITY else min(soft, _MOST)
+    reserve = max(_RESERVE, limit // 4)
+    return max(limit - reserve, 1), reserve

@@ -1,0 +1,314 @@
+"""One connection: how much of a request is kept before it is whole, and how long each side may take.
+
+uvicorn parses requests and writes answers. This class bounds what a client can make it hold, and ends a
+connection on which nothing happens. The server calls `check` about once a second: a deadline is only a
+number, so an ordinary request pays for no timer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import socket
+from http import HTTPStatus
+from typing import Any
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from caesura.core import plain
+from caesura.http.addresses import Addresses, shown
+from caesura.http.connections import Connections, Standing
+from caesura.http.headers import BARE
+from caesura.http.sse import TRANSPORT
+
+logger = logging.getLogger(__name__)
+
+#: The most bytes of a URL, of all headers together, and of all trailers together.
+LARGEST = 64 * 1024
+#: The most headers of a request.
+MANY = 100
+#: The most requests that may wait for their turn on one connection.
+QUEUE = 32
+#: Large reads are parsed in pieces of this size, so that what is over a bound is noticed before it is kept.
+PIECE = 16 * 1024
+#: A reader of a plain answer takes at least so much within `silence`, or it is cut.
+PACE = 64 * 1024
+#: Seconds for a refused client to read why, while what it still sends is thrown away.
+LINGER = 2.0
+#: Seconds that a connection above a bound gets for its request.
+HURRY = 5.0
+_ALWAYS = (b"/health", b"/ready")
+
+
+class Refusal(Exception):
+    """A request that is answered here: it does not reach the application."""
+
+    def __init__(self, status: int, detail: str, retry_after: int | None = None) -> None:
+        super().__init__(detail)
+        self.status, self.retry_after = status, retry_after
+
+    def answer(self) -> bytes:
+        body = plain.dumps({"detail": str(self)})
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"connection", b"close"),
+            *BARE,
+        ]
+        if self.retry_after is not None:
+            headers.append((b"retry-after", str(self.retry_after).encode()))
+        lines = b"".join(b"%b: %b\r\n" % header for header in headers)
+        return STATUS_LINE[self.status] + lines + b"\r\n" + body
+
+
+def _invalid() -> Refusal:
+    return Refusal(HTTPStatus.BAD_REQUEST, "Invalid HTTP request received.")
+
+
+def _headers_too_large() -> Refusal:
+    what = f"the headers are more than {LARGEST} bytes or {MANY} lines"
+    return Refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, what)
+
+
+def _too_many_wait() -> Refusal:
+    return Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many requests wait on one connection", 1)
+
+
+_NO_ROOM = {
+    Standing.CROWDED: (HTTPStatus.SERVICE_UNAVAILABLE, "the server has too many connections"),
+    Standing.GREEDY: (HTTPStatus.TOO_MANY_REQUESTS, "too many connections from this address"),
+}
+
+
+class Protocol(HttpToolsProtocol):
+    #: Seconds in which a reader must take something, and after which the system gives up on a dead peer.
+    silence = 30.0
+    #: Seconds in which a request must have come, from its first byte to its last.
+    patience = 60.0
+    #: Seconds that a connection is kept for another request.
+    idle = 5.0
+    limits: Connections
+    addresses: Addresses = "full"
+
+    url = b""
+    _standing = Standing.WELCOME
+    #: When the connection is closed if nothing changes.
+    _due = math.inf
+    #: Bytes parsed since the last that belonged to something complete: a head, a piece of a body, a request.
+    _fed = 0
+    #: Whether a request has begun and is not complete, and whether its head is complete.
+    _coming = _headed = False
+    #: The request that is being answered.
+    _active: RequestResponseCycle | None = None
+    #: Bytes that wait until the requests before them are answered.
+    _waiting = b""
+    #: Nothing that comes is parsed any more.
+    _deaf = False
+    _refusal: Refusal | None = None
+    #: How much of an answer waited to be taken when that was last seen to shrink, and when that was.
+    _held = 0
+    _taken_at = 0.0
+
+    # --- the connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._standing = self.limits.enter(self, self.client[0] if self.client else None)
+        welcome = self._standing is Standing.WELCOME
+        self._due = self.loop.time() + (self.patience if welcome else min(self.patience, HURRY))
+        found = transport.get_extra_info("socket")
+        if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
+            option = getattr(socket, "TCP_USER_TIMEOUT", None)
+            if option is not None:
+                found.setsockopt(socket.IPPROTO_TCP, option, int(self.silence * 1000))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.limits.leave(self)
+        super().connection_lost(exc)
+        self._deaf = True
+        if self._active is not None:
+            # uvicorn tells the newest request alone, and that one may still wait for its turn.
+            _disconnect(self._active)
+
+    def check(self, now: float) -> None:
+        """Close the connection if its client has been waited for too long."""
+        held = self.transport.get_write_buffer_size()
+        if not held or self._streaming():
+            self._held = 0
+            if now >= self._due:
+                self.transport.close()
+        elif not self._held or held <= self._held - PACE:
+            self._held, self._taken_at = held, now
+        elif now - self._taken_at >= self.silence:
+            self.transport.abort()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._held = 0
+
+    def _streaming(self) -> bool:
+        """Whether an event stream is being sent: it looks after its reader itself."""
+        cycle = self._active
+        return cycle is not None and bool(cycle.chunked_encoding) and not cycle.response_complete
+
+    # --- what comes
+
+    def data_received(self, data: bytes) -> None:
+        if self._waiting and not self._deaf:
+            self._keep(data)
+        elif len(data) <= PIECE:
+            self._feed(data)
+        else:
+            self._feed_all(data)
+
+    def _feed_all(self, data: bytes) -> None:
+        """Piece by piece, until requests wait for their turn: then the rest waits too."""
+        whole = memoryview(data)
+        for start in range(0, len(data), PIECE):
+            if self.pipeline or self._deaf:
+                self._waiting = b"" if self._deaf else data[start:]
+                return
+            self._feed(whole[start : start + PIECE])
+
+    def _keep(self, data: bytes) -> None:
+        """Whoever reads a body lets more come in, also what comes behind that body."""
+        self._waiting += data
+        self.flow.pause_reading()
+        if len(self._waiting) > LARGEST * QUEUE:
+            self._refuse(_too_many_wait())
+
+    def _feed(self, piece: bytes | memoryview) -> None:
+        if self._deaf:
+            return
+        self._fed += len(piece)
+        try:
+            self.parser.feed_data(piece)
+            if self._fed:
+                self._bound()
+        except httptools.HttpParserUpgrade:
+            pass  # an ordinary answer was given, and the connection ends with it
+        except httptools.HttpParserError:
+            self._refuse(self._refusal or _invalid())
+        except Refusal as refusal:
+            self._refuse(refusal)
+
+    def _bound(self) -> None:
+        """Check what has come of something that is not complete."""
+        if self._fed - len(self.url) > LARGEST or (self._coming and len(self.headers) > MANY):
+            raise _headers_too_large()
+
+    def _fail(self, refusal: Refusal) -> None:
+        """From within the parser: it stops, and the refusal is found where it was called."""
+        self._refusal = refusal
+        raise refusal
+
+    # --- callbacks of the parser
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["extensions"] = {TRANSPORT: self.transport}  # type: ignore[dict-item]
+        self._coming, self._headed = True, False
+        if self._standing is Standing.WELCOME:
+            self._due = self.loop.time() + self.patience
+        if len(self.pipeline) >= QUEUE:
+            self._fail(_too_many_wait())
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        if len(self.url) >= LARGEST:  # one byte less is the most that httptools can take apart
+            self._fail(Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, f"the URL is over {LARGEST - 1} bytes"))
+
+    def on_headers_complete(self) -> None:
+        if len(self.headers) > MANY or (self._fed > LARGEST - PIECE and self._size() > LARGEST):
+            self._fail(_headers_too_large())
+        if self._standing is not Standing.WELCOME and self.url.partition(b"?")[0] not in _ALWAYS:
+            status, detail = _NO_ROOM[self._standing]
+            self._fail(Refusal(status, detail, int(HURRY)))
+        upgrade = self.parser.should_upgrade()
+        if upgrade and any(name in _BODY for name, _ in self.headers):
+            self._fail(Refusal(HTTPStatus.BAD_REQUEST, "a request to upgrade cannot have a body"))
+        super().on_headers_complete()
+        if upgrade or self._standing is not Standing.WELCOME:
+            self.cycle.keep_alive = False
+            self._deaf = self._deaf or upgrade
+        self._headed, self._fed = True, 0
+        self.url = b""
+        self.headers = []  # trailers go here, and nowhere else
+
+    def on_body(self, body: bytes) -> None:
+        super().on_body(body)
+        self._fed = 0
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._coming, self._fed = False, 0
+        self._due = math.inf if self._answering() else self.loop.time() + self.idle
+
+    def _size(self) -> int:
+        return sum(len(name) + len(value) + 4 for name, value in self.headers)
+
+    # --- what goes
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._active = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._unset_keepalive_if_required()  # data from the client would cancel it: `check` does its work
+        if self.transport.is_closing():
+            return
+        if self._waiting and not self.pipeline:
+            waiting, self._waiting = self._waiting, b""
+            self._feed_all(waiting)
+        if self._answering():
+            return
+        if self._refusal is not None:
+            self._say()
+        elif not self._coming and not self._deaf:
+            self._due = self.loop.time() + self.idle
+
+    def _answering(self) -> bool:
+        return self._active is not None and not self._active.response_complete
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Answer in the order in which the requests came, then close."""
+        self._deaf, self._waiting, self._refusal = True, b"", refusal
+        self._due = math.inf
+        if self._headed and self._coming:
+            self._drop()
+        address = shown(self.client[0] if self.client else None, self.addresses)
+        logger.info("refused: %s", refusal, extra={"status": refusal.status, "address": address})
+        if not self._answering():
+            self._say()
+
+    def _drop(self) -> None:
+        """The request whose body is at fault gets no other answer."""
+        if self.pipeline and self.pipeline[0][0] is self.cycle:
+            self.pipeline.popleft()
+        elif self.cycle.response_started:
+            self.transport.close()
+        else:
+            _disconnect(self.cycle)
+            self._active = None
+
+    def _say(self) -> None:
+        """A connection that is closed with bytes unread is reset, and the client may never see the answer."""
+        refusal, self._refusal = self._refusal, None
+        if refusal is None or self.transport.is_closing():
+            return
+        self.transport.write(refusal.answer())
+        self.transport.write_eof()
+        self.flow.resume_reading()
+        self._due = self.loop.time() + LINGER
+
+
+_BODY = (b"content-length", b"transfer-encoding")
+
+
+def _disconnect(cycle: RequestResponseCycle) -> None:
+    if not cycle.response_complete:
+        cycle.disconnected = True
+    cycle.message_event.set()

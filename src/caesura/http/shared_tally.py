@@ -1,0 +1,94 @@
+"""The shared tally: keys are counted in Redis, by all processes together, for as long as Redis answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE = 1.0
+_PAUSE = 5.0
+_PREFIX = "caesura:limits:"
+#: Counts a key and gives 0, or gives the milliseconds until it may come again.
+_HIT = """
+local count = tonumber(redis.call('GET', KEYS[1]) or '0')
+if count >= tonumber(ARGV[1]) then return math.max(redis.call('PTTL', KEYS[1]), 1) end
+if count == 0 then redis.call('SET', KEYS[1], 1, 'PX', ARGV[2]) else redis.call('INCR', KEYS[1]) end
+return 0
+"""
+
+Spawn = Callable[[Coroutine[Any, Any, None]], object]
+
+
+class SharedTally:
+    """Gives None while Redis does not answer. A request finds that out at most once: for some seconds after
+    it nobody asks Redis, and then a task does, which no request waits for."""
+
+    def __init__(self, url: str, spawn: Spawn) -> None:
+        # One more try, for a connection that Redis has closed in the meantime.
+        retry = Retry(NoBackoff(), 1)
+        self._redis: Redis = Redis.from_url(url, socket_connect_timeout=_PATIENCE, retry=retry)
+        self._spawn = spawn
+        self._lost = self._looking = False
+        self._again = 0.0
+
+    async def hit(self, key: str, amount: int, seconds: int) -> float | None:
+        """0 and count it; or, where it came too often, the seconds until it may come again."""
+        left = await self._ask("EVAL", _HIT, 1, f"{_PREFIX}{key}", amount, seconds * 1000)
+        return None if left is None else left / 1000
+
+    async def remember(self, key: str, seconds: int) -> None:
+        await self._ask("SET", f"{_PREFIX}{key}", 1, "EX", seconds)
+
+    async def remembers(self, key: str) -> bool:
+        return bool(await self._ask("EXISTS", f"{_PREFIX}{key}"))
+
+    async def aclose(self) -> None:
+        await self._redis.aclose()
+
+    async def _ask(self, *command: str | int) -> Any:
+        if self._lost:
+            self._look()
+            return None
+        try:
+            return await self._execute(*command)
+        except (RedisError, OSError) as error:  # a timeout is an OSError
+            self._lose(error)
+            return None
+
+    async def _execute(self, *command: str | int) -> Any:
+        async with asyncio.timeout(_PATIENCE):
+            return await self._redis.execute_command(*command)  # type: ignore[no-untyped-call]
+
+    def _lose(self, error: Exception) -> None:
+        self._again = time.monotonic() + _PAUSE
+        if not self._lost:
+            self._lost = True
+            why = f"{type(error).__name__}: {error}"
+            logger.warning("Redis does not answer, rates are counted in this process: %s", why)
+
+    def _look(self) -> None:
+        if not self._looking and time.monotonic() >= self._again:
+            self._looking = True
+            self._spawn(self._try())
+
+    async def _try(self) -> None:
+        """With what a request would ask: a Redis that answers but does not write is no use."""
+        try:
+            await self._execute("EVAL", _HIT, 1, f"{_PREFIX}try", 1_000_000, 1000)
+        except (RedisError, OSError) as error:
+            self._lose(error)
+        else:
+            self._lost = False
+            logger.warning("Redis answers again, rates are counted there")
+        finally:
+            self._looking = False

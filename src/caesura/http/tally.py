@@ -1,0 +1,50 @@
+"""A tally: how often each of many keys came in a window of time, in memory of a fixed size.
+
+It is a count-min sketch: a key has one place in each of a few rows, and its count is the least of them. Two
+keys that share all their places are counted as one. So a count may be too high, which is rare, but is never
+too low: nobody can push another's count out, however many keys they make up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from array import array
+
+_ROWS, _WIDTH = 4, 1 << 14
+_BYTES = 4
+
+
+class Tally:
+    def __init__(self, amount: int, seconds: int) -> None:
+        """Each key may come so often in a window; a window begins with the first key after the last one."""
+        self.amount, self.seconds = amount, seconds
+        # Unknown to others, so that they cannot look for keys which share the places of another's.
+        self._salt = secrets.token_bytes(16)
+        self._ends = 0.0
+        self._rows: list[array[int]] = []
+
+    def hit(self, key: str) -> float:
+        """0 and count it; or, where it came too often, the seconds until it may come again."""
+        now = time.monotonic()
+        if now >= self._ends:
+            self._begin(now)
+        places = self._places(key)
+        count = min(row[place] for row, place in zip(self._rows, places, strict=True))
+        if count >= self.amount:
+            return self._ends - now
+        for row, place in zip(self._rows, places, strict=True):
+            row[place] = max(row[place], count + 1)
+        return 0.0
+
+    def _begin(self, now: float) -> None:
+        self._ends = now + self.seconds
+        self._rows = [array("I", bytes(_WIDTH * array("I").itemsize)) for _ in range(_ROWS)]
+
+    def _places(self, key: str) -> list[int]:
+        digest = hashlib.blake2b(
+            key.encode(errors="replace"), key=self._salt, digest_size=_ROWS * _BYTES
+        ).digest()
+        parts = (digest[start : start + _BYTES] for start in range(0, len(digest), _BYTES))
+        return [int.from_bytes(part, "big") % _WIDTH for part in parts]

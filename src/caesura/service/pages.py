@@ -1,0 +1,196 @@
+"""Pages: what of a conversation is read at once, so that a long one never has to be held in memory.
+
+The rows are read in one short transaction. A live turn's log is folded after it, in a thread: that takes
+time, and neither the database nor the event loop is to wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from caesura.core import fold
+from caesura.core import messages as msg
+from caesura.core.errors import NoConversation, NotFound
+from caesura.core.events import ToolStarted
+from caesura.core.interrupts import Interrupt
+from caesura.core.messages import Line, Message
+from caesura.store import conversations as rows
+from caesura.store import events, interrupts, turns
+from caesura.store.conversations import Conversation
+from caesura.store.turns import Node, Said, Turn
+
+#: A page has so many turns, of so many bytes, at the most; but one turn at least.
+_TURNS = 1_000
+BYTES = 4 * 1024 * 1024
+_ALL = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A turn with what was said in it so far, and the number of the event up to which that is. Of a live
+    turn also the model call of each message, under which more text may come, and the tools under way."""
+
+    turn: Turn
+    messages: list[Message]
+    cursor: int
+    pending: tuple[Interrupt, ...] = ()
+    calls: tuple[int | None, ...] = ()
+    running: tuple[ToolStarted, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TreePage:
+    """`next` is the ordinal behind which more turns come."""
+
+    conversation: Conversation
+    turns: list[Seen]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPage:
+    """The newest turns of a branch, oldest first. `before` is the turn that comes before them."""
+
+    conversation: Conversation
+    turns: list[Seen]
+    before: str | None
+
+
+class Stored(NamedTuple):
+    """A turn as the rows have it; with its log, still to be folded, if it is live."""
+
+    turn: Turn
+    end: int
+    pending: tuple[Interrupt, ...]
+    log: list[events.Stored] | None
+
+
+class Found(NamedTuple):
+    conversation: Conversation
+    turns: list[Stored]
+
+
+class Told(NamedTuple):
+    turn: Said
+    log: list[events.Stored] | None
+
+
+def tree(
+    connection: Connection, user_id: str, conversation_id: str, limit: int, after: int
+) -> tuple[Found, bool]:
+    conversation = rows.get(connection, conversation_id, user_id)
+    found = turns.nodes(connection, conversation_id, after, limit + 1)
+    shown = next(_pages(found[:limit]), [])
+    return _found(connection, conversation, shown), len(found) > len(shown)
+
+
+def branch(
+    connection: Connection, user_id: str, conversation_id: str, limit: int, leaf: str | None
+) -> tuple[Found, str | None]:
+    conversation = rows.get(connection, conversation_id, user_id)
+    found = turns.above(connection, conversation_id, leaf or conversation.active_turn, limit)
+    if leaf is not None and not found:
+        raise NotFound("turn not found")
+    shown = next(_pages(found), [])
+    return _found(connection, conversation, shown), shown[-1].parent_id if shown else None
+
+
+def _pages(nodes: Sequence[Node]) -> Iterator[list[Node]]:
+    """The same turns in pages that are not too large to hold; one turn at least in each."""
+    page: list[Node] = []
+    size = 0
+    for node in nodes:
+        if page and (size + node.size > BYTES or len(page) == _TURNS):
+            yield page
+            page, size = [], 0
+        page.append(node)
+        size += node.size
+    if page:
+        yield page
+
+
+def _found(connection: Connection, conversation: Conversation, nodes: Sequence[Node]) -> Found:
+    numbers = [node.num for node in nodes]
+    ends = events.ends(connection, numbers)
+    found = turns.some(connection, numbers)
+    return Found(conversation, [_stored(connection, turn, ends.get(turn.num, 0)) for turn in found])
+
+
+def _stored(connection: Connection, turn: Turn, end: int) -> Stored:
+    log = None if turn.ended else events.stored(connection, turn.num)
+    return Stored(turn, end, pending(connection, turn), log)
+
+
+def pending(connection: Connection, turn: Turn) -> tuple[Interrupt, ...]:
+    if turn.status != "waiting":
+        return ()
+    return tuple(item.interrupt for item in interrupts.pending(connection, turn.num))
+
+
+async def all_seen(found: list[Stored]) -> list[Seen]:
+    """A live turn's log is folded in a thread: it may be long, and others want to be served."""
+    if all(item.log is None for item in found):
+        return [_seen(item) for item in found]
+    return await asyncio.to_thread(lambda: [_seen(item) for item in found])
+
+
+def _seen(item: Stored) -> Seen:
+    """From the row when the turn has ended; from the log, which is ahead of the row, while it is live."""
+    if item.log is None:
+        return Seen(item.turn, item.turn.messages or [], item.end)
+    transcript = folded(item.log)
+    messages = transcript.messages()
+    calls = tuple(_calls(transcript, messages))
+    return Seen(item.turn, messages, item.end, item.pending, calls, tuple(transcript.running.values()))
+
+
+def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int | None]:
+    """The model call of each message: the drafts come last, in the order of their calls."""
+    finished = {id(message): call for call, (_, message) in transcript.calls.items()}
+    drafts = [call for call, draft in transcript.drafts.items() if draft.text or draft.reasoning]
+    for index, message in enumerate(messages):
+        place = index - len(transcript.finished)
+        yield finished.get(id(message)) if place < 0 else drafts[place]
+
+
+def first_page(
+    connection: Connection, user_id: str, conversation_id: str
+) -> tuple[list[list[int]], list[Told]]:
+    """What the first page of a history tells, and the turns of the others."""
+    conversation = rows.get(connection, conversation_id, user_id)
+    found = turns.above(connection, conversation_id, conversation.active_turn, _ALL)
+    pages = [[node.num for node in page] for page in _pages(found[::-1])]
+    return pages[1:], told(connection, pages[0]) if pages else []
+
+
+def told(connection: Connection, numbers: list[int]) -> list[Told]:
+    said = turns.said(connection, numbers)
+    if len(said) < len(numbers):
+        raise NoConversation  # deleted since the page before was read
+    return [
+        Told(turn, None if turn.status in turns.ENDED else events.stored(connection, turn.num))
+        for turn in said
+    ]
+
+
+async def lines(told: list[Told]) -> list[Line]:
+    if all(item.log is None for item in told):
+        return [line for item in told for line in _lines_of(item)]
+    return await asyncio.to_thread(lambda: [line for item in told for line in _lines_of(item)])
+
+
+def _lines_of(item: Told) -> list[Line]:
+    if item.log is None:
+        said = msg.lines(item.turn.messages or ())
+    else:
+        said = [(m.role, m.content) for m in msg.shown(folded(item.log).messages())]
+    return [("user", item.turn.content), *said]
+
+
+def folded(log: list[events.Stored]) -> fold.Transcript:
+    return fold.fold(item.event for item in events.decoded(log))

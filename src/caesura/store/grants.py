@@ -1,0 +1,116 @@
+"""Grants: tools that a person has allowed from now on. They are kept in the rows of turns. A new turn takes
+over those of the turn before it on its branch."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from caesura.core import interrupts as core
+from caesura.core import plain, tree
+from caesura.store import conversations
+from caesura.store.prepared import Prepared
+from caesura.store.schema import interrupts, turns
+
+
+class Grant(NamedTuple):
+    """A tool that is always allowed, and the turn in which a person said so."""
+
+    tool: str
+    turn_id: str
+    granted_at: int
+
+
+class _Holder(NamedTuple):
+    """A turn that has grants."""
+
+    num: int
+    id: str
+    parent_id: str | None
+    created_at: int
+    tools: frozenset[str]
+
+
+def add(connection: Connection, turn: int, tool: str) -> None:
+    """Allow this tool from now on along the branch: turns after this one inherit it. The caller holds the
+    turn's row."""
+    row = _OF_TURN.row(connection, num=turn)
+    _set(connection, turn, _tools(row.grants if row else None) | {tool})
+
+
+def stands(connection: Connection, turn: int, tool: str) -> bool:
+    """Whether the tool is allowed in this turn at this moment."""
+    row = _OF_TURN.row(connection, num=turn)
+    return row is not None and tool in _tools(row.grants)
+
+
+def listing(connection: Connection, conversation_id: str, user_id: str) -> list[Grant]:
+    """What is allowed at the end of the active branch, by the name of the tool."""
+    conversation = conversations.get(connection, conversation_id, user_id)
+    holders = [_holder(row) for row in connection.execute(_OF_CONVERSATION, {"of": conversation_id})]
+    branch = tree.branch(holders, conversation.active_turn)
+    allowed = sorted(branch[-1].tools) if branch else []
+    return [_grant(connection, branch, tool) for tool in allowed]
+
+
+def revoke(connection: Connection, conversation_id: str, user_id: str, tool: str) -> bool:
+    """Allow this tool no more, on any branch of the conversation; false when it was allowed on none."""
+    conversations.get(connection, conversation_id, user_id)
+    # The turns before the conversation, as a run does that gives it a title. And again behind the
+    # conversation's lock: a turn that is new may have begun with the grant.
+    early = _take(connection, conversation_id, tool)
+    conversations.lock(connection, conversation_id, user_id)
+    return _take(connection, conversation_id, tool) or early
+
+
+def _take(connection: Connection, conversation_id: str, tool: str) -> bool:
+    rows = connection.execute(_OF_CONVERSATION.with_for_update(key_share=True), {"of": conversation_id})
+    found = [holder for holder in map(_holder, rows) if tool in holder.tools]
+    for holder in found:
+        _set(connection, holder.num, holder.tools - {tool})
+    return bool(found)
+
+
+def _set(connection: Connection, turn: int, tools: frozenset[str]) -> None:
+    _SET.count(connection, at_num=turn, grants=plain.dumps(sorted(tools)) if tools else None)
+
+
+def _grant(connection: Connection, branch: list[_Holder], tool: str) -> Grant:
+    """The last turn of the branch has it. It came from the first turn that has had it ever since."""
+    first = branch[-1]
+    for holder in reversed(branch):
+        if tool not in holder.tools:
+            break
+        first = holder
+    answered = _ANSWERED.rows(connection, turn=first.num)
+    given = [row.closed_at for row in answered if _granted(row) == tool]
+    return Grant(tool, first.id, max(given, default=first.created_at))
+
+
+def _granted(row: Any) -> str | None:
+    """The tool that this answer has always allowed, if it has."""
+    allows = core.answer_from(plain.loads(row.answer)).grants
+    return core.from_dict(plain.loads(row.body)).name if allows else None
+
+
+def _holder(row: Any) -> _Holder:
+    return _Holder(row.num, row.id, row.parent_id, row.created_at, _tools(row.grants))
+
+
+def _tools(stored: bytes | None) -> frozenset[str]:
+    return frozenset(plain.loads(stored)) if stored else frozenset()
+
+
+_OF_TURN = Prepared(select(turns.c.grants).where(turns.c.num == bindparam("num")))
+_OF_CONVERSATION = (
+    select(turns.c.num, turns.c.id, turns.c.parent_id, turns.c.created_at, turns.c.grants)
+    .where(turns.c.conversation_id == bindparam("of"), turns.c.grants.is_not(None))
+    .order_by(turns.c.num)
+)
+_ANSWERED = Prepared(
+    select(interrupts.c.body, interrupts.c.answer, interrupts.c.closed_at).where(
+        interrupts.c.turn == bindparam("turn"), interrupts.c.status == "answered"
+    )
+)
+_SET = Prepared(update(turns).where(turns.c.num == bindparam("at_num")))

@@ -1,0 +1,103 @@
+"""One person's share: how much they may have at once, and the account of what is stored for them.
+
+Each turn's row says how many bytes the turn takes, each conversation's row how many all of it takes. Both are
+written in the transaction that ends a segment, packs a log or adds a version. What a person has is the sum
+over their conversations, so what is deleted is given back with its row. There is no row that all turns of a
+person write to when they end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from caesura.core.errors import StorageFull, TooManyQuestions, TooManyRuns
+from caesura.store import interrupts
+from caesura.store.prepared import Prepared
+from caesura.store.schema import conversations, events, running, turns, users
+
+#: Seconds after which another message may be worth a try.
+_RETRY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one person may have at once; None for no bound."""
+
+    runs: int | None = None
+    questions: int | None = None
+    conversations: int | None = None
+    stored_bytes: int | None = None
+
+
+UNBOUNDED = Share()
+
+
+def hold(connection: Connection, user_id: str) -> None:
+    """Until the transaction ends, nobody else begins or deletes work of this person. This lock is taken
+    before all others."""
+    if connection.dialect.name != "sqlite":  # which has one writer
+        _HOLD.rows(connection, id=user_id)
+
+
+def check(connection: Connection, user_id: str, share: Share) -> None:
+    """Refuse more work for a person who has as much as they may have. The caller holds the person."""
+    if share.runs is share.questions is share.stored_bytes is None:
+        return
+    runs, questions, total = _USED.rows(connection, user_id=user_id)[0]
+    stored = int(total)  # PostgreSQL gives a decimal
+    if share.stored_bytes is not None and stored >= share.stored_bytes:
+        raise StorageFull(f"{stored} bytes are stored and {share.stored_bytes} may be: delete conversations")
+    if share.questions is not None and questions >= share.questions:
+        text = f"{questions} questions wait, the most that may: answer some, or stop their turns"
+        raise TooManyQuestions(message=text)
+    if share.runs is not None and runs >= share.runs:
+        raise TooManyRuns(_RETRY, f"{runs} runs at once, the most that may: wait for one to end, or stop one")
+
+
+def charge(connection: Connection, num: int) -> None:
+    """Bring the account up to what this turn takes now. The caller holds the turn."""
+    row = _MEASURE.row(connection, num=num)
+    if row is None or row.now == row.size:
+        return
+    _SET_SIZE.count(connection, at_num=num, size=row.now)
+    add(connection, row.conversation_id, row.now - row.size)
+
+
+def add(connection: Connection, conversation_id: str, size: int) -> None:
+    """So many bytes more are stored in this conversation."""
+    _ADD.count(connection, at_id=conversation_id, more=size)
+
+
+def _bytes(column: Any) -> Any:
+    return func.coalesce(func.length(column), 0)
+
+
+_MINE: Any = bindparam("user_id")
+_RUNS = select(func.count()).where(turns.c.user_id == _MINE, running(turns))
+_QUESTIONS = interrupts.count_of(_MINE)
+_STORED = select(func.coalesce(func.sum(conversations.c.stored), 0)).where(conversations.c.user_id == _MINE)
+_USED = Prepared(
+    select(
+        _RUNS.scalar_subquery().label("runs"),
+        _QUESTIONS.scalar_subquery().label("questions"),
+        _STORED.scalar_subquery().label("stored"),
+    )
+)
+_HOLD = Prepared(select(users.c.id).where(users.c.id == bindparam("id")).with_for_update(key_share=True))
+_LOGGED = select(func.coalesce(func.sum(func.length(events.c.body)), 0)).where(events.c.turn == turns.c.num)
+_MEASURE = Prepared(
+    select(
+        turns.c.conversation_id,
+        turns.c.size,
+        (_bytes(turns.c.content) + _bytes(turns.c.messages) + _LOGGED.scalar_subquery()).label("now"),
+    ).where(turns.c.num == bindparam("num"))
+)
+_SET_SIZE = Prepared(update(turns).where(turns.c.num == bindparam("at_num")))
+_ADD = Prepared(
+    update(conversations)
+    .where(conversations.c.id == bindparam("at_id"))
+    .values(stored=conversations.c.stored + bindparam("more"))
+)

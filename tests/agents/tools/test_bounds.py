@@ -1,0 +1,258 @@
+"""What a command may take of the machine, tried with the real sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from langchain_core.tools import ToolException
+
+from caesura.agents.context import RunContext
+from caesura.agents.tools import execute
+from caesura.agents.tools.cgroup import Groups, Unusable
+from caesura.agents.tools.places import Busy, Places
+from caesura.agents.tools.sandbox import Bounds, Outcome, Sandbox
+from caesura.agents.tools.size import Meter, Quota, Size, measure
+from caesura.agents.tools.workspace import Workspace, WorkspaceError
+from tests.programs import needs
+
+BWRAP = needs("bwrap")
+MIB = 1024 * 1024
+
+
+def run(command: str, workspace: Path, bounds: Bounds | None = None, quota: Quota | None = None) -> Outcome:
+    return asyncio.run(Sandbox(bounds, quota=quota).run(command, workspace))
+
+
+# --- the whole command
+
+
+@BWRAP
+def test_the_memory_of_all_processes_together_is_bounded(tmp_path: Path) -> None:
+    """Each of them stays below the bound; together they are over it."""
+    hold = "(head -c 40M /dev/zero | tail -n 1 | sleep 60) &"
+    outcome = run(
+        f"for i in 1 2 3 4 5 6; do {hold} done; wait", tmp_path, Bounds(seconds=50, memory=128 * MIB)
+    )
+    assert (outcome.code, outcome.reason) == (None, f"it used more than {128 * MIB} bytes of memory")
+
+
+@BWRAP
+def test_memory_that_processes_share_counts_once(tmp_path: Path) -> None:
+    program = (
+        "import mmap, os, time\n"
+        "page = mmap.mmap(-1, 60 << 20)\n"
+        "for place in range(0, 60 << 20, 4096): page[place] = 1\n"
+        "children = [os.fork() for _ in range(3)]\n"
+        "for place in range(0, 60 << 20, 4096): page[place]\n"
+        "time.sleep(1.5)\n"
+    )
+    (tmp_path / "share.py").write_text(program)
+    assert run("python3 share.py", tmp_path, Bounds(memory=160 * MIB)).code == 0
+
+
+@BWRAP
+def test_the_number_of_processes_is_bounded_for_root_too(tmp_path: Path) -> None:
+    outcome = run("for i in $(seq 200); do sleep 60 & done; wait", tmp_path, Bounds(seconds=50, processes=40))
+    refused = "fork" in outcome.output  # a plain user is refused by the kernel
+    assert refused or outcome.reason == "it had more than 40 processes", outcome
+
+
+# --- the disk
+
+
+@BWRAP
+def test_a_command_that_fills_the_disk_is_ended(tmp_path: Path) -> None:
+    fill = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > $i; sleep 0.02; done"
+    outcome = run(fill, tmp_path, Bounds(seconds=50), Quota(bytes=8 * MIB))
+    assert outcome.code is None
+    assert outcome.reason == f"the workspace held more than {8 * MIB} bytes or 50000 files"
+
+
+@BWRAP
+def test_a_command_that_makes_too_many_files_is_ended(tmp_path: Path) -> None:
+    outcome = run(
+        "i=0; while :; do i=$((i+1)); mkdir -p $i/x; done", tmp_path, Bounds(seconds=50), Quota(files=100)
+    )
+    assert outcome.reason == f"the workspace held more than {256 * MIB} bytes or 100 files"
+
+
+@BWRAP
+def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path) -> None:
+    """No file is there to be measured: only what the processes write tells."""
+    keep = (
+        "import os, time\n"
+        "kept = []\n"
+        "while True:\n"
+        "    file = open('x', 'wb'); os.unlink('x'); kept.append(file)\n"
+        "    file.write(b'1' * 1_000_000); file.flush(); time.sleep(0.02)\n"
+    )
+    (tmp_path / "keep.py").write_text(keep)
+    outcome = run("python3 keep.py", tmp_path, Bounds(seconds=50), Quota(bytes=4 * MIB))
+    assert outcome.reason == f"it wrote more than {16 * MIB} bytes to the disk"
+
+
+@BWRAP
+def test_in_a_full_workspace_a_command_can_make_room_and_nothing_grows(tmp_path: Path) -> None:
+    quota = Quota(bytes=2 * MIB)
+    (tmp_path / "big").write_bytes(b"x" * 3 * MIB)
+    refused = run("echo more > more; sleep 0.5", tmp_path, quota=quota)
+    assert refused.code != 0
+    assert "[the workspace is full" in execute.report(refused, Sandbox())
+    assert not (tmp_path / "more").exists() or (tmp_path / "more").stat().st_size == 0
+    assert run("sleep 0.5; rm big && echo removed", tmp_path, quota=quota).output == "removed\n"
+    assert run("echo more > more", tmp_path, quota=quota).code == 0
+
+
+def test_a_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path, meter=Meter(Quota(bytes=100_000, files=3)))
+    workspace.write("a", "x" * 50_000)
+    with pytest.raises(WorkspaceError, match="the workspace is full: it may hold 100000 bytes and 3 files"):
+        workspace.write("b", "x" * 60_000)
+    for name in ("c", "d"):
+        workspace.write(name, "x")
+    with pytest.raises(WorkspaceError, match="the workspace is full"):
+        workspace.write("e", "x")
+    assert sorted(os.listdir(tmp_path)) == ["a", "c", "d"]
+
+
+def test_the_size_of_a_workspace_counts_every_file_once(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"x" * MIB)
+    root = tmp_path / "root"
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/b/file").write_bytes(b"x" * 10_000)
+    os.link(root / "a/b/file", root / "linked")
+    (root / "link").symlink_to(outside)
+    size = measure(root)
+    assert size.whole
+    assert size.files == 4
+    assert 10_000 <= size.bytes < 100_000
+    assert measure(tmp_path / "nowhere") == Size()
+    assert not measure(root, seconds=0).whole
+
+
+def test_a_workspace_with_paths_that_are_too_long_is_not_measured_in_full(tmp_path: Path) -> None:
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(25):
+        os.mkdir("d" * 200, dir_fd=here)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    assert not measure(tmp_path).whole
+    with pytest.raises(WorkspaceError, match="the workspace is full"):
+        Workspace(tmp_path).write("a", "x")
+
+
+# --- how many at once
+
+
+@BWRAP
+async def test_so_many_commands_run_at_once_and_the_others_wait(tmp_path: Path) -> None:
+    """Waiting is not counted as a command's own time."""
+    sandbox = Sandbox(Bounds(seconds=25), at_once=1)
+    count = "n=$(ls running* 2>/dev/null | wc -l); touch running$$; sleep 0.3; rm running$$; echo $n"
+    done = await asyncio.gather(*(sandbox.run(count, tmp_path, f"person {n}") for n in range(4)))
+    assert [outcome.output for outcome in done] == ["0\n"] * 4
+
+
+async def test_each_person_in_turn_gets_the_next_place() -> None:
+    places, order = Places(1), []
+
+    async def work(person: str) -> None:
+        async with places.one(person, 30):
+            order.append(person)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(work(person) for person in ["greedy"] * 5 + ["modest", "quiet"]))
+    assert order[:4] == ["greedy", "greedy", "modest", "quiet"]
+    assert len(order) == 7
+
+
+async def test_who_waits_too_long_or_leaves_takes_no_place() -> None:
+    places = Places(1)
+    async with places.one("first", 30):
+        with pytest.raises(Busy):
+            async with places.one("second", 0.01):
+                pass
+        leaver = asyncio.ensure_future(places.one("third", 30).__aenter__())
+        await asyncio.sleep(0)
+        leaver.cancel()
+        await asyncio.wait([leaver])
+    async with asyncio.timeout(30), places.one("fourth", 30):
+        pass
+
+
+@BWRAP
+async def test_a_command_that_finds_no_place_is_told_so(tmp_path: Path) -> None:
+    sandbox = Sandbox(Bounds(patience=0.01), at_once=1)
+    assert await sandbox.unavailable() is None
+    run = RunContext("c", "t", "u", "a", "en", tmp_path)
+    tool = execute.tool(sandbox).tool
+    async with sandbox._places.one("another", 30):
+        with run.active(), pytest.raises(ToolException, match="too many others run now"):
+            await tool.coroutine(command="true")  # type: ignore[attr-defined]
+
+
+# --- control groups
+
+
+def made(folder: Path, controllers: str = "cpu memory pids", enabled: str = "memory pids") -> Path:
+    """A folder as the kernel shows a group."""
+    folder.mkdir()
+    (folder / "cgroup.controllers").write_text(controllers)
+    (folder / "cgroup.subtree_control").write_text(enabled)
+    return folder
+
+
+def test_a_group_bounds_memory_and_processes(tmp_path: Path) -> None:
+    dead = made(tmp_path / "own") / "caesura-999999999-1"
+    dead.mkdir()
+    groups = Groups(tmp_path / "own", memory=5 * MIB, processes=7)
+    assert not dead.exists()
+    group = groups.make()
+    (folder,) = (tmp_path / "own").glob("caesura-*")
+    values = {name: (folder / name).read_text() for name in os.listdir(folder)}
+    assert values == {
+        "memory.max": str(5 * MIB),
+        "pids.max": "7",
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+    }
+    assert not group.ran_out_of_memory
+    (folder / "memory.events").write_text("low 0\noom 3\noom_kill 2\n")
+    assert group.ran_out_of_memory
+
+
+def test_a_command_begins_in_its_group(tmp_path: Path) -> None:
+    made(tmp_path / "own")
+    group = Groups(tmp_path / "own", MIB, 7).make()
+    said = subprocess.run([*group.command(), "echo", "a b"], capture_output=True, text=True, check=True)
+    (folder,) = (tmp_path / "own").glob("caesura-*")
+    assert said.stdout == "a b\n"
+    assert (folder / "cgroup.procs").read_text() == "0\n"
+
+
+def test_a_group_without_the_controllers_is_not_used(tmp_path: Path) -> None:
+    with pytest.raises(Unusable, match="lack memory here"):
+        Groups(made(tmp_path / "own", "cpu pids"), MIB, 7)
+    with pytest.raises(Unusable, match="cannot be divided"):
+        Groups(tmp_path / "nowhere", MIB, 7)
+
+
+def test_a_server_moves_out_of_the_group_that_it_divides(tmp_path: Path) -> None:
+    own = made(tmp_path / "own", enabled="")
+    Groups(own, MIB, 7)
+    assert (own / "cgroup.subtree_control").read_text() == "+memory +pids"
+
+
+@BWRAP
+async def test_what_the_kernel_does_not_hold_is_said() -> None:
+    sandbox = Sandbox()
+    said = " ".join(await sandbox.weaknesses())
+    assert ("several times a second" in said) == (sandbox._groups is None)
+    assert ("the server is root" in said) == (os.geteuid() == 0)

@@ -1,0 +1,26 @@
+"""What `caesura serve` says when it is ready."""
+
+import pytest
+
+from caesura.cli import serving
+from caesura.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        ({}, "Whoever reaches this address may register."),
+        ({"host": "0.0.0.0"}, "user invite` prints one."),
+        ({"registration": "closed"}, "user add NAME` adds a person."),
+    ],
+)
+def test_it_says_who_may_register(
+    capsys: pytest.CaptureFixture[str], flags: dict[str, str], told: str
+) -> None:
+    serving._greet(Settings.load(**flags), "http://127.0.0.1:8000")
+    assert told in capsys.readouterr().err
+
+
+def test_it_says_nothing_of_that_where_nobody_logs_in(capsys: pytest.CaptureFixture[str]) -> None:
+    serving._greet(Settings.load(auth="none"), "http://127.0.0.1:8000")
+    assert "regist" not in capsys.readouterr().err

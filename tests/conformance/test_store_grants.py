@@ -1,0 +1,103 @@
+"""Grants as rows, on every backend."""
+
+import asyncio
+
+import pytest
+
+from caesura.core.errors import NoConversation
+from caesura.core.interrupts import Answer, Interrupt
+from caesura.store import conversations, grants, interrupts, turns
+from caesura.store.database import Database
+from tests.conformance.rows import end_turn, make_conversation, make_turn, make_user
+
+
+async def _conversation(database: Database) -> str:
+    return await make_conversation(database, await make_user(database, "alice"))
+
+
+async def _granting(database: Database, conversation_id: str, *tools: str, **new: str | None) -> turns.Turn:
+    """A turn in which these tools were always allowed."""
+    turn = await make_turn(database, conversation_id, **new)
+    for tool in tools:
+        asked = Interrupt(f"int-{turn.num}-{tool}", "approval", name=tool)
+        await database.write(interrupts.ask, turn.num, "alice", {tool: asked})
+        always = Answer("approve", always_allow=True)
+        await database.write(interrupts.answer, "alice", {asked.id: always})
+    return await end_turn(database, turn)
+
+
+async def _listed(database: Database, conversation_id: str) -> list[tuple[str, str]]:
+    found = await database.read(grants.listing, conversation_id, "alice")
+    return [(grant.tool, grant.turn_id) for grant in found]
+
+
+async def test_a_grant_is_listed_with_the_turn_and_the_time_it_is_from(database: Database) -> None:
+    conversation_id = await _conversation(database)
+    assert await _listed(database, conversation_id) == []
+    before = await database.read(interrupts.clock)
+    first = await _granting(database, conversation_id, "seal")
+    second = await _granting(database, conversation_id, "look")
+    await end_turn(database, await make_turn(database, conversation_id))
+    assert await _listed(database, conversation_id) == [("look", second.id), ("seal", first.id)]
+    look, seal = await database.read(grants.listing, conversation_id, "alice")
+    assert before <= seal.granted_at <= look.granted_at <= await database.read(interrupts.clock)
+
+
+@pytest.mark.parametrize("decision", ["reject", "respond"])
+async def test_a_call_that_is_not_to_be_made_grants_nothing(database: Database, decision: str) -> None:
+    conversation_id = await _conversation(database)
+    turn = await make_turn(database, conversation_id)
+    await database.write(interrupts.ask, turn.num, "alice", {"g": Interrupt("i", "approval", name="seal")})
+    answer = Answer(decision, message="so", always_allow=True)  # type: ignore[arg-type]
+    await database.write(interrupts.answer, "alice", {"i": answer})
+    assert (await database.read(turns.get, turn.id)).grants == ()
+
+
+async def test_the_active_branch_is_listed_and_every_branch_revoked(database: Database) -> None:
+    conversation_id = await _conversation(database)
+    first = await _granting(database, conversation_id, "seal", "look")
+    other = await _granting(database, conversation_id, "seal", parent=None)
+    assert await _listed(database, conversation_id) == [("seal", other.id)]
+    assert await database.write(grants.revoke, conversation_id, "alice", "seal")
+    assert await _listed(database, conversation_id) == []
+    await database.write(conversations.activate, conversation_id, first.id)
+    assert await _listed(database, conversation_id) == [("look", first.id)]
+    assert not await database.write(grants.revoke, conversation_id, "alice", "seal")
+    assert not await database.read(grants.stands, first.num, "seal")
+    assert await database.read(grants.stands, first.num, "look")
+    assert (await make_turn(database, conversation_id)).grants == ("look",)
+
+
+async def test_a_tool_that_is_granted_again_after_it_was_revoked_is_from_the_later_turn(
+    database: Database,
+) -> None:
+    conversation_id = await _conversation(database)
+    await _granting(database, conversation_id, "seal")
+    await database.write(grants.revoke, conversation_id, "alice", "seal")
+    later = await _granting(database, conversation_id, "seal")
+    assert await _listed(database, conversation_id) == [("seal", later.id)]
+
+
+async def test_anothers_grants_are_neither_listed_nor_revoked(database: Database) -> None:
+    conversation_id = await _conversation(database)
+    turn = await _granting(database, conversation_id, "seal")
+    other = await make_user(database)
+    for whose in ((conversation_id, other), ("conv-missing", "alice")):
+        with pytest.raises(NoConversation):
+            await database.read(grants.listing, *whose)
+        with pytest.raises(NoConversation):
+            await database.write(grants.revoke, *whose, "seal")
+    assert await database.read(grants.stands, turn.num, "seal")
+
+
+async def test_a_turn_that_begins_while_its_grant_is_revoked_does_not_have_it(database: Database) -> None:
+    conversation_id = await _conversation(database)
+    for _ in range(8):
+        await _granting(database, conversation_id, "seal")
+        new = turns.New(conversation_id, "hello", owner="node-1", lease_ms=60_000)
+        made, revoked = await asyncio.gather(
+            database.write(turns.create, new), database.write(grants.revoke, conversation_id, "alice", "seal")
+        )
+        assert revoked
+        assert not await database.read(grants.stands, made.num, "seal")
+        await end_turn(database, made)

@@ -1,0 +1,31 @@
+"""What the native API takes in."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from caesura.dialects.native import wire
+
+MANY: dict[str, Any] = {f"k{number}": 1 for number in range(50_000)}
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (wire.NewConversation, MANY),
+        (wire.NewTurn, {"content": "x"} | MANY),
+        (wire.NewAnswer, {"decision": "answers", "answers": [1] * 50_000}),
+        (wire.NewAnswers, {"answers": MANY}),
+        (wire.NewAnswers, {"answers": {"x": {"decision": "approve"} | MANY}}),
+    ],
+)
+def test_a_body_full_of_faults_makes_one_error(model: type[wire._In], given: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as found:
+        model.model_validate(given)
+    assert found.value.error_count() == 1
+
+
+def test_as_many_answers_as_may_be_are_taken() -> None:
+    answers = {f"int-{number}": {"decision": "approve"} for number in range(100)}
+    assert len(wire.NewAnswers.model_validate({"answers": answers}).answers) == 100

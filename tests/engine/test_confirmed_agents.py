@@ -1,0 +1,196 @@
+"""`confirm` on a tool that may itself ask: a sub-agent, a sub-agent of a sub-agent, `ask_user`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from caesura.core import events as ev
+from caesura.core.interrupts import Answer
+from caesura.store import turns
+from caesura.store.database import Database
+from tests.engine.test_foreign import lose
+from tests.engine.world import NO, YES, Said, World, world_over
+from tests.openai_server import Call, Desk, Hang, Say
+
+HELP = Call("helper", {"task": "seal it"}, "help-1")
+SEAL = Call("seal", {"text": "b"}, "seal-1")
+NOTE = Call("note", {"text": "a"}, "note-1")
+CONFIRM = "permissions: {helper: confirm}"
+
+
+def with_helper(world: World, rule: str = CONFIRM) -> None:
+    world.agent("tools: [note, seal]", name="helper", model="openai:helper")
+    world.agent(f"tools: []\nsub_agents: [{{ref: helper, description: Helps}}]\n{rule}")
+
+
+def asked(said: Said) -> list[tuple[str, str | None, str]]:
+    return [(item.kind, item.name, item.agent) for item in said.interrupts]
+
+
+@pytest.mark.parametrize("rule", [CONFIRM, "interrupt_on: [helper]"])
+async def test_a_sub_agent_is_asked_for_once_and_does_nothing_before(world: World, rule: str) -> None:
+    with_helper(world, rule)
+    world.desk.script(Say("", [HELP]), Say("thanks"))
+    world.desk.script(Say("", [NOTE, SEAL]), Say("sealed it"), model="helper")
+    said = await world.say("go")
+    (item,) = said.interrupts
+    assert (item.kind, item.name, item.args) == ("approval", "helper", {"task": "seal it"})
+    assert world.traces() == []
+    assert not said.of(ev.ToolStarted)
+    assert not [request for request in world.desk.requests if request["model"] == "helper"]
+    said = await world.resume(said, YES)
+    assert asked(said) == [("approval", "seal", "helper")]
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert world.traces() == ["note a", "seal b"]
+    begun = [event.name for event in await world.events(said.turn) if isinstance(event, ev.ToolStarted)]
+    assert begun == ["helper", "note", "seal"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "output", "status"),
+    [
+        (Answer("reject", message="too risky"), "too risky", "refused"),
+        (Answer("respond", message="I did it myself"), "I did it myself", "answered"),
+    ],
+)
+async def test_a_sub_agent_that_is_refused_does_not_work_and_the_agent_is_told(
+    world: World, answer: Answer, output: str, status: str
+) -> None:
+    with_helper(world)
+    world.desk.script(Say("", [HELP]), Say("then not"))
+    said = await world.resume(await world.say("go"), answer)
+    assert said.finished
+    ((name, told, came),) = said.results()
+    assert (name, came) == ("helper", status)
+    assert output in told
+    assert ("tool", told) in world.desk.sent()
+    assert not [request for request in world.desk.requests if request["model"] == "helper"]
+
+
+async def test_an_edited_task_is_the_sub_agents_also_after_it_has_asked(world: World) -> None:
+    with_helper(world)
+    world.desk.script(Say("", [HELP]), Say("thanks"))
+    world.desk.script(Say("", [SEAL]), Say("sealed it"), model="helper")
+    said = await world.resume(await world.say("go"), Answer("edit", args={"task": "mine"}))
+    said = await world.resume(said, YES)
+    assert said.finished
+    inner = [request for request in world.desk.requests if request["model"] == "helper"]
+    assert [request["messages"][0]["content"] for request in inner] == ["mine", "mine"]
+
+
+async def test_a_sub_agent_may_be_always_allowed(world: World) -> None:
+    with_helper(world)
+    world.desk.script(Say("", [HELP]), Say("thanks"))
+    world.desk.script(Say("noted"), model="helper")
+    said = await world.resume(await world.say("go"), Answer("approve", always_allow=True))
+    assert said.finished
+    world.desk.script(Say("", [Call("helper", {"task": "two"}, "help-2")]), Say("thanks"))
+    world.desk.script(Say("", [SEAL]), Say("sealed"), model="helper")
+    said = await world.say("again")
+    assert asked(said) == [("approval", "seal", "helper")]
+    assert (await world.resume(said, YES)).finished
+
+
+async def test_a_stop_takes_the_yes_to_a_sub_agent_back(world: World) -> None:
+    with_helper(world)
+    world.desk.script(Say("", [HELP]), Say("thanks"))
+    world.desk.script(Say("", [SEAL]), Say("sealed it"), model="helper")
+    said = await world.resume(await world.say("go"), YES)
+    assert asked(said) == [("approval", "seal", "helper")]
+    assert await world.database.write(turns.request_stop, said.turn.num, "user")
+    world.engine.supervisor.nudge()
+    await world.segment(said.turn)
+    await world.database.write(turns.reopen, said.turn.id)
+    world.engine.supervisor.nudge()
+    again = await world.segment(said.turn)
+    assert asked(again) == [("approval", "helper", "tester")]
+    again = await world.resume(again, YES)
+    assert asked(again) == [("approval", "seal", "helper")]
+    assert (await world.resume(again, YES)).finished
+    assert world.traces() == ["seal b"]
+    await world.checked(said.turn)
+
+
+async def test_a_sub_agent_of_a_sub_agent_is_asked_for_too(world: World) -> None:
+    world.agent("tools: [seal]", name="deep", model="openai:deep")
+    inner = "tools: []\nsub_agents: [{ref: deep, description: Deep}]\npermissions: {deep: confirm}"
+    world.agent(inner, name="helper", model="openai:helper")
+    world.agent(f"tools: []\nsub_agents: [{{ref: helper, description: Helps}}]\n{CONFIRM}")
+    world.desk.script(Say("", [HELP]), Say("thanks"))
+    world.desk.script(Say("", [Call("deep", {"task": "deeper"}, "deep-1")]), Say("up"), model="helper")
+    world.desk.script(Say("", [SEAL]), Say("sealed"), model="deep")
+    said = await world.say("go")
+    steps = []
+    while not said.finished:
+        steps += asked(said)
+        assert world.traces() == []
+        said = await world.resume(said, YES)
+    assert steps == [
+        ("approval", "helper", "tester"),
+        ("approval", "deep", "helper"),
+        ("approval", "seal", "deep"),
+    ]
+    assert world.traces() == ["seal b"]
+    await world.checked(said.turn)
+
+
+async def test_a_tool_that_asks_questions_is_asked_for_first(world: World) -> None:
+    world.agent("tools: [ask_user]\npermissions: {ask_user: confirm}")
+    call = Call("ask_user", {"questions": [{"question": "Why?"}]}, "ask")
+    world.desk.script(Say("", [call]), Say("", [Call("ask_user", call.arguments, "more")]), Say("thanks"))
+    said = await world.say("go")
+    assert asked(said) == [("approval", "ask_user", "tester")]
+    said = await world.resume(said, YES)
+    assert [item.kind for item in said.interrupts] == ["questions"]
+    said = await world.resume(said, Answer("answers", answers=("so",)))
+    assert said.results() == [("ask_user", "Why? → so", "ok")]
+    said = await world.resume(said, NO)
+    assert said.finished
+    assert said.results()[0][2] == "refused"
+
+
+async def test_a_sub_agent_that_is_denied_is_not_known_to_the_model(world: World) -> None:
+    with_helper(world, "permissions: {helper: deny}")
+    world.desk.script(Say("", [HELP]), Say("then not"))
+    said = await world.say("go")
+    assert said.finished
+    assert "tools" not in world.desk.requests[0]
+    assert said.results()[0][2] == "error"
+    assert not [request for request in world.desk.requests if request["model"] == "helper"]
+
+
+@pytest_asyncio.fixture
+async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    async with world_over(database, tmp_path, desk, lease=1.2) as world:
+        yield world
+
+
+async def test_after_a_crash_a_sub_agent_is_not_asked_for_again(hasty: World) -> None:
+    with_helper(hasty)
+    hasty.desk.script(Say("", [HELP]), Say("thanks"))
+    hasty.desk.script(Hang(["half "]), Say("all of it"), model="helper")
+    said = await hasty.say("go")
+    assert await hasty.answer(said.turn, {said.interrupts[0].id: YES})
+    await hasty.until(said.turn, ev.TextDelta)
+    await lose(hasty)
+    said = await hasty.segment(said.turn)
+    assert said.finished
+    assert [event.cause for event in said.of(ev.RunStarted)] == ["resume", "adopt"]
+    assert said.results() == [("helper", "all of it", "ok")]
+
+
+async def test_a_refused_call_is_not_made_though_its_tool_is_always_allowed_beside_it(world: World) -> None:
+    world.agent("tools: [seal]")
+    calls = [Call("seal", {"text": name}, f"seal-{name}") for name in "abc"]
+    world.desk.script(Say("", calls), Say("done"))
+    said = await world.say("go")
+    edit = Answer("edit", args={"text": "mine"}, always_allow=True)
+    said = await world.resume(said, Answer("approve", always_allow=True), NO, edit)
+    assert said.finished
+    assert sorted(world.traces()) == ["seal a", "seal mine"]
+    assert sorted(status for _, _, status in said.results()) == ["ok", "ok", "refused"]

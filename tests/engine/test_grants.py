@@ -1,0 +1,94 @@
+"""What is always allowed can be revoked, also while a run is about to make use of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from caesura.core.interrupts import Answer
+from caesura.engine import tool_calls
+from caesura.store import grants
+from tests.engine.world import NO, YES, Said, World
+from tests.openai_server import Call, Say
+
+ALWAYS = Answer("approve", always_allow=True)
+
+
+async def granted(world: World) -> Said:
+    world.agent("tools: [seal, look]\npermissions: {look: confirm}")
+    calls = [Call("seal", {"text": "a"}, "seal-1"), Call("look", {"text": "a"}, "look-1")]
+    world.desk.script(Say("", calls), Say("done"))
+    said = await world.resume(await world.say("go"), ALWAYS)
+    assert said.finished
+    return said
+
+
+async def revoke(world: World, tool: str) -> bool:
+    return await world.database.write(grants.revoke, world.conversation, world.user, tool)
+
+
+@pytest.mark.parametrize("tool", ["seal", "look"])
+async def test_a_grant_that_is_revoked_while_the_turn_runs_is_not_used(
+    world: World, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await granted(world)
+    make = tool_calls.call
+
+    async def late(*given: Any) -> Any:
+        assert await revoke(world, tool)
+        return await make(*given)
+
+    monkeypatch.setattr(tool_calls, "call", late)
+    world.desk.script(Say("", [Call(tool, {"text": "b"}, "b")]), Say("then not"))
+    said = await world.say("again")
+    assert [(item.kind, item.name) for item in said.interrupts] == [("approval", tool)]
+    assert f"{tool} b" not in world.traces()
+    monkeypatch.setattr(tool_calls, "call", make)
+    assert (await world.resume(said, NO)).finished
+    await world.checked(said.turn)
+
+
+async def test_a_grant_that_stands_is_used_and_the_log_is_whole(world: World) -> None:
+    await granted(world)
+    calls = [Call(tool, {"text": "b"}, f"{tool}-b") for tool in ("seal", "look")]
+    world.desk.script(Say("", calls), Say("done"))
+    said = await world.say("again")
+    assert said.finished
+    assert sorted(world.traces()) == ["look a", "look b", "seal a", "seal b"]
+    await world.checked(said.turn)
+
+
+async def test_a_sub_agent_that_began_under_a_revoked_grant_is_asked_for_before_it_goes_on(
+    world: World,
+) -> None:
+    world.agent("tools: [seal]", name="helper", model="openai:helper")
+    world.agent("tools: []\nsub_agents: [{ref: helper}]\npermissions: {helper: confirm}")
+    world.desk.script(Say("", [Call("helper", {"task": "one"}, "one")]), Say("ok"))
+    world.desk.script(Say("done"), model="helper")
+    assert (await world.resume(await world.say("go"), ALWAYS)).finished
+    world.desk.script(Say("", [Call("helper", {"task": "two"}, "two")]), Say("ok"))
+    world.desk.script(Say("", [Call("seal", {"text": "b"}, "seal-1")]), Say("done"), model="helper")
+    said = await world.say("again")
+    assert [item.name for item in said.interrupts] == ["seal"]
+    assert await revoke(world, "helper")
+    said = await world.resume(said, YES)
+    assert [item.name for item in said.interrupts] == ["helper"]
+    assert world.traces() == []
+    assert (await world.resume(said, YES)).finished
+    assert world.traces() == ["seal b"]
+    await world.checked(said.turn)
+
+
+async def test_what_is_revoked_is_not_granted_again_by_the_old_answer(world: World) -> None:
+    """The answer that granted the tool is read again each time the turn goes on."""
+    world.agent("tools: [seal]", name="helper", model="openai:helper")
+    world.agent("tools: []\nsub_agents: [{ref: helper}]\npermissions: {helper: confirm}")
+    world.desk.script(Say("", [Call("helper", {"task": "one"}, "one")]), Say("ok"))
+    world.desk.script(Say("", [Call("seal", {"text": "b"}, "seal-1")]), Say("done"), model="helper")
+    said = await world.resume(await world.say("go"), ALWAYS)
+    assert [item.name for item in said.interrupts] == ["seal"]
+    assert await revoke(world, "helper")
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert (await world.row(said.turn)).grants == ()

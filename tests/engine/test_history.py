@@ -1,0 +1,67 @@
+"""What is kept in memory of conversations that go on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from caesura.core.messages import Message
+from caesura.engine.history import History
+from caesura.store import conversations, turns, users
+from caesura.store.database import Database
+from caesura.store.turns import Turn
+
+KB = 1024
+
+
+async def test_one_person_does_not_push_out_what_others_said(database: Database) -> None:
+    turn = await _turn(database)
+    history = History(database, 400 * KB)
+    bob = replace(turn, id="bob-1", user_id="bob")
+    history.extend(bob, [], [Message("assistant", "kept")])
+    held = history.size
+    for number in range(100):
+        mine = replace(turn, id=f"alice-{number}")
+        history.extend(mine, [], [Message("assistant", "x" * 20 * KB)])
+        assert history.size <= held + 100 * KB
+    assert history.size > held + 60 * KB
+    assert "bob-1" in history._paths
+    for number in range(10):
+        someone = replace(turn, id=f"c{number}", user_id=f"c{number}")
+        history.extend(someone, [], [Message("assistant", "x" * 80 * KB)])
+        assert history.size <= 400 * KB
+    for turn_id in list(history._paths):
+        history.forget(turn_id)
+    assert (history.size, history._of, history._sizes) == (0, {}, {})
+
+
+async def test_of_a_branch_that_is_too_long_the_model_reads_the_end(database: Database) -> None:
+    turn = await _turn(database)
+    for number in range(8):
+        turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB)
+    history = History(database, 400 * KB)
+    before = await history.before(turn)
+    said = [message.text.split()[0] for message in before if message.type == "ai"]
+    assert said == ["4", "5", "6", "7"]
+    assert history.size <= 100 * KB
+
+
+async def test_nothing_is_left_of_a_branch_that_was_deleted(database: Database) -> None:
+    turn = await _turn(database)
+    assert await History(database).before(replace(turn, parent_id="turn-gone")) == []
+
+
+async def _turn(database: Database) -> Turn:
+    def create(connection: Any) -> Turn:
+        users.create(connection, "alice", "hash")
+        conversations.create(connection, "conv", "alice", "demo")
+        return turns.create(connection, turns.New("conv", "hi", owner="node", lease_ms=60_000))
+
+    return await database.write(create)
+
+
+def _said(connection: Any, turn: Turn, text: str) -> Turn:
+    """End the turn with this answer, and begin the next."""
+    turns.keep_messages(connection, turn, [Message("assistant", text)])
+    turns.end(connection, turn.num, turn.epoch, "done")
+    return turns.create(connection, turns.New("conv", "hi", owner="node", lease_ms=60_000))

@@ -1,0 +1,219 @@
+"""No answer of a model keeps the event loop from everyone else, whatever its tool calls look like."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages.tool import tool_call_chunk
+
+from caesura.agents.arguments import LONGEST, LONGEST_TOGETHER, MOST_CALLS
+from caesura.core import events as ev
+from caesura.engine import pieces, translate
+from caesura.engine.calls import BROKEN, REFUSED, Calls
+from tests.engine.world import World
+from tests.openai_server import Call, Say
+from tests.pauses import Pauses
+
+#: Seconds of CPU that one step may take. What was mended here took from seconds to minutes.
+LONGEST_STEP = 0.2
+SIZES = (10_000, 100_000, 250_000, 1_000_000)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def frozen_collector() -> Iterator[None]:
+    """As a server does when it has started: else the garbage collector looks through all of pytest, too."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+Shape = Callable[[int], Sequence[str]]
+SHAPES: dict[str, Shape] = {
+    "one piece": lambda n: [json.dumps({"content": "x" * n})],
+    "two pieces": lambda n: ['{"content": "' + "x" * (n // 2), "x" * (n // 2) + '"}'],
+    "small pieces": lambda n: ['{"content": "', *["x" * 100] * (n // 100), '"}'],
+    "broken": lambda n: ["path = " + "x" * n],
+    "never closed": lambda n: ['{"content": "' + "x" * n],
+    "closed by the wrong end": lambda n: ["x" * n + '"}'],
+    "deep lists": lambda n: ["[" * n],
+    "deep objects": lambda n: ['{"a":' * (n // 5) + "1" + "}" * (n // 5)],
+    "many lists": lambda n: ['{"a":[' + "[]," * (n // 3) + "1]}"],
+    "many numbers": lambda n: ['{"a":[' + "1," * (n // 2) + "1]}"],
+    "huge key": lambda n: [json.dumps({"x" * n: 1})],
+    "escapes": lambda n: [json.dumps({"a": '"\\' * (n // 4)})],
+    "Chinese": lambda n: [json.dumps({"a": "文" * n}, ensure_ascii=False)],
+    "spaces": lambda n: [" " * n + "{" + " " * n + "}"],
+}
+
+
+def piece(args: str, index: int | None = 0, name: str | None = None, call: str | None = None) -> Any:
+    return tool_call_chunk(name=name, args=args, id=call, index=index)
+
+
+class Gathered:
+    """An answer gathered as the engine does, and the longest step of that."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.longest = 0.0
+        answer = translate.Answer()
+        self._step(lambda: answer.add(_chunk(piece("", name="write_file", call="c"))))
+        for text in texts:
+            self._step(lambda text=text: answer.add(_chunk(piece(text))))  # type: ignore[misc]
+        message = self._step(lambda: translate.with_own_ids(answer.message(), []))
+        self.args: dict[str, Any] = message.tool_calls[0]["args"]
+
+    def _step(self, work: Callable[[], Any]) -> Any:
+        began = time.thread_time()
+        result = work()
+        self.longest = max(self.longest, time.thread_time() - began)
+        return result
+
+
+def _chunk(*calls: Any) -> AIMessageChunk:
+    return AIMessageChunk(content="", tool_call_chunks=list(calls))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_shape_of_arguments_makes_a_long_step(shape: str) -> None:
+    for size in SIZES:
+        assert Gathered(SHAPES[shape](size)).longest < LONGEST_STEP, size
+
+
+def test_whole_arguments_are_what_the_model_sent() -> None:
+    for shape in ("one piece", "two pieces", "small pieces"):
+        assert Gathered(SHAPES[shape](100_000)).args == {"content": "x" * 100_000}
+
+
+@pytest.mark.parametrize("shape", ["broken", "never closed", "closed by the wrong end"])
+def test_what_is_no_json_is_kept_in_part(shape: str) -> None:
+    texts = SHAPES[shape](100_000)
+    assert Gathered(texts).args == {BROKEN: "".join(texts)[:1000]}
+
+
+@pytest.mark.parametrize(
+    ("shape", "reason"),
+    [
+        ("deep lists", "nested deeper than 64 levels"),
+        ("deep objects", "nested deeper than 64 levels"),
+        ("many lists", "more than 50000 values"),
+        ("many numbers", "more than 50000 values"),
+    ],
+)
+def test_what_is_too_large_to_walk_is_refused_by_name(shape: str, reason: str) -> None:
+    size = 40_000 if "deep" in shape else 1_000_000
+    assert reason in Gathered(SHAPES[shape](size)).args[REFUSED]
+
+
+def test_arguments_nested_a_little_too_deep_are_refused_too() -> None:
+    assert "nested deeper" in Gathered(['{"a":' * 65 + "1" + "}" * 65]).args[REFUSED]
+    assert REFUSED not in Gathered(['{"a":' * 64 + "1" + "}" * 64]).args
+
+
+def test_arguments_beyond_the_limit_are_refused_and_nothing_of_them_is_kept() -> None:
+    calls = Calls()
+    for _ in range(3 * LONGEST // 10_000):
+        calls.add([piece("x" * 10_000)])
+    assert calls._calls[0].parts == []
+    assert f"longer than {LONGEST} characters" in calls.read()[0]["args"][REFUSED]
+
+
+def test_all_arguments_of_an_answer_together_are_bounded() -> None:
+    calls = Calls()
+    for index in range(20):
+        calls.add([piece(json.dumps({"a": "x" * 900_000}), index)])
+    assert sum(len(part) for call in calls._calls for part in call.parts) <= LONGEST_TOGETHER
+    assert [REFUSED in call["args"] for call in calls.read()] == [False] * 4 + [True] * 16
+
+
+def test_calls_beyond_the_most_are_told_once() -> None:
+    calls = Calls()
+    for index in range(10_000):
+        calls.add([piece("{}", index, "list_files", f"c{index}")])
+    read = calls.read()
+    assert len(read) == MOST_CALLS + 1
+    assert "too many" in read[-1]["args"][REFUSED]
+    assert all(call["args"] == {} for call in read[:-1])
+
+
+def test_a_name_and_an_id_are_bounded() -> None:
+    calls = Calls()
+    for _ in range(1000):
+        calls.add([piece("", 0, "x" * 1000, "y" * 1_000_000)])
+    (call,) = calls.read()
+    assert len(call["name"]) == 200
+    assert len(call["id"]) == 201
+
+
+def test_a_message_that_came_whole_is_read_the_same_way() -> None:
+    invalid = {"name": "t", "args": "{", "id": "2", "error": None, "type": "invalid_tool_call"}
+    good = {"name": "t", "args": {"a": "x" * 250_000}, "id": "1"}
+    answer = translate.Answer()
+    answer.add(pieces.chunk(AIMessage("", tool_calls=[good], invalid_tool_calls=[invalid])))
+    first, second = answer.message().tool_calls
+    assert first["args"] == good["args"]
+    assert second["args"] == {BROKEN: "{"}
+
+
+def test_blocks_of_content_are_gathered_without_the_calls_they_repeat() -> None:
+    answer = translate.Answer()
+    answer.add(AIMessageChunk(content=[{"type": "thinking", "thinking": "hm", "index": 0}]))
+    for _ in range(500):
+        answer.add(AIMessageChunk(content=[{"type": "text", "text": "ab", "index": 1}]))
+        block = {"type": "input_json_delta", "partial_json": "x", "index": 2}
+        answer.add(AIMessageChunk(content=[block], tool_call_chunks=[piece("x", 2)]))
+    message = answer.message()
+    text = {"type": "text", "text": "ab" * 500, "index": 1}
+    assert message.content == [{"type": "thinking", "thinking": "hm", "index": 0}, text]
+    assert message.tool_calls[0]["args"] == {BROKEN: "x" * 500}
+
+
+def test_gathering_blocks_grows_with_their_number_and_not_with_its_square() -> None:
+    def seconds(count: int) -> float:
+        answer = translate.Answer()
+        blocks: list[Any] = [{"type": "text", "text": "x" * 500, "index": 0}]
+        chunk = AIMessageChunk(content=blocks)
+        began = time.thread_time()
+        for _ in range(count):
+            answer.add(chunk)
+        answer.message()
+        return time.thread_time() - began
+
+    assert seconds(8000) < 16 * seconds(2000)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+async def test_a_provider_that_sends_long_arguments_in_two_pieces_holds_nobody_up(world: World) -> None:
+    world.agent("tools: [read_file]")
+    args = [json.dumps({"path": "x" * 60_000}), '{"path": "' + "x" * 250_000, "[" * 40_000]
+    calls = [Call("read_file", text, f"call-{place}") for place, text in enumerate(args)]
+    world.desk.script(Say("hello"), Say(calls=calls, width=30_000), Say("done"))
+    await world.say("load the provider's package first")
+    async with Pauses() as pauses:
+        said = await world.say("hi")
+    assert said.finished
+    assert pauses.longest < LONGEST_STEP
+    outputs = {event.id: event.output for event in said.of(ev.ToolFinished)}
+    assert "not valid JSON" in outputs["call-1"]
+    assert "nested deeper than 64 levels" in outputs["call-2"]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+async def test_the_model_is_told_of_arguments_beyond_the_limit(world: World) -> None:
+    world.agent("tools: [read_file]")
+    call = Call("read_file", '{"path": "' + "x" * (LONGEST + 1))
+    world.desk.script(Say("hello"), Say(calls=[call], width=100_000), Say("done"))
+    await world.say("load the provider's package first")
+    async with Pauses() as pauses:
+        said = await world.say("hi")
+    assert pauses.longest < LONGEST_STEP
+    assert said.results() == [
+        ("read_file", f"Nothing was done: the arguments are longer than {LONGEST} characters.", "error")
+    ]
+    assert world.desk.sent()[-1] == ("tool", said.results()[0][1])

@@ -1,0 +1,1 @@
+"""Requests that a client should not send, by the thousand, against a real server process."""
