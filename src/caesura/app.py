@@ -41,7 +41,7 @@ from caesura.http.headers import Headers
 from caesura.http.limits import Limits
 from caesura.http.metrics import Metrics
 from caesura.http.pagination import Pages
-from caesura.http.server import Server, bind
+from caesura.http.server import Server, bind, end_in
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
 from caesura.log import Log
@@ -53,6 +53,8 @@ from caesura.store.shares import Share
 
 logger = logging.getLogger(__name__)
 
+#: Seconds for tasks and threads to end when the server has.
+_LATEST = 5.0
 #: So many objects more than before make Python look for garbage. Each stream and each row is some of them.
 _YOUNG = 10_000
 #: Each dialect: how it says errors, and its routes. The first route that fits a path serves it.
@@ -103,6 +105,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = lambda address: Non
     raise_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ready))
+        end_in(_LATEST, 0)
 
 
 async def _serve(settings: Settings, ready: Callable[[str], None]) -> None:

@@ -28,8 +28,10 @@ async def health() -> Health:
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", responses=documented(COMMON, 503))
 async def ready(here: Here) -> Health:
-    """The database answers, and the server is not about to stop."""
+    """The database answers, work is taken up, and the server is not about to stop."""
     if here.service.draining:
         raise Unavailable("the server is shutting down")
-    await here.service.figures()
+    if not here.service.working:
+        raise Unavailable("this process takes up no work")
+    await here.service.answering()
     return Health()

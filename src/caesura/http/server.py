@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from types import FrameType
 from typing import Any
@@ -20,6 +22,10 @@ from caesura.http.sse import Outlet
 
 logger = logging.getLogger(__name__)
 
+#: Seconds for all that comes after the runs have had their time to end.
+_LATE = 5.0
+#: Seconds that a second signal leaves.
+_HURRY = 2.0
 #: The most connections that wait to be taken.
 _BACKLOG = 2048
 
@@ -88,20 +94,37 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _let_go(self) -> None:
+        """Storage that does not answer must not keep the process. What was not let go is taken over by
+        another process when its lease runs out."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._grace + _LATE
         draining = asyncio.ensure_future(self._drain(self._grace))
-        while not draining.done() and not self.force_exit:
+        while not draining.done() and not self.force_exit and loop.time() < deadline:
             await asyncio.wait([draining], timeout=0.1)
         if not draining.done():
+            logger.warning("runs are left before all of them were let go")
             draining.cancel()
-            await asyncio.wait([draining])
-            await self._drain(0)
         elif error := draining.exception():
             logger.error("runs could not be let go", exc_info=error)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._captured_signals.append(sig)
-        self.force_exit = self.should_exit
+        if self.should_exit:
+            self.force_exit = True
+            end_in(_HURRY, 128 + sig)
         self.should_exit = True
+
+
+def end_in(seconds: float, status: int) -> None:
+    """End the process after this time, whatever still goes on in it: other code may never return."""
+
+    def end() -> None:
+        logger.warning("something in the process does not end: it is left")
+        os._exit(status)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
 
 
 def bind(host: str, port: int) -> socket.socket:

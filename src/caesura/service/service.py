@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.core.errors import CaesuraError, Unavailable
+from caesura.core.errors import Unavailable
 from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
@@ -87,6 +87,15 @@ class Service:
         """Whether this process is about to end."""
         return self.engine.supervisor.draining
 
+    @property
+    def working(self) -> bool:
+        """Whether this process renews its leases and looks for work."""
+        return self.engine.supervisor.alive
+
+    async def answering(self) -> None:
+        """`Unavailable` when the database does not answer."""
+        await self._database.read(interrupts.clock)
+
     async def figures(self) -> Figures:
         """How much there is to do, over all processes; `Unavailable` when the database does not answer."""
         return await self._database.read(_figures)
@@ -96,7 +105,7 @@ class Service:
         while True:
             try:
                 await self._database.write_lightly(keys.forget_old)
-            except CaesuraError as error:
+            except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
                 logger.warning("old keys were not forgotten: %s", error)
             await asyncio.sleep(_SWEEP)
 
@@ -105,7 +114,7 @@ class Service:
         while True:
             try:
                 await self._workspaces.sweep(lambda names: self._database.read(conversations.known, names))
-            except CaesuraError as error:
+            except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
                 logger.warning("the workspaces were not swept: %s", error)
             await asyncio.sleep(_SWEEP)
 
