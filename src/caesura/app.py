@@ -181,6 +181,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
+        capacity=settings.runs,
         callbacks=tracing.callbacks(os.environ),
     )
     service = Service(

@@ -34,13 +34,14 @@ class Engine:
         poll: float = 1.0,
         callbacks: Sequence[Any] = (),
         history_bytes: int = HISTORY_BYTES,
+        capacity: int = 500,
     ) -> None:
         """`callbacks` are LangChain's: they watch every model and tool call. `history_bytes` bounds what is
-        kept in memory of conversations that go on."""
+        kept in memory of conversations that go on; `capacity` is how many turns run at once."""
         self.catalog = catalog
         self.registry = registry
         self.builder = Builder(catalog, registry, database, default_model, environ)
-        self.supervisor = Supervisor(database, lease=lease, poll=poll)
+        self.supervisor = Supervisor(database, lease=lease, poll=poll, capacity=capacity)
         self.workspaces = workspaces
         self.runner = Runner(
             database,

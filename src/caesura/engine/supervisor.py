@@ -37,9 +37,12 @@ class _Job:
 class Supervisor:
     """One per process, known to the others as `owner`. A run belongs to it, never to a connection."""
 
-    def __init__(self, database: Database, *, lease: float = 15.0, poll: float = 1.0) -> None:
+    def __init__(
+        self, database: Database, *, lease: float = 15.0, poll: float = 1.0, capacity: int = 500
+    ) -> None:
         """`lease` is how long others wait before they take a silent owner's turns; `poll` how often this
-        process looks for such turns."""
+        process looks for such turns; `capacity` how many it works on at once."""
+        self._capacity = capacity
         self.owner = ids.owner()
         self.lease_ms = int(lease * 1000)
         self._database = database
@@ -89,6 +92,11 @@ class Supervisor:
     @property
     def count(self) -> int:
         return len(self._jobs)
+
+    @property
+    def room(self) -> int:
+        """How many more turns this process may take up."""
+        return max(self._capacity - len(self._jobs), 0)
 
     @property
     def alive(self) -> bool:
@@ -199,10 +207,11 @@ class Supervisor:
         except Exception:
             logger.exception("turn %s was left", turn.id)
         finally:
+            full = not self.room
             if self._jobs.get(turn.num) is job:
                 del self._jobs[turn.num]
-            if job.control.hurry.is_set():
-                self.nudge()  # the answer came before the segment's end
+            if full or job.control.hurry.is_set():
+                self.nudge()  # another turn may wait for room, or the answer came before the segment's end
 
     async def _hand_over(self, turn: Turn) -> None:
         try:
@@ -214,14 +223,16 @@ class Supervisor:
         alone = not self._database.shared
         while True:
             found: list[Turn] = []
+            most = min(self.room, _ADOPTED)
             try:
                 if alone:
                     # Nobody else can have this database open: whoever owned a turn is gone.
                     await self._database.write_lightly(leases.orphan, self.owner)
                     alone = False
-                found = await self._database.write_lightly(
-                    leases.claim_some, self.owner, self.lease_ms, _ADOPTED
-                )
+                if most:
+                    found = await self._database.write_lightly(
+                        leases.claim_some, self.owner, self.lease_ms, most
+                    )
             except CaesuraError as error:
                 logger.warning("cannot look for work: %s", error)
             except Exception:
@@ -229,7 +240,7 @@ class Supervisor:
             for turn in found:
                 logger.info("turn %s is taken up", turn.id)
                 self.run(turn)
-            if len(found) < _ADOPTED:
+            if len(found) < _ADOPTED or not self.room:
                 await self._pause()
 
     async def _pause(self) -> None:

@@ -23,7 +23,8 @@ TRIES = 3
 async def make(run: Run, database: Database) -> None:
     """Title the conversation, if it has none. Whatever goes wrong is written down and harms nothing."""
     try:
-        if run.turn.ordinal > 1:
+        await run.spoke.wait()  # the answer's first words come before everything else
+        if run.turn.ordinal > 1 or run.cause != "start":
             known = await database.read(conversations.find, run.turn.conversation_id)
             if known.title is not None:
                 return

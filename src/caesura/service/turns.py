@@ -85,7 +85,7 @@ class Turns:
             message.content,
             message.agent,
             message.parent,
-            supervisor.owner,
+            supervisor.owner if supervisor.room else None,
             supervisor.lease_ms,
             message.on_disconnect,
             user_id,
@@ -142,7 +142,8 @@ class Turns:
             nonlocal after, known
             num = asked[0].turn
             after = events.last(connection, num)
-            claimed = leases.claim(connection, num, supervisor.owner, supervisor.lease_ms) if ready else None
+            free = ready and supervisor.room
+            claimed = leases.claim(connection, num, supervisor.owner, supervisor.lease_ms) if free else None
             if claimed is not None and after <= _SHORT:
                 known = past.read(connection, num)
             return claimed or _not_ours(turns.get(connection, asked[0].turn_id))
@@ -172,7 +173,8 @@ class Turns:
             shares.check(connection, user_id, self._share)
             turns.reopen(connection, turn_id)
             conversations.activate(connection, turn.conversation_id, turn_id)
-            claimed = leases.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            lease = supervisor.lease_ms
+            claimed = leases.claim(connection, turn.num, supervisor.owner, lease) if supervisor.room else None
             return claimed or _not_ours(turns.get(connection, turn_id))
 
         turn = await self._begin(user_id, key, reopen)

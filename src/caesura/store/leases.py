@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, or_, select, update
 
+from caesura.core import codec
+from caesura.core import events as ev
+from caesura.store import events
 from caesura.store.prepared import Prepared
-from caesura.store.schema import live, now_ms, turns
-from caesura.store.turns import Turn, made
+from caesura.store.schema import QUEUED, now_ms, turns
+from caesura.store.turns import RELEASED, Turn, change, ended, made
+
+logger = logging.getLogger(__name__)
 
 
 def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
@@ -25,15 +31,15 @@ def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn |
 
 
 def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) -> list[Turn]:
-    """Take over what somebody must work on: queued, left by a dead owner, or waiting beyond its time."""
-    numbers: list[int] = []
-    # Two looks, each at the few rows of one partial index: the table itself only grows.
-    for few in (live(turns), turns.c.owner.is_not(None)):
-        left = limit - len(numbers)
-        seen = turns.c.num.not_in(numbers)
-        found = select(turns.c.num).where(few, _claimable(), seen).limit(left)
-        numbers += connection.execute(found.with_for_update(skip_locked=True)).scalars()
-    return _claim(connection, numbers, owner, lease_ms) if numbers else []
+    """Take over what somebody must work on: what a dead owner has left, what waits beyond its time or is to
+    be stopped, then what is queued. Of the queue each person's oldest first, then each one's next."""
+    numbers: dict[int, None] = {}
+    for statement in _LOOKS:
+        found = connection.execute(statement, {"limit": limit - len(numbers)})
+        numbers |= {row.num: None for row in found}
+        if len(numbers) >= limit:
+            break
+    return _claim(connection, list(numbers), owner, lease_ms) if numbers else []
 
 
 def orphan(connection: Connection, owner: str) -> None:
@@ -57,16 +63,56 @@ def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: 
     return {row.num: row.stop_requested for row in connection.execute(statement)}
 
 
-def _claimable() -> Any:
-    dead = and_(turns.c.owner.is_not(None), turns.c.lease_until < now_ms())
-    expired = and_(turns.c.status == "waiting", turns.c.owner.is_(None), turns.c.waits_until < now_ms())
-    stopping = and_(turns.c.status == "waiting", turns.c.owner.is_(None), turns.c.stop_requested.is_not(None))
-    return or_(and_(turns.c.status == "queued", turns.c.owner.is_(None)), dead, expired, stopping)
+_FREE = turns.c.owner.is_(None)
+_DEAD = and_(turns.c.owner.is_not(None), turns.c.lease_until < now_ms())
+_EXPIRED = and_(turns.c.status == "waiting", _FREE, turns.c.waits_until < now_ms())
+_STOPPING = and_(turns.c.status == "waiting", _FREE, turns.c.stop_requested.is_not(None))
+_QUEUED = and_(QUEUED, _FREE)
+
+
+def _look(few: ColumnElement[bool], order: Any) -> Select[tuple[int]]:
+    """Each look reads the rows of one partial index: the table itself only grows."""
+    found = select(turns.c.num).where(few).order_by(order).limit(bindparam("limit"))
+    return found.with_for_update(skip_locked=True)
+
+
+def _fair() -> Select[tuple[int]]:
+    place = func.row_number().over(partition_by=turns.c.user_id, order_by=turns.c.num)
+    ranked = select(turns.c.num, place.label("place")).where(_QUEUED).subquery()
+    return select(ranked.c.num).order_by(ranked.c.place, ranked.c.num).limit(bindparam("limit"))
+
+
+_LOOKS = (
+    _look(_DEAD, turns.c.lease_until),
+    _look(_EXPIRED, turns.c.waits_until),
+    _look(_STOPPING, turns.c.num),
+    _fair(),
+)
 
 
 def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms: int) -> list[Turn]:
     values = {"numbers": list(numbers), "owner": owner, "lease_ms": lease_ms}
-    return sorted((made(row) for row in connection.execute(_CLAIM, values)), key=lambda turn: turn.num)
+    claimed = [_readable(connection, row) for row in connection.execute(_CLAIM, values).all()]
+    return sorted((turn for turn in claimed if turn is not None), key=lambda turn: turn.num)
+
+
+def _readable(connection: Connection, row: Any) -> Turn | None:
+    """The turn, or None when its row cannot be read: it ends here, so that the others are taken up."""
+    try:
+        return made(row)
+    except Exception:
+        logger.exception("turn %s cannot be read and is set aside", row.id)
+        _set_aside(connection, row.num, row.epoch)
+        return None
+
+
+def _set_aside(connection: Connection, num: int, epoch: int) -> None:
+    at = connection.execute(select(now_ms())).scalar_one()
+    outcome = ev.Failed("the turn cannot be read", "unreadable")
+    body = codec.encode([outcome, ev.SegmentEnded()])
+    first = events.last(connection, num) + 1
+    events.insert_fenced(connection, [events.Rows(num, epoch, first, first + 1, at, body)])
+    change(connection, num, epoch, **ended("failed") | RELEASED)
 
 
 _NEXT = (
@@ -75,6 +121,6 @@ _NEXT = (
     .returning(turns)
 )
 _SEIZE = Prepared(_NEXT.where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch")))
-_TAKE = _NEXT.where(_claimable())
+_TAKE = _NEXT.where(or_(_QUEUED, _DEAD, _EXPIRED, _STOPPING))
 _CLAIM = _TAKE.where(turns.c.num.in_(bindparam("numbers", expanding=True)))
 _CLAIM_ONE = Prepared(_TAKE.where(turns.c.num == bindparam("at_num")))

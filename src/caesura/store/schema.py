@@ -139,11 +139,16 @@ def running(table: FromClause) -> ColumnElement[bool]:
 
 _RUNNING = running(turns)
 Index("turns_running", turns.c.user_id, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
-_LIVE = live(turns)
-Index("turns_live", turns.c.status, turns.c.lease_until, sqlite_where=_LIVE, postgresql_where=_LIVE)
+#: The turns that nobody has begun to work on, in the very words of their index.
+QUEUED = turns.c.status == literal_column("'queued'")
+Index("turns_queued", turns.c.user_id, turns.c.num, sqlite_where=QUEUED, postgresql_where=QUEUED)
 # A turn that has ended but whose last words (the title) are still written keeps its owner.
 _HELD = turns.c.owner.is_not(None)
-Index("turns_held", turns.c.owner, sqlite_where=_HELD, postgresql_where=_HELD)
+Index("turns_held", turns.c.lease_until, sqlite_where=_HELD, postgresql_where=_HELD)
+_EXPIRING = turns.c.waits_until.is_not(None)
+Index("turns_expiring", turns.c.waits_until, sqlite_where=_EXPIRING, postgresql_where=_EXPIRING)
+_STOPPING = turns.c.stop_requested.is_not(None)
+Index("turns_stopping", turns.c.num, sqlite_where=_STOPPING, postgresql_where=_STOPPING)
 
 events = Table(
     "events",

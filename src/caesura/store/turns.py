@@ -25,7 +25,7 @@ from caesura.core import messages as msg
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.store import conversations, interrupts, shares
 from caesura.store.prepared import Prepared
-from caesura.store.schema import events, live, now_ms, turns
+from caesura.store.schema import QUEUED, events, live, now_ms, turns
 from caesura.store.shares import Share
 
 Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
@@ -298,7 +298,7 @@ def said(connection: Connection, numbers: Collection[int]) -> list[Said]:
 
 def count_queued(connection: Connection) -> int:
     """How many wait for somebody to go on with them."""
-    queued = select(func.count()).select_from(turns).where(turns.c.status == "queued")
+    queued = select(func.count()).select_from(turns).where(QUEUED)
     return connection.execute(queued).scalar_one()
 
 
