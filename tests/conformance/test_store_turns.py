@@ -4,12 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, text, update
 
+from caesura.core import events as ev
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, grants, interrupts, leases, schema, turns
+from caesura.store import conversations, events, grants, interrupts, leases, schema, turns
 from caesura.store.database import Database
 from tests.conformance.rows import LEASE, change_turn, end_turn, make_conversation, make_turn, make_user
 
@@ -313,3 +314,50 @@ async def _expire(database: Database, turn: turns.Turn) -> None:
     """Its owner has not been heard of for long."""
     row = update(schema.turns).where(schema.turns.c.num == turn.num)
     await database.write(lambda connection: connection.execute(row.values(lease_until=1)).rowcount)
+
+
+async def test_of_the_queue_each_person_gets_the_next_place_in_turn(database: Database) -> None:
+    many = [
+        await make_turn(database, await make_conversation(database, name), owner=None)
+        for name in [await make_user(database)] * 4
+    ]
+    other = await make_turn(database, owner=None)
+    third = await make_turn(database, owner=None)
+    claimed = [turn.num for turn in await database.write(leases.claim_some, "node-1", LEASE, 3)]
+    assert claimed == [many[0].num, other.num, third.num]
+    rest = [turn.num for turn in await database.write(leases.claim_some, "node-1", LEASE, 10)]
+    assert rest == [turn.num for turn in many[1:]]
+
+
+async def test_a_turn_whose_row_cannot_be_read_ends_and_the_others_are_taken_up(database: Database) -> None:
+    broken, good = await make_turn(database, owner=None), await make_turn(database, owner=None)
+
+    def spoil(connection: Connection) -> None:
+        values = {"messages": b"not what was stored"}
+        connection.execute(update(schema.turns).where(schema.turns.c.num == broken.num).values(**values))
+
+    await database.write(spoil)
+    claimed = await database.write(leases.claim_some, "node-1", LEASE, 10)
+    assert [turn.num for turn in claimed] == [good.num]
+    log = await database.read(events.read, broken.num, 0, 10)
+    assert [type(item.event) for item in log] == [ev.Failed, ev.SegmentEnded]
+    assert await database.write(leases.claim_some, "node-1", LEASE, 10) == []
+
+
+async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(database: Database) -> None:
+    if database.shared:
+        return  # PostgreSQL chooses by the size of its tables
+
+    def plans(connection: Connection) -> list[str]:
+        return [
+            row.detail
+            for statement in leases._LOOKS
+            for row in connection.execute(
+                text(f"EXPLAIN QUERY PLAN {statement.compile(dialect=connection.dialect)}"), {"limit_1": 1}
+            )
+            if " turns" in row.detail
+        ]
+
+    found = await database.read(plans)
+    assert len(found) == len(leases._LOOKS)
+    assert all("USING" in detail and "INDEX" in detail for detail in found), found
