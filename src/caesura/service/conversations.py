@@ -19,6 +19,7 @@ from caesura.engine.engine import Engine
 from caesura.log import Log
 from caesura.service import pages
 from caesura.service.pages import BranchPage, TreePage
+from caesura.service.places import Places
 from caesura.store import conversations as rows
 from caesura.store import events, turns
 from caesura.store.conversations import Conversation, Order, Page
@@ -62,12 +63,13 @@ class Conversations:
         log: Log,
         engine: Engine,
         default_agent: str,
+        places: Places,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._log, self._engine = database, log, engine
         self._default_agent = default_agent
-        self._share, self._refused = share, refused
+        self._places, self._share, self._refused = places, share, refused
 
     async def create(
         self,
@@ -81,7 +83,10 @@ class Conversations:
         titled = None if title is None else _title(title)
         new = conversation_id or ids.conversation()
         try:
-            return await self._database.write(_create, new, user_id, name, titled, self._share.conversations)
+            async with self._places.of(user_id):
+                return await self._database.write(
+                    _create, new, user_id, name, titled, self._share.conversations
+                )
         except TooManyConversations as error:
             self._refused(error)
             raise
@@ -117,7 +122,9 @@ class Conversations:
         live = await self._database.read(_live, user_id, conversation_id)
         for num in live:
             await self._engine.supervisor.discard(num)
-        for num in await self._database.write(rows.remove, conversation_id, user_id):
+        async with self._places.of(user_id):
+            removed = await self._database.write(rows.remove, conversation_id, user_id)
+        for num in removed:
             self._log.forget(num)
         workspace = self._engine.workspaces / conversation_id
         await asyncio.to_thread(shutil.rmtree, workspace, ignore_errors=True)

@@ -15,6 +15,7 @@ from caesura.service.agents import Agents
 from caesura.service.conversations import Conversations, Refused
 from caesura.service.inbox import Inbox
 from caesura.service.people import People
+from caesura.service.places import Places
 from caesura.service.presence import Presence
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
@@ -51,8 +52,9 @@ class Service:
         self._database = database
         self.presence = Presence(disconnect_grace, self._left)
         self.people = People(database)
-        self.conversations = Conversations(database, log, engine, default_agent, share, refused)
-        self.turns = Turns(database, engine, self.presence, share, refused)
+        places = Places(database.shared)
+        self.conversations = Conversations(database, log, engine, default_agent, places, share, refused)
+        self.turns = Turns(database, engine, self.presence, places, share, refused)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
         self.agents = Agents(engine.catalog, default_agent)
