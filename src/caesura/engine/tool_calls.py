@@ -63,7 +63,8 @@ class _Call:
             return self._note(texts.broken_arguments(self._args[calls.BROKEN]), "error")
         if known is not None and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
-        if self._agent.permissions.get(self._name) == "confirm":
+        # A person who was asked decides, whatever the agent's file says by now.
+        if self._agent.permissions.get(self._name) == "confirm" or self._answered("approval"):
             return await self._confirmed()
         return await self._make()
 

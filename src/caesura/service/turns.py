@@ -168,6 +168,8 @@ class Turns:
         def reopen(connection: Connection) -> Turn:
             shares.hold(connection, user_id)
             turn = turns.owned(connection, turn_id, user_id)
+            # The turn before its conversation, as a run does that gives it a title.
+            turns.lock(connection, [turn.num])
             conversations.lock(connection, turn.conversation_id)
             if turns.followed(connection, turn):
                 raise Conflict("other turns follow this one: regenerate it instead")
