@@ -69,6 +69,14 @@ def crowded(data: bytes, most: int = MOST_VALUES) -> bool:
     return _containers(data) > most and _containers(_STRING.sub(b"", data)) > most
 
 
+def check_parts(data: bytes, most: int = MOST_VALUES) -> None:
+    """The bound of `bounded` for what `loads` does not take and another parser may: `NaN`, for example, or
+    half of a surrogate pair. `Unwieldy` if there are more than `most` parts."""
+    bare = _STRING.sub(b"", data)
+    if _containers(bare) + bare.count(b",") > most:
+        raise _too_many(most)
+
+
 def _containers(data: bytes) -> int:
     return data.count(b"[") + data.count(b"{")
 
