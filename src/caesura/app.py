@@ -23,6 +23,7 @@ from caesura.agents.spec import Model
 from caesura.agents.tools import hiding
 from caesura.agents.tools.registry import standard
 from caesura.agents.tools.sandbox import Sandbox
+from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Quota
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
@@ -48,6 +49,7 @@ from caesura.log import Log
 from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
+from caesura.store import conversations
 from caesura.store.open import file_of, open_database
 from caesura.store.shares import Share
 
@@ -162,7 +164,14 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     stack.push_async_callback(database.close)
     log = Log(database, committed=counted.committed)
     stack.push_async_callback(log.close)
-    sandbox = sandbox_of(settings)
+    workspaces = settings.data_dir.absolute() / "workspaces"
+    disk_share = DiskShare(
+        settings.workspace_bytes_per_person,
+        workspaces,
+        lambda person: database.read(conversations.of_person, person),
+        counted.over_share,
+    )
+    sandbox = sandbox_of(settings, disk_share)
     registry = standard(sandbox)
     catalog = _catalog(settings, registry.names)
     catalog.watch()
@@ -172,11 +181,12 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         log,
         catalog,
         registry,
-        workspaces=settings.data_dir.absolute() / "workspaces",
+        workspaces=workspaces,
         default_model=_model(settings),
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
+        disk_share=disk_share,
         lease=settings.lease,
         callbacks=tracing.callbacks(os.environ),
     )
@@ -226,10 +236,11 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     )
 
 
-def sandbox_of(settings: Settings) -> Sandbox:
+def sandbox_of(settings: Settings, share: DiskShare | None = None) -> Sandbox:
     """Commands never see what the server keeps, wherever that is."""
     hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
-    return Sandbox(quota=Quota(bytes=settings.workspace_bytes), hide=hide, at_once=settings.sandboxes)
+    quota = Quota(bytes=settings.workspace_bytes)
+    return Sandbox(quota=quota, hide=hide, at_once=settings.sandboxes, share=share)
 
 
 def _origin(settings: Settings) -> str:

@@ -79,6 +79,7 @@ class Settings(BaseSettings):
 
     sandboxes: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1, le=1_000)
     workspace_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024, le=1 << 50)
+    workspace_bytes_per_person: ByteBound = ByteSize(2048 * _MIB)
 
     rate_requests: Rate = "1200/minute"
     rate_runs: Rate = "120/minute"

@@ -85,6 +85,7 @@ def serve(
     drain: Annotated[str | None, _flag("Seconds that runs get to end when the server stops (5)")] = None,
     sandboxes: Annotated[str | None, _flag("Commands that run at once (as many as cores)")] = None,
     workspace_bytes: Annotated[str | None, _flag("Bytes in a conversation's workspace (268435456)")] = None,
+    workspace_bytes_per_person: Annotated[str | None, _flag("Bytes in a person's workspaces (2GiB)")] = None,
     rate_requests: Annotated[str | None, _flag("Requests of a person (1200/minute)")] = None,
     rate_runs: Annotated[str | None, _flag("Messages and answers of a person (120/minute)")] = None,
     rate_logins: Annotated[str | None, _flag("Log-in attempts for a name (10/minute)")] = None,

@@ -15,7 +15,8 @@ CaesuraError
 │   └── AlreadyAnswered     409  carries the winner's decision
 ├── TooLarge                413
 │   ├── TooManyConversations 413  of one person
-│   └── StorageFull         413  of one person
+│   ├── StorageFull         413  of one person
+│   └── WorkspacesFull      413  of one person; told to the model
 ├── KeyReused               422
 ├── TooManyRequests         429  carries retry_after
 │   ├── TooManyRuns         429  of one person
@@ -143,6 +144,12 @@ class StorageFull(TooLarge):
     """Too much is stored: delete conversations"""
 
     code = "storage_full"
+
+
+class WorkspacesFull(TooLarge):
+    """The workspaces of a person are full"""
+
+    code = "workspaces_full"
 
 
 class KeyReused(CaesuraError):

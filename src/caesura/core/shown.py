@@ -35,6 +35,7 @@ _EDGE, _END = re.compile(r"\A +| +\Z"), re.compile(r" +\Z")
 _ESCAPE = re.compile(r"\\[\\nrtxuU]")
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _REPEATED = 3
+_LONG_RUN = 16
 #: In running text a line break, a tab and what joins letters or emoji may stay.
 _UNFIT_FOR_PROSE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -79,6 +80,8 @@ def _visible(found: re.Match[str]) -> str:
 
 def _runs(found: re.Match[str], escape: _Escape) -> str:
     """A mark stays only on a letter: on anything else it would change what stands around the text."""
+    if len(found[0]) > _LONG_RUN and all(_kind(character) == "fine" for character in set(found[0])):
+        return found[0]  # a text in another script
     pieces = []
     piled = 0 if found.start() and found.string[found.start() - 1].isalnum() else _PILE
     for character, run in groupby(found[0]):

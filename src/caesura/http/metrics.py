@@ -22,6 +22,7 @@ from caesura.core.errors import (
     TooManyQuestions,
     TooManyRuns,
     Unavailable,
+    WorkspacesFull,
 )
 from caesura.http.connections import Standing
 from caesura.http.context import Here
@@ -39,7 +40,7 @@ _OUTCOMES: dict[type[ev.Event], str] = {
     ev.Interrupted: "interrupted",
 }
 
-_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull)
+_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull, WorkspacesFull)
 
 router = APIRouter(tags=["health"])
 

@@ -59,7 +59,7 @@ class Service:
         self.presence = Presence(disconnect_grace, self._left)
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
-        self._workspaces = Workspaces(engine.workspaces, origin)
+        self._workspaces = Workspaces(engine.workspaces, origin, engine.disk_share.forget)
         places = Places(database.shared)
         self.conversations = Conversations(
             database, log, engine, self._workspaces, default_agent, places, share, refused

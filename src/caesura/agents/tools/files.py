@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, ParamSpec, TypeVar
 
 from caesura.agents import context
-from caesura.agents.tools.size import Meter, Quota
+from caesura.agents.tools.share import DiskShare
+from caesura.agents.tools.size import Meter, Quota, Size
 from caesura.agents.tools.tool import Describe, Tool, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
 
@@ -17,19 +18,25 @@ T = TypeVar("T")
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
 
 
-def tools(quota: Quota | None = None) -> list[Tool]:
+def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[Tool]:
     # Threads of their own: a slow disk holds up nothing else.
     threads = ThreadPoolExecutor(4, "caesura-files")
-    meter = Meter(quota)
+    meter, shared = Meter(quota), share or DiskShare()
 
     async def read_file(path: Path) -> str:
-        return await _in(threads, _workspace(meter).read, path)
+        return await _in(threads, _workspace().read, path)
 
     async def list_files(path: Path = ".") -> str:
-        return listing(*await _in(threads, _workspace(meter).entries, path))
+        return listing(*await _in(threads, _workspace().entries, path))
 
     async def write_file(path: Path, content: str) -> str:
-        count = await _in(threads, _workspace(meter).write, path, content)
+        run = context.current()
+        await shared.know(run.user_id)
+
+        def take(size: Size) -> str | None:
+            return shared.take(run.user_id, run.workspace, size)
+
+        count = await _in(threads, Workspace(run.workspace, meter=meter, take=take).write, path, content)
         return f"wrote {count} bytes to {path}"
 
     read = structured(read_file, "Read a text file in the workspace.")
@@ -72,5 +79,5 @@ def _describe(label: str, doing: str, chinese: str, counted: str | None = None) 
     return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path", counted)
 
 
-def _workspace(meter: Meter) -> Workspace:
-    return Workspace(context.current().workspace, meter=meter)
+def _workspace() -> Workspace:
+    return Workspace(context.current().workspace)

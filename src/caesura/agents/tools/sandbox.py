@@ -21,6 +21,7 @@ from caesura.agents.tools import hiding, seccomp
 from caesura.agents.tools.cgroup import Group, Groups, Unusable
 from caesura.agents.tools.hiding import Hidden
 from caesura.agents.tools.places import Places
+from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Quota, Size, measure
 from caesura.agents.tools.watch import Allowed, Watch
 
@@ -48,13 +49,15 @@ class Bounds:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`code` is None for a command that was ended: because of `reason`, or because its time was up. `full`
-    means that no file could grow: the workspace was over its bounds before."""
+    means that no file could grow: the workspace was over its bounds before. `crowded` says that of all
+    workspaces of the person together."""
 
     code: int | None
     output: str
     cut: bool
     reason: str | None = None
     full: bool = False
+    crowded: str = ""
 
 
 class _Profile(NamedTuple):
@@ -65,8 +68,11 @@ class _Profile(NamedTuple):
 
 
 class _Prepared(NamedTuple):
+    """`left` is what the person's workspaces may still grow by, all together."""
+
     options: list[str]
     size: Size
+    left: int
 
 
 class Sandbox:
@@ -80,8 +86,9 @@ class Sandbox:
         quota: Quota | None = None,
         hide: Hidden | None = None,
         at_once: int | None = None,
+        share: DiskShare | None = None,
     ) -> None:
-        self.bounds, self.quota = bounds or Bounds(), quota or Quota()
+        self.bounds, self.quota, self.share = bounds or Bounds(), quota or Quota(), share or DiskShare()
         self._program = program
         self._hide = hiding.hidden() if hide is None else hide
         count = at_once or max(2, os.cpu_count() or 1)
@@ -130,8 +137,9 @@ class Sandbox:
         if reason := await self.unavailable():
             raise RuntimeError(reason)
         assert self._profile is not None  # noqa: S101 - for the type checker
+        await self.share.know(person)
         async with self._places.one(person, self.bounds.patience):
-            return await self._run(self._profile, command, workspace, self.bounds.seconds)
+            return await self._run(self._profile, command, workspace, self.bounds.seconds, person)
 
     async def _probe(self) -> str | None:
         for name, package in ((self._program, "bubblewrap"), ("prlimit", "util-linux")):
@@ -150,16 +158,18 @@ class Sandbox:
                 return None
         return f"commands cannot run here: bubblewrap does not work ({outcome.output.strip() or 'no answer'})"
 
-    async def _run(self, profile: _Profile, command: str, workspace: Path, seconds: float) -> Outcome:
+    async def _run(
+        self, profile: _Profile, command: str, workspace: Path, seconds: float, person: str = ""
+    ) -> Outcome:
         loop = asyncio.get_running_loop()
-        prepared = await loop.run_in_executor(self._threads, self._prepare, profile, workspace)
+        prepared = await loop.run_in_executor(self._threads, self._prepare, profile, workspace, person)
         group = self._group()
         try:
             with _handed_over(prepared.options, profile.filter) as (options, descriptors):
                 process = await asyncio.create_subprocess_exec(
                     *(group.command() if group else ()),
                     *(shutil.which(self._program) or self._program, *options, "--"),
-                    *(*self._limits(prepared.size), "/bin/sh", "-c", command),
+                    *(*self._limits(prepared), "/bin/sh", "-c", command),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.STDOUT,
@@ -167,14 +177,18 @@ class Sandbox:
                     env={},
                     pass_fds=descriptors,
                 )
-            outcome = await self._follow(process, self._watch(process.pid, workspace, prepared.size), seconds)
+            watch = self._watch(process.pid, workspace, prepared.size, person)
+            outcome = await self._follow(process, watch, seconds)
             if group is not None and group.ran_out_of_memory:
                 reason = f"it used more than {self.bounds.memory} bytes of memory"
                 outcome = replace(outcome, code=None, reason=reason)
-            return replace(outcome, full=self._room(prepared.size) == 0)
+            crowded = "" if prepared.left else self.share.refuse()
+            return replace(outcome, full=self._room(prepared.size) == 0, crowded=crowded)
         finally:
             if group is not None:
                 self._threads.submit(group.remove)
+            if self.share.knows(person):  # before the answer: what was removed can be used at once
+                await loop.run_in_executor(self._threads, self._note, workspace, person)
 
     async def _follow(
         self, process: asyncio.subprocess.Process, watch: Watch | None, seconds: float
@@ -193,8 +207,12 @@ class Sandbox:
         reason = watch.reason if watch is not None else None
         return Outcome(None if reason else code, output.text, output.cut, reason)
 
-    def _watch(self, pid: int, workspace: Path, before: Size) -> Watch | None:
-        allowed = Allowed(self.bounds.memory, self.bounds.processes, self.quota)
+    def _watch(self, pid: int, workspace: Path, before: Size, person: str) -> Watch | None:
+        def crowded(size: Size) -> bool:
+            return self.share.note(person, workspace, size)
+
+        bounds, share = self.bounds, self.share
+        allowed = Allowed(bounds.memory, bounds.processes, self.quota, crowded, share.refuse)
         try:
             watch = Watch(pid, workspace, before, allowed)
         except ProcessLookupError:
@@ -202,10 +220,16 @@ class Sandbox:
         self._threads.submit(watch.follow)
         return watch
 
-    def _prepare(self, profile: _Profile, workspace: Path) -> _Prepared:
+    def _prepare(self, profile: _Profile, workspace: Path, person: str) -> _Prepared:
         """What takes files to find out. In a thread."""
         workspace.mkdir(0o700, parents=True, exist_ok=True)
-        return _Prepared(self._options(profile, workspace), measure(workspace))
+        size = self._note(workspace, person)
+        return _Prepared(self._options(profile, workspace), size, self.share.left(person))
+
+    def _note(self, workspace: Path, person: str) -> Size:
+        size = measure(workspace)
+        self.share.note(person, workspace, size)
+        return size
 
     def _group(self) -> Group | None:
         try:
@@ -235,10 +259,10 @@ class Sandbox:
     def _room(self, size: Size) -> int:
         return max(0, self.quota.bytes - size.bytes) if size.whole else 0
 
-    def _limits(self, size: Size) -> list[str]:
+    def _limits(self, prepared: _Prepared) -> list[str]:
         # Inside, so that the processes of the sandbox alone are counted, not all of the server's user.
         bounds = self.bounds
-        room = min(bounds.file_size, self._room(size))
+        room = min(bounds.file_size, self._room(prepared.size), prepared.left)
         return [
             shutil.which("prlimit") or "prlimit",
             *(f"--cpu={bounds.cpu_seconds}", f"--as={bounds.memory}", f"--fsize={room}"),

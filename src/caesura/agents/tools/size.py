@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -39,6 +39,10 @@ class Size(NamedTuple):
         return self.bytes > quota.bytes or self.files > quota.files
 
 
+#: Told the size that a workspace comes to; why it may not come to that, or None.
+Take = Callable[[Size], str | None]
+
+
 class Meter:
     """Whether workspaces have room. One that takes long to measure is not measured for each file anew: for a
     while, what is written here is added to what was found."""
@@ -47,21 +51,22 @@ class Meter:
         self.quota = quota or Quota()
         self._found: dict[Path, tuple[Size, float]] = {}
 
-    def fault(self, root: Path, count: int) -> str | None:
-        """Why a file of so many bytes may not be added; None when it may."""
+    def fault(self, root: Path, count: int, take: Take = lambda size: None) -> str | None:
+        """Why a file of so many bytes may not be added; None when it may. `take` is asked last."""
         now = time.monotonic()
         size, until = self._found.get(root, (Size(), 0.0))
         if now > until:
             size = measure(root, most=self.quota)
             took = time.monotonic() - now
             until = now + (_TRUSTED * took if self._fits(size, count) else min(2 * took, _REFUSED))
-        fits = self._fits(size, count)
+        added = Size(size.bytes + count, size.files + 1, size.whole)
+        fault = take(added) if self._fits(size, count) else self._full()
         if len(self._found) > _REMEMBERED:
             self._found.clear()
-        added = Size(size.bytes + count, size.files + 1, size.whole) if fits else size
-        self._found[root] = (added, until)
-        if fits:
-            return None
+        self._found[root] = (added if fault is None else size, until)
+        return fault
+
+    def _full(self) -> str:
         return (
             f"the workspace is full: it may hold {self.quota.bytes} bytes and {self.quota.files} files;"
             " remove something first"

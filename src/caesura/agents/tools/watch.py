@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -26,16 +26,21 @@ _KIB = 1024
 
 
 class Allowed(NamedTuple):
+    """`crowded` is told the size of the workspace, and says whether the person's workspaces hold too much
+    together; `refuse` then gives the text for the model."""
+
     memory: int
     processes: int
     quota: Quota
+    crowded: Callable[[Size], bool] = lambda size: False
+    refuse: Callable[[], str] = str
 
 
 class Watch:
     """Of the tree below one process. `reason` says why the command was ended, for the model."""
 
     def __init__(self, pid: int, workspace: Path, before: Size, allowed: Allowed) -> None:
-        self._pid, self._workspace, self._allowed = pid, workspace, allowed
+        self._pid, self._workspace, self._before, self._allowed = pid, workspace, before, allowed
         # Who is over the quota already may still run a command that makes room. So may who has a workspace
         # that takes too long to measure: there no file can grow.
         self._most = Quota(max(allowed.quota.bytes, before.bytes), max(allowed.quota.files, before.files))
@@ -81,11 +86,15 @@ class Watch:
             return None
         size = measure(self._workspace, _LONGEST_LOOK, self._most)
         self._next_measure = time.monotonic() + 3 * (time.monotonic() - begun)
+        crowded = self._allowed.crowded(size)
         if size.exceeds(self._most):
             return (
                 f"the workspace held more than {self._allowed.quota.bytes} bytes"
                 f" or {self._allowed.quota.files} files"
             )
+        # A command that does not add to what is there may make room.
+        if crowded and (size.bytes > self._before.bytes or size.files > self._before.files):
+            return self._allowed.refuse()
         return None if size.whole else "the size of the workspace could not be measured"
 
 
