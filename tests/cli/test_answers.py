@@ -143,6 +143,9 @@ def test_several_questions_are_one_answer_and_may_be_refused() -> None:
     item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)), Question("Why?")))
     assert ask(item, "1", "so")[0] == Answer("answers", answers=("red", "so"))
     assert ask(item, "1", "/refuse")[0] == Answer("reject")
+    assert ask(item, "1", "/refuse none of your business")[0] == Answer(
+        "reject", message="none of your business"
+    )
 
 
 FORM = Interrupt(
@@ -187,3 +190,22 @@ def test_arguments_of_no_end_are_no_arguments() -> None:
     answer, person = ask(APPROVAL, "e", "[" * 100_000, "n")
     assert answer == Answer("reject")
     assert any(line.startswith("this is not JSON") for line in person.seen)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (["n"], Answer("reject")),
+        (["No too risky"], Answer("reject", message="too risky")),
+        (["/refuse too risky"], Answer("reject", message="too risky")),
+        (["否"], Answer("reject")),
+        (["y"], Answer("value", value=True)),
+        (["", "nothing"], Answer("value", value="nothing")),
+        (['"no"'], Answer("value", value="no")),
+        (["false"], Answer("value", value=False)),
+        (['{"a": 1}'], Answer("value", value={"a": 1})),
+    ],
+    ids=str,
+)
+def test_a_no_to_a_graphs_question_refuses(lines: list[str], answer: Answer) -> None:
+    assert ask(Interrupt("i", "graph", value="Delete all rows?"), *lines)[0] == answer

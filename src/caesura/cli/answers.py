@@ -33,7 +33,11 @@ class Teller(Protocol):
 
 
 class _Refused(Exception):
-    """The person does not want to answer."""
+    """The person does not want to answer, and may have said why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Asker:
@@ -47,8 +51,8 @@ class Asker:
                 return interrupts.check(item, self._ask(item))
             except BadAnswer as error:
                 self._teller.fault(error.message)
-            except _Refused:
-                return Answer("reject")
+            except _Refused as refused:
+                return Answer("reject", message=refused.reason)
 
     def _ask(self, item: Interrupt) -> Answer:
         match item.kind:
@@ -119,7 +123,7 @@ class Asker:
     # --- which is it?
 
     def _questions(self, item: Interrupt) -> Answer:
-        self._teller.note(f"Answer with a number or in your own words; {REFUSE} answers nothing.")
+        self._teller.note(f"Answer with a number, or in your own words if allowed; {REFUSE} answers nothing.")
         return Answer("answers", answers=tuple(self._question(question) for question in item.questions))
 
     def _question(self, question: Question) -> str:
@@ -157,7 +161,9 @@ class Asker:
             value = _value(field, text)
             if value is not None or not (text or field.required):
                 return value
-            self._teller.fault("yes or no" if field.type == "confirm" else "an answer is needed")
+            self._teller.fault(
+                f"yes or no, or {REFUSE} and why" if field.type == "confirm" else "an answer is needed"
+            )
 
     # --- whatever a graph asks
 
@@ -166,16 +172,19 @@ class Asker:
             self._tell(item.value)
         else:
             self._teller.ask(f"? {shown.data(item.value)}")
-        text = self._line("answer (a text, or JSON) > ")
-        try:
-            return Answer("value", value=json.loads(text))
-        except (ValueError, RecursionError):
-            return Answer("value", value=text)
+        while not (text := self._line("[y]es [n]o, or an answer (a text, or JSON) > ")):
+            self._teller.fault('an answer is needed: "" is the empty text')
+        word, _, reason = text.partition(" ")
+        if word.lower() in _NO:
+            # As a text it would be true to most graphs.
+            raise _Refused(reason.strip())
+        return Answer("value", value=True if text.lower() in _YES else _json_or_text(text))
 
     def _line(self, prompt: str) -> str:
         text = self._listener.ask(prompt)
-        if text == REFUSE:
-            raise _Refused
+        word, _, reason = text.partition(" ")
+        if word == REFUSE:
+            raise _Refused(reason.strip())
         return text
 
     def _list(self, options: Sequence[str]) -> None:
@@ -188,6 +197,13 @@ class Asker:
         self._teller.ask(f"? {shown.text(first)}")
         for line in rest:
             self._teller.ask(f"  {shown.text(line, indented=True)}")
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _label(option: Option) -> str:

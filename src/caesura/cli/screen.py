@@ -42,6 +42,11 @@ class Screen:
         #: The questions that were answered here, which needs no telling.
         self.answered: set[str] = set()
 
+    def begin(self) -> None:
+        """Another turn, whose model calls are counted from one again."""
+        self._others.clear()
+        self._said.clear()
+
     def show(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
         self._away = False
         match event:
@@ -72,7 +77,7 @@ class Screen:
             case ev.Failed(message, _, error_id):
                 self.fault(f"failed: {message}{f' ({error_id})' if error_id else ''}; /retry tries again")
             case ev.Stopped(reason):
-                self.note(f"(stopped: {reason})")
+                self.note("(stopped by you)" if reason == "user" else f"(stopped: {reason})")
             case ev.SegmentEnded():
                 self._end()
             case ev.ModelFinished() | ev.Interrupted() | ev.Finished():
