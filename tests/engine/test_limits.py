@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -37,12 +38,15 @@ async def test_a_turn_that_takes_too_long_fails_with_its_words_kept(hasty: World
 async def test_the_time_a_person_takes_to_answer_does_not_count(hasty: World) -> None:
     hasty.agent("tools: [seal]")
     hasty.desk.script(Say("May I?", [Call("seal", {"text": "b"})]), Say("done"))
+    began = time.monotonic()
     said = await hasty.say("go")
-    assert said.row.running_ms < 600
+    asked = time.monotonic()
     await asyncio.sleep(0.8)
+    answered = time.monotonic()
     said = await hasty.resume(said, YES)
     assert said.finished
-    assert said.row.running_ms < 600
+    worked = (asked - began) + (time.monotonic() - answered)
+    assert said.row.running_ms <= worked * 1000 + 10
 
 
 async def test_the_time_of_all_segments_counts_together(hasty: World) -> None:
@@ -119,8 +123,8 @@ async def test_an_agent_that_asks_too_much_at_once_fails(
 
 
 async def test_a_tool_call_that_never_ends_is_cut_off(database: Database, tmp_path: Path, desk: Desk) -> None:
-    async with world_over(database, tmp_path, desk, limits(log=20_000)) as world:
+    async with world_over(database, tmp_path, desk, limits(log=2_000)) as world:
         world.agent("tools: [seal]")
-        world.desk.script(Say("May I?", [Call("seal", {"text": "x" * 50_000})]))
+        world.desk.script(Say("May I?", [Call("seal", {"text": "x" * 5_000})]))
         said = await world.say("go")
         assert (said.failure.code, said.failure.retryable) == ("turn_bytes", False)
