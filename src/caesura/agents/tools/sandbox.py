@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from typing import NamedTuple
 
 from caesura.agents.tools import hiding, seccomp
 from caesura.agents.tools.cgroup import Group, Groups, Unusable
+from caesura.agents.tools.child import Child
 from caesura.agents.tools.hiding import Hidden
 from caesura.agents.tools.places import Places
 from caesura.agents.tools.share import DiskShare
@@ -166,17 +166,12 @@ class Sandbox:
         group = self._group()
         try:
             with _handed_over(prepared.options, profile.filter) as (options, descriptors):
-                process = await asyncio.create_subprocess_exec(
+                command_line = [
                     *(group.command() if group else ()),
                     *(shutil.which(self._program) or self._program, *options, "--"),
                     *(*self._limits(prepared), "/bin/sh", "-c", command),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.STDOUT,
-                    start_new_session=True,
-                    env={},
-                    pass_fds=descriptors,
-                )
+                ]
+                process = await Child.start(command_line, descriptors)
             watch = self._watch(process.pid, workspace, prepared.size, person)
             outcome = await self._follow(process, watch, seconds)
             if group is not None and group.ran_out_of_memory:
@@ -190,9 +185,7 @@ class Sandbox:
             if self.share.knows(person):  # before the answer: what was removed can be used at once
                 await loop.run_in_executor(self._threads, self._note, workspace, person)
 
-    async def _follow(
-        self, process: asyncio.subprocess.Process, watch: Watch | None, seconds: float
-    ) -> Outcome:
+    async def _follow(self, process: Child, watch: Watch | None, seconds: float) -> Outcome:
         output = _Output(self.bounds.output)
         code: int | None = None
         try:
@@ -276,10 +269,8 @@ class _Output:
     def __init__(self, limit: int) -> None:
         self._limit, self._data, self.cut = limit, bytearray(), False
 
-    async def drain(self, process: asyncio.subprocess.Process) -> None:
-        if process.stdout is None:
-            return
-        while part := await process.stdout.read(65_536):
+    async def drain(self, process: Child) -> None:
+        while part := await process.output.read(65_536):
             room = self._limit - len(self._data)
             self._data += part[:room]
             self.cut = self.cut or len(part) > room
@@ -289,15 +280,17 @@ class _Output:
         return self._data.decode("utf-8", "replace")
 
 
-async def _end(process: asyncio.subprocess.Process, output: _Output) -> None:
+async def _end(process: Child, output: _Output) -> None:
     """Kill what still runs. bwrap takes its whole tree along; the pipe closes when the last of it is gone."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PROBE_SECONDS):
-                await output.drain(process)
-        await process.wait()
+    try:
+        if process.code is None:
+            process.kill()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PROBE_SECONDS):
+                    await output.drain(process)
+            await process.wait()
+    finally:
+        process.close()
 
 
 def _profiles() -> Iterator[_Profile]:
