@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import threading
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.tools import ToolException
 
 from caesura.agents.context import RunContext
-from caesura.agents.tools import execute
+from caesura.agents.tools import execute, files, size
 from caesura.agents.tools.cgroup import Groups, Unusable
 from caesura.agents.tools.places import Busy, Places
 from caesura.agents.tools.sandbox import Bounds, Outcome, Sandbox
 from caesura.agents.tools.size import Meter, Quota, Size, measure
+from caesura.agents.tools.tool import Tool
 from caesura.agents.tools.workspace import Workspace, WorkspaceError
 from tests.programs import needs
 
@@ -127,10 +131,10 @@ def test_the_size_of_a_workspace_counts_every_file_once(tmp_path: Path) -> None:
     (root / "a/b/file").write_bytes(b"x" * 10_000)
     os.link(root / "a/b/file", root / "linked")
     (root / "link").symlink_to(outside)
-    size = measure(root)
-    assert size.whole
-    assert size.files == 4
-    assert 10_000 <= size.bytes < 100_000
+    found = measure(root)
+    assert found.whole
+    assert found.files == 4
+    assert 10_000 <= found.bytes < 100_000
     assert measure(tmp_path / "nowhere") == Size()
     assert not measure(root, seconds=0).whole
 
@@ -148,7 +152,85 @@ def test_a_workspace_with_paths_that_are_too_long_is_not_measured_in_full(tmp_pa
         Workspace(tmp_path).write("a", "x")
 
 
+# --- people who use files at once
+
+
+async def use(tool: str, person: str, workspace: Path, tools: list[Tool], **arguments: str) -> str:
+    coroutine = next(item.tool for item in tools if item.name == tool).coroutine  # type: ignore[attr-defined]
+    with RunContext("c", "t", person, "a", "en", workspace).active():
+        return str(await coroutine(**arguments))
+
+
+async def test_many_files_of_one_person_do_not_hold_up_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measuring the first workspace takes until the other person has got an answer. Calls that are cancelled
+    meanwhile free no thread: theirs still works."""
+    measured: list[Path] = []
+    go_on = threading.Event()
+
+    def slow(root: Path, *args: object, **kwargs: object) -> Size:
+        measured.append(root)
+        go_on.wait(60)
+        return Size(whole=False)
+
+    monkeypatch.setattr(size, "measure", slow)
+    tools, writes = files.tools(), []
+    try:
+        for n in range(60):
+            write = use("write_file", "greedy", tmp_path / "greedy", tools, path=f"{n}", content="")
+            writes.append(asyncio.create_task(write))
+            await asyncio.sleep(0.002)
+            if n % 5:
+                writes[-1].cancel()
+        async with asyncio.timeout(40):
+            assert await use("list_files", "modest", tmp_path / "modest", tools) == "(empty)"
+        assert len(measured) == 1
+    finally:
+        go_on.set()
+        await asyncio.wait(writes)
+
+
+def test_a_workspace_that_takes_long_to_measure_is_not_measured_for_each_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, measured = [100.0], []
+
+    def slow(root: Path, *args: object, **kwargs: object) -> Size:
+        clock[0] += 5
+        measured.append(root)
+        return Size(whole=False)
+
+    monkeypatch.setattr(size, "measure", slow)
+    monkeypatch.setattr(size, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    meter = Meter()
+    for _ in range(60):
+        assert "the workspace is full" in (meter.fault(tmp_path, 1) or "")
+        clock[0] += 0.1
+    assert len(measured) == 1
+    clock[0] += 5
+    meter.fault(tmp_path, 1)
+    assert len(measured) == 2
+
+
 # --- how many at once
+
+
+async def test_a_person_has_no_more_places_than_allowed() -> None:
+    places, most = Places(3, each=1), Counter[str]()
+    now: Counter[str] = Counter()
+
+    async def work(person: str) -> None:
+        async with places.one(person, 30):
+            now[person] += 1
+            most[person] = max(most[person], now[person])
+            await asyncio.sleep(0)
+            now[person] -= 1
+
+    await asyncio.gather(*(work(person) for person in ["greedy", "modest", "quiet", "last"] * 5))
+    assert most == dict.fromkeys(["greedy", "modest", "quiet", "last"], 1)
+    async with asyncio.timeout(30), places.one("a", 30), places.one("b", 30), places.one("c", 30):
+        pass
 
 
 @BWRAP

@@ -15,8 +15,9 @@ from caesura.agents.tools import beneath
 from caesura.agents.tools.beneath import Opener
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
-_TRUSTED = 10  # times as long as it took to find out
-_REFUSED = 2.0
+#: How often as long as it took to find out that there is room, or that there is none, this is believed.
+_TRUSTED = 10
+_REFUSED = 2
 _REMEMBERED = 1000
 
 
@@ -53,12 +54,12 @@ class Meter:
 
     def fault(self, root: Path, count: int, take: Take = lambda size: None) -> str | None:
         """Why a file of so many bytes may not be added; None when it may. `take` is asked last."""
-        now = time.monotonic()
+        begun = time.monotonic()
         size, until = self._found.get(root, (Size(), 0.0))
-        if now > until:
+        if begun > until:
             size = measure(root, most=self.quota)
-            took = time.monotonic() - now
-            until = now + (_TRUSTED * took if self._fits(size, count) else min(2 * took, _REFUSED))
+            now = time.monotonic()
+            until = now + (_TRUSTED if self._fits(size, count) else _REFUSED) * (now - begun)
         added = Size(size.bytes + count, size.files + 1, size.whole)
         fault = take(added) if self._fits(size, count) else self._full()
         if len(self._found) > _REMEMBERED:
