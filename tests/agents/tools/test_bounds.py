@@ -20,6 +20,7 @@ from caesura.agents.tools.places import Busy, Places
 from caesura.agents.tools.sandbox import Bounds, Outcome, Sandbox
 from caesura.agents.tools.size import Meter, Quota, Size, measure
 from caesura.agents.tools.tool import Tool
+from caesura.agents.tools.watch import _Total
 from caesura.agents.tools.workspace import Workspace, WorkspaceError
 from tests.programs import needs
 
@@ -59,6 +60,30 @@ def test_memory_that_processes_share_counts_once(tmp_path: Path) -> None:
 
 
 @BWRAP
+def test_sockets_count_as_memory(tmp_path: Path) -> None:
+    """What is in them belongs to no process."""
+    program = (
+        "import os, socket, time\n"
+        "for _ in range(3): os.fork()\n"
+        "pairs = [socket.socketpair() for _ in range(100)]\n"
+        "for one, other in pairs:\n"
+        "    one.setblocking(False)\n"
+        "    try:\n"
+        "        while True: one.send(bytes(100_000))\n"
+        "    except BlockingIOError: pass\n"
+        "time.sleep(60)\n"
+    )
+    (tmp_path / "hold.py").write_text(program)
+    outcome = run("python3 hold.py", tmp_path, Bounds(seconds=50, memory=256 * MIB))
+    assert outcome.reason == f"it used more than {256 * MIB} bytes of memory"
+
+
+@BWRAP
+def test_a_process_has_a_bounded_number_of_descriptors(tmp_path: Path) -> None:
+    assert run("ulimit -n", tmp_path, Bounds(descriptors=99)).output == "99\n"
+
+
+@BWRAP
 def test_the_number_of_processes_is_bounded_for_root_too(tmp_path: Path) -> None:
     outcome = run("for i in $(seq 200); do sleep 60 & done; wait", tmp_path, Bounds(seconds=50, processes=40))
     refused = "fork" in outcome.output  # a plain user is refused by the kernel
@@ -85,18 +110,44 @@ def test_a_command_that_makes_too_many_files_is_ended(tmp_path: Path) -> None:
 
 
 @BWRAP
-def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path) -> None:
-    """No file is there to be measured: only what the processes write tells."""
+@pytest.mark.parametrize(
+    "fill",
+    [
+        "os.posix_fallocate(file, 0, 1_000_000)",
+        "os.fork() or (os.write(file, b'1' * 1_000_000), os._exit(0))",
+    ],
+)
+def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path, fill: str) -> None:
+    """No file is there to be measured, and the process that keeps them open has written nothing."""
     keep = (
-        "import os, time\n"
-        "kept = []\n"
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
         "while True:\n"
-        "    file = open('x', 'wb'); os.unlink('x'); kept.append(file)\n"
-        "    file.write(b'1' * 1_000_000); file.flush(); time.sleep(0.02)\n"
+        "    file = os.open('x', os.O_RDWR | os.O_CREAT); os.unlink('x')\n"
+        f"    {fill}\n"
+        "    time.sleep(0.02)\n"
     )
     (tmp_path / "keep.py").write_text(keep)
     outcome = run("python3 keep.py", tmp_path, Bounds(seconds=50), Quota(bytes=4 * MIB))
-    assert outcome.reason == f"it wrote more than {16 * MIB} bytes to the disk"
+    assert outcome.reason == f"it kept more than {4 * MIB} bytes in deleted files"
+
+
+@BWRAP
+def test_what_children_wrote_counts_when_they_have_ended(tmp_path: Path) -> None:
+    """Their parent ignores that they end, so the kernel forgets what they wrote."""
+    write = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "while True:\n"
+        "    if os.fork() == 0:\n"
+        "        with open(str(os.getpid()), 'wb') as file:\n"
+        "            file.write(b'1' * 300_000); file.flush(); os.fsync(file.fileno())\n"
+        "        os.unlink(str(os.getpid())); time.sleep(0.3); os._exit(0)\n"
+        "    time.sleep(0.1)\n"
+    )
+    (tmp_path / "write.py").write_text(write)
+    outcome = run("python3 write.py", tmp_path, Bounds(seconds=50), Quota(bytes=MIB))
+    assert outcome.reason == f"it wrote more than {4 * MIB} bytes to the disk"
 
 
 @BWRAP
@@ -150,6 +201,14 @@ def test_a_workspace_with_paths_that_are_too_long_is_not_measured_in_full(tmp_pa
     assert not measure(tmp_path).whole
     with pytest.raises(WorkspaceError, match="the workspace is full"):
         Workspace(tmp_path).write("a", "x")
+
+
+def test_what_ended_processes_wrote_counts_once() -> None:
+    total = _Total()
+    assert total.now({1: 0, 2: 10, 3: 5}) == 15
+    assert total.now({1: 0, 2: 15}) == 15  # the parent took over what its child wrote
+    assert total.now({1: 0, 4: 20}) == 35  # nobody did: what a new process wrote is its own
+    assert total.now({1: 20}) == 35
 
 
 # --- people who use files at once

@@ -33,8 +33,8 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "LANG": "C
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`seconds` is by the clock; sizes are in bytes; `cpu_seconds` is for each process. A command waits for
-    `patience` seconds while too many others run; they do not count as its own."""
+    """`seconds` is by the clock; sizes are in bytes; `cpu_seconds` and `descriptors` are for each process. A
+    command waits for `patience` seconds while too many others run; they do not count as its own."""
 
     seconds: float = 30
     cpu_seconds: int = 30
@@ -42,6 +42,7 @@ class Bounds:
     file_size: int = 64 * _MIB
     scratch: int = 64 * _MIB
     processes: int = 128
+    descriptors: int = 256
     output: int = 256 * 1024
     patience: float = 60
 
@@ -259,7 +260,7 @@ class Sandbox:
         return [
             shutil.which("prlimit") or "prlimit",
             *(f"--cpu={bounds.cpu_seconds}", f"--as={bounds.memory}", f"--fsize={room}"),
-            *(f"--nproc={bounds.processes}", "--core=0", "--"),
+            *(f"--nproc={bounds.processes}", f"--nofile={bounds.descriptors}", "--core=0", "--"),
         ]
 
 
