@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import threading
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -112,10 +113,8 @@ def test_a_command_that_makes_too_many_files_is_ended(tmp_path: Path) -> None:
 @BWRAP
 @pytest.mark.parametrize(
     "fill",
-    [
-        "os.posix_fallocate(file, 0, 1_000_000)",
-        "os.fork() or (os.write(file, b'1' * 1_000_000), os._exit(0))",
-    ],
+    ["os.posix_fallocate(file, 0, 1000000)", "os.fork() or (os.write(file, bytes(1000000)), os._exit(0))"],
+    ids=["allocated", "written by children"],
 )
 def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path, fill: str) -> None:
     """No file is there to be measured, and the process that keeps them open has written nothing."""
@@ -209,6 +208,70 @@ def test_what_ended_processes_wrote_counts_once() -> None:
     assert total.now({1: 0, 2: 15}) == 15  # the parent took over what its child wrote
     assert total.now({1: 0, 4: 20}) == 35  # nobody did: what a new process wrote is its own
     assert total.now({1: 20}) == 35
+
+
+def deep(root: Path, levels: int) -> int:
+    """A descriptor of the last of so many folders, one in the other."""
+    here = os.open(root, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("a", dir_fd=here)
+        inner = os.open("a", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    return here
+
+
+def test_measuring_many_deep_folders_takes_little_memory(tmp_path: Path) -> None:
+    """A path for each of them would be 3,000 folders times 400 names."""
+    bottom = deep(tmp_path, 400)
+    for n in range(3000):
+        os.mkdir(f"{n}", dir_fd=bottom)
+    os.close(bottom)
+    opened = len(os.listdir("/proc/self/fd"))
+    tracemalloc.start()
+    try:
+        found = measure(tmp_path, seconds=60)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found.files, found.whole) == (3400, True)
+    assert most < 2 * MIB
+    assert len(os.listdir("/proc/self/fd")) == opened
+    assert measure(tmp_path, most=Quota(files=500)).files == 501
+    subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)  # pytest takes long for this
+
+
+def test_folders_that_are_moved_while_they_are_measured_do_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("root/a/b/c", "root/a/b/d", "root/e", "root/f"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    count, enter = 0, size._Walk._enter
+
+    def moving(self: size._Walk, here: int, name: str) -> bool:
+        nonlocal count
+        if name in ("c", "d") and not count:
+            count += 1
+            (tmp_path / "root/a/b").rename(tmp_path / "elsewhere/b")
+            (tmp_path / "root/a").rename(tmp_path / "elsewhere/a")
+        return enter(self, here, name)
+
+    monkeypatch.setattr(size._Walk, "_enter", moving)
+    found = measure(tmp_path / "root")
+    assert count == 1
+    assert (found.files, found.whole) == (6, True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
+def test_files_in_a_folder_without_rights_are_counted(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    (folder / "file").write_bytes(b"x" * 10_000)
+    folder.chmod(mode)
+    found = measure(tmp_path)
+    assert (found.files, found.whole) == (2, True)
 
 
 # --- people who use files at once
