@@ -21,6 +21,7 @@ from caesura.agents.loader import Catalog
 from caesura.agents.models import ModelUnavailable, chat_models, default_model
 from caesura.agents.spec import Model
 from caesura.agents.tools import hiding
+from caesura.agents.tools.child import keep_descriptors
 from caesura.agents.tools.registry import standard
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.share import DiskShare
@@ -103,6 +104,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = lambda address: Non
     """Serve until SIGTERM or Ctrl-C; `ready` is told the address once requests are answered."""
     logs.configure(settings.log_level, settings.log_format)
     raise_descriptors()
+    keep_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ready))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from typing import NamedTuple
 
 from caesura.agents.tools import hiding, seccomp
 from caesura.agents.tools.cgroup import Group, Groups, Unusable
+from caesura.agents.tools.child import Child
 from caesura.agents.tools.hiding import Hidden
 from caesura.agents.tools.places import Places
 from caesura.agents.tools.share import DiskShare
@@ -33,8 +33,8 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "LANG": "C
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`seconds` is by the clock; sizes are in bytes; `cpu_seconds` is for each process. A command waits for
-    `patience` seconds while too many others run; they do not count as its own."""
+    """`seconds` is by the clock; sizes are in bytes; `cpu_seconds` and `descriptors` are for each process. A
+    command waits for `patience` seconds while too many others run; they do not count as its own."""
 
     seconds: float = 30
     cpu_seconds: int = 30
@@ -42,6 +42,7 @@ class Bounds:
     file_size: int = 64 * _MIB
     scratch: int = 64 * _MIB
     processes: int = 128
+    descriptors: int = 256
     output: int = 256 * 1024
     patience: float = 60
 
@@ -166,17 +167,12 @@ class Sandbox:
         group = self._group()
         try:
             with _handed_over(prepared.options, profile.filter) as (options, descriptors):
-                process = await asyncio.create_subprocess_exec(
+                command_line = [
                     *(group.command() if group else ()),
                     *(shutil.which(self._program) or self._program, *options, "--"),
                     *(*self._limits(prepared), "/bin/sh", "-c", command),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.STDOUT,
-                    start_new_session=True,
-                    env={},
-                    pass_fds=descriptors,
-                )
+                ]
+                process = await Child.start(command_line, descriptors)
             watch = self._watch(process.pid, workspace, prepared.size, person)
             outcome = await self._follow(process, watch, seconds)
             if group is not None and group.ran_out_of_memory:
@@ -190,9 +186,7 @@ class Sandbox:
             if self.share.knows(person):  # before the answer: what was removed can be used at once
                 await loop.run_in_executor(self._threads, self._note, workspace, person)
 
-    async def _follow(
-        self, process: asyncio.subprocess.Process, watch: Watch | None, seconds: float
-    ) -> Outcome:
+    async def _follow(self, process: Child, watch: Watch | None, seconds: float) -> Outcome:
         output = _Output(self.bounds.output)
         code: int | None = None
         try:
@@ -266,7 +260,7 @@ class Sandbox:
         return [
             shutil.which("prlimit") or "prlimit",
             *(f"--cpu={bounds.cpu_seconds}", f"--as={bounds.memory}", f"--fsize={room}"),
-            *(f"--nproc={bounds.processes}", "--core=0", "--"),
+            *(f"--nproc={bounds.processes}", f"--nofile={bounds.descriptors}", "--core=0", "--"),
         ]
 
 
@@ -276,10 +270,8 @@ class _Output:
     def __init__(self, limit: int) -> None:
         self._limit, self._data, self.cut = limit, bytearray(), False
 
-    async def drain(self, process: asyncio.subprocess.Process) -> None:
-        if process.stdout is None:
-            return
-        while part := await process.stdout.read(65_536):
+    async def drain(self, process: Child) -> None:
+        while part := await process.output.read(65_536):
             room = self._limit - len(self._data)
             self._data += part[:room]
             self.cut = self.cut or len(part) > room
@@ -289,15 +281,17 @@ class _Output:
         return self._data.decode("utf-8", "replace")
 
 
-async def _end(process: asyncio.subprocess.Process, output: _Output) -> None:
+async def _end(process: Child, output: _Output) -> None:
     """Kill what still runs. bwrap takes its whole tree along; the pipe closes when the last of it is gone."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PROBE_SECONDS):
-                await output.drain(process)
-        await process.wait()
+    try:
+        if process.code is None:
+            process.kill()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PROBE_SECONDS):
+                    await output.drain(process)
+            await process.wait()
+    finally:
+        process.close()
 
 
 def _profiles() -> Iterator[_Profile]:
