@@ -109,7 +109,7 @@ def test_what_an_agent_asks_is_escaped() -> None:
     form = Interrupt(
         "i", "confirmation", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),)
     )
-    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", r"    1. x\r"]
+    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a", r"    1. x\r"]
     assert ask(Interrupt("i", "graph", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
 
 

@@ -150,10 +150,10 @@ class Asker:
         return Answer("fields", fields={name: value for name, value in fields.items() if value is not None})
 
     def _field(self, field: Field) -> Any:
-        label = shown.text(field.label or field.name)
+        self._teller.ask(f"  {shown.text(field.label or field.name)}")
         self._list([shown.text(option) for option in field.options])
         while True:
-            text = self._line(f"{label}{' [y/n]' if field.type == 'confirm' else ''} > ")
+            text = self._line("[y/n] > " if field.type == "confirm" else "> ")
             value = _value(field, text)
             if value is not None or not (text or field.required):
                 return value
