@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from caesura.cli.answers import Asker
+from caesura.cli.screen import clean
 from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
 
 
@@ -187,3 +188,11 @@ def test_arguments_of_no_end_are_no_arguments() -> None:
     answer, person = ask(APPROVAL, "e", "[" * 100_000, "n")
     assert answer == Answer("reject")
     assert any(line.startswith("this is not JSON") for line in person.seen)
+
+
+def test_two_commands_that_differ_look_different() -> None:
+    commands = ("echo \\▌", "echo \\u258c")
+    asked = [Interrupt("i", "approval", name="execute", args={"command": command}) for command in commands]
+    first, second = (ask(item, "n")[1].seen[1].partition(": ")[2] for item in asked)
+    assert clean(first) == r"echo \\\u258c"
+    assert clean(second) == r"echo \\u258c"
