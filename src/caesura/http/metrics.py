@@ -21,6 +21,7 @@ from caesura.core.errors import (
     TooManyConversations,
     TooManyQuestions,
     TooManyRuns,
+    TooMuchUnread,
     Unavailable,
 )
 from caesura.http.connections import Standing
@@ -39,7 +40,7 @@ _OUTCOMES: dict[type[ev.Event], str] = {
     ev.Interrupted: "interrupted",
 }
 
-_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull)
+_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull, TooMuchUnread)
 
 router = APIRouter(tags=["health"])
 
