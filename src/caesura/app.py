@@ -46,6 +46,7 @@ from caesura.http.pagination import Pages
 from caesura.http.server import Server, bind
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
+from caesura.http.unread import Unread
 from caesura.log import Log
 from caesura.service.people import LOCAL
 from caesura.service.service import Service
@@ -89,6 +90,7 @@ def create_app(settings: Settings) -> FastAPI:
             Middleware(Faults, errors=errors),
             Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.cors_origins),
             Middleware(BodyLimit, errors=errors),
+            Middleware(Unread, errors=errors, each=settings.unread_bytes_per_person),
         ],
     )
     errors.install(app)

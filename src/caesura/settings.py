@@ -90,6 +90,7 @@ class Settings(BaseSettings):
     questions_per_person: Bound = 1_000
     conversations_per_person: Bound = 10_000
     stored_bytes_per_person: ByteBound = ByteSize(1024 * _MIB)
+    unread_bytes_per_person: ByteBound = ByteSize(32 * _MIB)
     turn_bytes: Bytes = ByteSize(16 * _MIB)
     history_cache_bytes: Bytes = ByteSize(256 * _MIB)
 

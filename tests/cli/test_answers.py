@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from caesura.cli.answers import Asker
+from caesura.cli.screen import clean
 from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
 
 
@@ -109,7 +110,7 @@ def test_what_an_agent_asks_is_escaped() -> None:
     form = Interrupt(
         "i", "confirmation", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),)
     )
-    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", r"    1. x\r"]
+    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a", r"    1. x\r"]
     assert ask(Interrupt("i", "graph", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
 
 
@@ -209,3 +210,11 @@ def test_arguments_of_no_end_are_no_arguments() -> None:
 )
 def test_a_no_to_a_graphs_question_refuses(lines: list[str], answer: Answer) -> None:
     assert ask(Interrupt("i", "graph", value="Delete all rows?"), *lines)[0] == answer
+
+
+def test_two_commands_that_differ_look_different() -> None:
+    commands = ("echo \\▌", "echo \\u258c")
+    asked = [Interrupt("i", "approval", name="execute", args={"command": command}) for command in commands]
+    first, second = (ask(item, "n")[1].seen[1].partition(": ")[2] for item in asked)
+    assert clean(first) == r"echo \\\u258c"
+    assert clean(second) == r"echo \\u258c"

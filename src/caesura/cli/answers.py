@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, assert_never
 
+from caesura.cli.screen import one_line
 from caesura.core import described, interrupts, plain, shown
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
@@ -70,7 +71,7 @@ class Asker:
     # --- may this be done?
 
     def _approval(self, item: Interrupt) -> Answer:
-        tool = shown.text(item.name or "")
+        tool = one_line(item.name or "")
         self._teller.ask(f"? {shown.line(item.label) or 'Approval'}: {tool}")
         for name, value in item.args.items():
             self._argument(name, value)
@@ -90,11 +91,11 @@ class Asker:
     def _argument(self, name: str, value: object) -> None:
         """All of it. Each line has our mark before it, which no value can have."""
         if not isinstance(value, str) or len(value.splitlines()) < 2:
-            text = shown.text(value) if isinstance(value, str) else shown.data(value)
+            text = one_line(value) if isinstance(value, str) else shown.data(value)
             return self._teller.ask(f"  {_sized(name, value)}: {text}")
         self._teller.ask(f"  {_sized(name, value)}:")
         for number, line in enumerate(value.split("\n"), 1):
-            self._teller.ask(f"  {number:>6}  {shown.text(line, indented=True)}")
+            self._teller.ask(f"  {number:>6}  {one_line(line, indented=True)}")
         return None
 
     def _decision(self, item: Interrupt, word: str, rest: str) -> Answer | None:
@@ -154,10 +155,10 @@ class Asker:
         return Answer("fields", fields={name: value for name, value in fields.items() if value is not None})
 
     def _field(self, field: Field) -> Any:
-        label = shown.text(field.label or field.name)
-        self._list([shown.text(option) for option in field.options])
+        self._teller.ask(f"  {one_line(field.label or field.name)}")
+        self._list([one_line(option) for option in field.options])
         while True:
-            text = self._line(f"{label}{' [y/n]' if field.type == 'confirm' else ''} > ")
+            text = self._line("[y/n] > " if field.type == "confirm" else "> ")
             value = _value(field, text)
             if value is not None or not (text or field.required):
                 return value
@@ -194,9 +195,9 @@ class Asker:
     def _tell(self, asked: str) -> None:
         """A question may have several lines."""
         first, *rest = asked.rstrip().split("\n")
-        self._teller.ask(f"? {shown.text(first)}")
+        self._teller.ask(f"? {one_line(first)}")
         for line in rest:
-            self._teller.ask(f"  {shown.text(line, indented=True)}")
+            self._teller.ask(f"  {one_line(line, indented=True)}")
 
 
 def _json_or_text(text: str) -> Any:
@@ -207,7 +208,7 @@ def _json_or_text(text: str) -> Any:
 
 
 def _label(option: Option) -> str:
-    label = shown.text(option.label)
+    label = one_line(option.label)
     return f"{label} (or in your own words)" if option.allow_custom else label
 
 

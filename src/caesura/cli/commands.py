@@ -94,6 +94,9 @@ def serve(
     questions_per_person: Annotated[str | None, _flag("Questions that wait for a person (1000)")] = None,
     conversations_per_person: Annotated[str | None, _flag("Conversations of a person (10000)")] = None,
     stored_bytes_per_person: Annotated[str | None, _flag("What is stored for a person (1GiB)")] = None,
+    unread_bytes_per_person: Annotated[
+        str | None, _flag("Large answers that a person has not read (32MiB)")
+    ] = None,
     turn_bytes: Annotated[str | None, _flag("The log of one turn (16MiB)")] = None,
     history_cache_bytes: Annotated[str | None, _flag("Conversations kept in memory (256MiB)")] = None,
     log_level: Annotated[str | None, _flag("debug, info, warning or error (info)")] = None,

@@ -20,7 +20,8 @@ CaesuraError
 ├── KeyReused               422
 ├── TooManyRequests         429  carries retry_after
 │   ├── TooManyRuns         429  of one person
-│   └── TooManyQuestions    429  of one person; waiting alone does not help
+│   ├── TooManyQuestions    429  of one person; waiting alone does not help
+│   └── TooMuchUnread       429  of one person
 ├── Unavailable             503  carries retry_after
 ├── Fenced                  500  a run that lost its lease; never reaches a client
 ├── CodecError              500  stored bytes that cannot be read
@@ -183,6 +184,12 @@ class TooManyQuestions(TooManyRequests):
 
     def __init__(self, retry_after: int = 0, message: str | None = None) -> None:
         super().__init__(retry_after, message)
+
+
+class TooMuchUnread(TooManyRequests):
+    """Too many large answers wait to be read: read them first"""
+
+    code = "too_much_unread"
 
 
 class Unavailable(CaesuraError):

@@ -21,6 +21,7 @@ from caesura.core.errors import (
     TooManyConversations,
     TooManyQuestions,
     TooManyRuns,
+    TooMuchUnread,
     Unavailable,
     WorkspacesFull,
 )
@@ -40,7 +41,14 @@ _OUTCOMES: dict[type[ev.Event], str] = {
     ev.Interrupted: "interrupted",
 }
 
-_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull, WorkspacesFull)
+_LIMITS = (
+    TooManyRuns,
+    TooManyQuestions,
+    TooManyConversations,
+    StorageFull,
+    TooMuchUnread,
+    WorkspacesFull,
+)
 
 router = APIRouter(tags=["health"])
 
