@@ -351,6 +351,6 @@ def test_uvicorn_still_has_what_the_connections_lean_on() -> None:
         "message_event",
         "response_started",
         "response_complete",
-        "chunked_encoding",
+        "scope",
     } <= cycle
     assert {"_captured_signals", "_serve", "on_tick"} <= set(dir(Uvicorn)) | set(vars(Uvicorn(Config(""))))

@@ -79,7 +79,7 @@ def test_an_answer_that_is_not_read_is_not_in_memory_twice(server: Served) -> No
         _hold(server, stack)
         connections = list(server._server.server_state.connections)
         assert connections
-        waiting = [connection.transport.get_write_buffer_size() for connection in connections]  # type: ignore[union-attr]
+        waiting = [connection.transport.get_write_buffer_size() for connection in connections]
         assert max(waiting) <= 256 * 1024
 
 
