@@ -21,8 +21,10 @@ from caesura.agents.loader import Catalog
 from caesura.agents.models import ModelUnavailable, chat_models, default_model
 from caesura.agents.spec import Model
 from caesura.agents.tools import hiding
+from caesura.agents.tools.child import keep_descriptors
 from caesura.agents.tools.registry import standard
 from caesura.agents.tools.sandbox import Sandbox
+from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Quota
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
@@ -44,10 +46,12 @@ from caesura.http.pagination import Pages
 from caesura.http.server import Server, bind, end_in
 from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
+from caesura.http.unread import Unread
 from caesura.log import Log
 from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
+from caesura.store import conversations
 from caesura.store.open import file_of, open_database
 from caesura.store.shares import Share
 
@@ -88,6 +92,7 @@ def create_app(settings: Settings) -> FastAPI:
             Middleware(Faults, errors=errors),
             Middleware(Guard, errors=errors, local=settings.auth == "none", origins=settings.cors_origins),
             Middleware(BodyLimit, errors=errors),
+            Middleware(Unread, errors=errors, each=settings.unread_bytes_per_person),
         ],
     )
     errors.install(app)
@@ -103,6 +108,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = lambda address: Non
     """Serve until SIGTERM or Ctrl-C; `ready` is told the address once requests are answered."""
     logs.configure(settings.log_level, settings.log_format)
     raise_descriptors()
+    keep_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ready))
         end_in(_LATEST, 0)
@@ -165,7 +171,14 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     stack.push_async_callback(database.close)
     log = Log(database, committed=counted.committed)
     stack.push_async_callback(log.close)
-    sandbox = sandbox_of(settings)
+    workspaces = settings.data_dir.absolute() / "workspaces"
+    disk_share = DiskShare(
+        settings.workspace_bytes_per_person,
+        workspaces,
+        lambda person: database.read(conversations.of_person, person),
+        counted.over_share,
+    )
+    sandbox = sandbox_of(settings, disk_share)
     registry = standard(sandbox)
     catalog = _catalog(settings, registry.names)
     catalog.watch()
@@ -175,11 +188,12 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         log,
         catalog,
         registry,
-        workspaces=settings.data_dir.absolute() / "workspaces",
+        workspaces=workspaces,
         default_model=_model(settings),
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
+        disk_share=disk_share,
         lease=settings.lease,
         capacity=settings.runs,
         callbacks=tracing.callbacks(os.environ),
@@ -230,10 +244,11 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     )
 
 
-def sandbox_of(settings: Settings) -> Sandbox:
+def sandbox_of(settings: Settings, share: DiskShare | None = None) -> Sandbox:
     """Commands never see what the server keeps, wherever that is."""
     hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
-    return Sandbox(quota=Quota(bytes=settings.workspace_bytes), hide=hide, at_once=settings.sandboxes)
+    quota = Quota(bytes=settings.workspace_bytes)
+    return Sandbox(quota=quota, hide=hide, at_once=settings.sandboxes, share=share)
 
 
 def _origin(settings: Settings) -> str:

@@ -79,7 +79,8 @@ class Settings(BaseSettings):
     drain: float = Field(default=5.0, ge=0, le=3_600)
 
     sandboxes: int = Field(default_factory=lambda: max(2, os.cpu_count() or 1), ge=1, le=1_000)
-    workspace_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024, le=1 << 50)
+    workspace_bytes: Annotated[Bytes, Field(ge=_MIB)] = ByteSize(256 * _MIB)
+    workspace_bytes_per_person: ByteBound = ByteSize(2048 * _MIB)
 
     rate_requests: Rate = "1200/minute"
     rate_runs: Rate = "120/minute"
@@ -90,6 +91,7 @@ class Settings(BaseSettings):
     questions_per_person: Bound = 1_000
     conversations_per_person: Bound = 10_000
     stored_bytes_per_person: ByteBound = ByteSize(1024 * _MIB)
+    unread_bytes_per_person: ByteBound = ByteSize(32 * _MIB)
     turn_bytes: Bytes = ByteSize(16 * _MIB)
     history_cache_bytes: Bytes = ByteSize(256 * _MIB)
 
@@ -253,4 +255,6 @@ def _faults(error: ValidationError) -> list[str]:
 
 def _fault(location: tuple[int | str, ...], message: str) -> str:
     text = message.removeprefix("Value error, ")
+    if text == "could not parse value and unit from byte string":
+        text = "must be a number of bytes, such as 1048576 or 16MiB"
     return f"{PREFIX}{str(location[0]).upper()}: {text}" if location else text

@@ -53,6 +53,7 @@ def real(server: Served) -> Iterator[dict[str, str]]:
             "turn_id": turn["id"],
             "interrupt_id": asked["id"],
             "thread_id": thread.id,
+            "tool": "write_file",
         }
 
 

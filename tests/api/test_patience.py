@@ -162,5 +162,6 @@ class Transport:
 def _protocol(transport: Any) -> Protocol:
     protocol = Protocol.__new__(Protocol)
     protocol.transport, protocol._due = transport, math.inf
-    protocol._active = SimpleNamespace(chunked_encoding=False, response_complete=False)  # type: ignore[assignment]
+    active = SimpleNamespace(chunked_encoding=True, response_complete=False, scope={"extensions": {}})
+    protocol._active = active  # type: ignore[assignment]
     return protocol

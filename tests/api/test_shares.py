@@ -3,11 +3,13 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import NullPool, create_engine, text
 
 from caesura.client import Client
 from caesura.client.errors import ClientError
@@ -172,3 +174,25 @@ def _settle(server: Served, client: httpx.Client) -> None:
     until(lambda: server.context.service.engine.supervisor.count == 0)
     kept, counted = server.call(server.database.read(accounts))
     assert kept == counted
+
+
+def test_a_person_whose_requests_wait_leaves_the_connections_to_others(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    with Served(tmp_path, database_url=postgres_url) as server, server.client("bob") as bob:
+        place = conversation(bob)
+        server.token("alice")
+        engine = create_engine(postgres_url.replace("postgresql:", "postgresql+psycopg:"), poolclass=NullPool)
+        with ThreadPoolExecutor(1) as pool, engine.connect() as held:
+            held.execute(text("SELECT id FROM users WHERE id = 'alice' FOR UPDATE"))
+            sending = pool.submit(_at_once, server, ["/api/v2/conversations"] * AT_ONCE, {})
+            until(lambda: _places(server) == AT_ONCE)
+            send(bob, place, "echo x")
+            held.rollback()
+            assert {response.status_code for response in sending.result(60)} == {201}
+
+
+def _places(server: Served) -> int:
+    """How many requests of alice wait."""
+    _, count = server.context.service.turns._places._taken.get("alice", (None, 0))
+    return count

@@ -62,7 +62,7 @@ def rows(orders: Orders) -> dict[str, list[Any]]:
 
 
 def until(orders: Orders, ready: Callable[[dict[str, list[Any]]], bool]) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while not ready(rows(orders)):
         assert time.monotonic() < deadline
         time.sleep(0.02)

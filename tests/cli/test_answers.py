@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from caesura.cli.answers import Asker
+from caesura.cli.screen import clean
 from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
 
 
@@ -109,7 +110,7 @@ def test_what_an_agent_asks_is_escaped() -> None:
     form = Interrupt(
         "i", "confirmation", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),)
     )
-    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", r"    1. x\r"]
+    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a", r"    1. x\r"]
     assert ask(Interrupt("i", "graph", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
 
 
@@ -143,6 +144,9 @@ def test_several_questions_are_one_answer_and_may_be_refused() -> None:
     item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)), Question("Why?")))
     assert ask(item, "1", "so")[0] == Answer("answers", answers=("red", "so"))
     assert ask(item, "1", "/refuse")[0] == Answer("reject")
+    assert ask(item, "1", "/refuse none of your business")[0] == Answer(
+        "reject", message="none of your business"
+    )
 
 
 FORM = Interrupt(
@@ -187,3 +191,30 @@ def test_arguments_of_no_end_are_no_arguments() -> None:
     answer, person = ask(APPROVAL, "e", "[" * 100_000, "n")
     assert answer == Answer("reject")
     assert any(line.startswith("this is not JSON") for line in person.seen)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (["n"], Answer("reject")),
+        (["No too risky"], Answer("reject", message="too risky")),
+        (["/refuse too risky"], Answer("reject", message="too risky")),
+        (["否"], Answer("reject")),
+        (["y"], Answer("value", value=True)),
+        (["", "nothing"], Answer("value", value="nothing")),
+        (['"no"'], Answer("value", value="no")),
+        (["false"], Answer("value", value=False)),
+        (['{"a": 1}'], Answer("value", value={"a": 1})),
+    ],
+    ids=str,
+)
+def test_a_no_to_a_graphs_question_refuses(lines: list[str], answer: Answer) -> None:
+    assert ask(Interrupt("i", "graph", value="Delete all rows?"), *lines)[0] == answer
+
+
+def test_two_commands_that_differ_look_different() -> None:
+    commands = ("echo \\▌", "echo \\u258c")
+    asked = [Interrupt("i", "approval", name="execute", args={"command": command}) for command in commands]
+    first, second = (ask(item, "n")[1].seen[1].partition(": ")[2] for item in asked)
+    assert clean(first) == r"echo \\\u258c"
+    assert clean(second) == r"echo \\u258c"

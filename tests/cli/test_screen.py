@@ -3,10 +3,13 @@
 import io
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from caesura.cli.screen import Screen
+from caesura.cli.screen import Screen, asking, one_line
 from caesura.client import Unreachable
 from caesura.core import events as ev
+from tests.core.test_shown import read_back
 
 
 class Terminal(io.StringIO):
@@ -45,6 +48,22 @@ def test_nobody_else_can_say_our_mark() -> None:
     told = shown(*events, ev.TitleChanged("▌"), ev.ToolStarted("d", "▌", {"▌": "▌"}, "a"), ev.SegmentEnded())
     assert "▌" not in told
     assert r"\u258c [y]es > " in told
+
+
+MARKS = st.text(st.sampled_from("\\▌▐┃❘\U0001fb70u258c{}4nx a\n"))
+
+
+@given(MARKS)
+@example("echo \\▌")
+@example("echo \\u258c")
+@example("▌{4}")
+@example("▌▌▌▌")
+def test_what_is_asked_can_be_read_back(value: str) -> None:
+    """So no two commands look alike."""
+    for indented in (False, True):
+        told = asking(one_line(value, indented=indented)).removeprefix("▌ ")
+        assert read_back(told) == value
+        assert "▌" not in told
 
 
 def test_names_and_titles_stay_on_their_line() -> None:

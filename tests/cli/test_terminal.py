@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,68 @@ def test_a_call_is_refused_edited_or_answered_instead(alice: Any) -> None:
     alice.expect_exact("✓ write_file: it is there already")
 
 
+DROPPED = "what you typed before this question was dropped"
+
+
+@pytest.mark.parametrize("early", ["y\r", "a\r", "y\ry\ra\ry\r", "y", "\x04"], ids=repr)
+def test_what_was_typed_before_a_question_does_not_answer_it(alice: Any, early: str) -> None:
+    alice.expect_exact(PROMPT)
+    alice.send(f"write hello.py: print(1)\r{early}")
+    alice.expect_exact(DROPPED)
+    alice.expect_exact(APPROVAL)
+    alice.sendline("n")
+    alice.expect_exact("✗ write_file")
+    assert "wrote" not in alice.before
+    say(alice, "write hello.py: print(1)")
+    assert DROPPED not in alice.before
+    alice.expect_exact(APPROVAL)
+    alice.sendline("y")
+    alice.expect_exact("wrote 8 bytes to hello.py")
+
+
+def test_the_second_of_two_questions_is_not_answered_with_the_first(alice: Any) -> None:
+    command = json.dumps({"command": "echo PWNED"})
+    say(alice, f"call execute {command} execute {command}")
+    alice.expect_exact(APPROVAL)
+    alice.send("n\ry\r")
+    alice.expect_exact(DROPPED)
+    alice.expect_exact(APPROVAL)
+    alice.sendline("n")
+    alice.expect_exact("✗ execute")
+    alice.expect_exact("✗ execute")
+
+
+def test_text_that_trickles_in_after_a_question_is_dropped_to_its_end() -> None:
+    # A longer pause than usual, so that a busy machine does not make one of the gaps longer than it.
+    code = (
+        "from caesura.cli import keyboard, typeahead\ntypeahead._QUIET = 2\n"
+        "print('?', flush=True)\nprint('said', keyboard.Keyboard().ask('> '))"
+    )
+    child = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", timeout=30)
+    child.delaybeforesend = None
+    child.expect_exact("?")
+    for _ in range(20):
+        child.send("y\r")
+        time.sleep(0.02)
+    child.expect_exact(DROPPED)
+    child.expect_exact("▌ > ")
+    child.sendline("red")
+    child.expect_exact("said red")
+
+
+def test_ctrl_c_works_while_type_ahead_is_dropped_and_the_terminal_is_as_before() -> None:
+    code = (
+        "import termios\nfrom caesura.cli import typeahead\nbefore = termios.tcgetattr(0)\n"
+        "typeahead._QUIET = 60\n"
+        "try:\n    print('go', flush=True)\n    typeahead.drop()\n"
+        "except KeyboardInterrupt:\n    print('same', termios.tcgetattr(0) == before)\n"
+    )
+    child = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", timeout=30)
+    child.expect_exact("go")
+    child.sendintr()
+    child.expect_exact("same True")
+
+
 def test_what_is_always_allowed_is_asked_for_once(alice: Any) -> None:
     say(alice, "write hello.py: print(1)")
     alice.expect_exact(APPROVAL)
@@ -139,7 +202,7 @@ def test_ctrl_c_stops_the_answer_and_keeps_what_was_said(alice: Any, server: Ser
     alice.expect_exact("12")
     alice.sendintr()
     alice.expect_exact("(stopping")
-    alice.expect_exact("(stopped: user)")
+    alice.expect_exact("(stopped by you)")
     say(alice, "echo still here")
     alice.expect_exact("\r\nstill here\r\n")
     say(alice, "what did I say first?")
@@ -150,7 +213,7 @@ def test_ctrl_c_at_a_question_stops_the_turn(alice: Any) -> None:
     say(alice, "write hello.py: print(1)")
     alice.expect_exact(APPROVAL)
     alice.sendintr()
-    alice.expect_exact("(stopped: user)")
+    alice.expect_exact("(stopped by you)")
     say(alice, "echo still here")
     alice.expect_exact("\r\nstill here\r\n")
 
@@ -181,7 +244,7 @@ def test_a_stopped_answer_is_tried_again_or_made_anew(alice: Any) -> None:
     say(alice, "count to 60 delay=0.01")
     alice.expect_exact("12")
     alice.sendintr()
-    alice.expect_exact("(stopped: user)")
+    alice.expect_exact("(stopped by you)")
     say(alice, "/retry")
     alice.expect_exact("60")
     say(alice, "/again")
@@ -198,7 +261,7 @@ def test_what_waits_is_asked_first_when_continuing(terminal: Terminal, server: S
     child.sendeof()
     assert "caesura chat --continue" in leaves(child)
     child = terminal.chat(server.url, "--continue", CAESURA_TOKEN=token)
-    child.expect_exact("(1 earlier messages)")
+    child.expect_exact("(earlier messages: 1)")
     child.expect_exact("you> write hello.py")
     child.expect_exact(APPROVAL)
     child.sendline("y")

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, text, update
+from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
@@ -349,14 +349,14 @@ async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(dat
         return  # PostgreSQL chooses by the size of its tables
 
     def plans(connection: Connection) -> list[str]:
-        return [
-            row.detail
-            for statement in leases._LOOKS
-            for row in connection.execute(
-                text(f"EXPLAIN QUERY PLAN {statement.compile(dialect=connection.dialect)}"), {"limit_1": 1}
+        found: list[str] = []
+        for statement in leases._LOOKS:
+            made = statement.params(limit=1).compile(
+                dialect=connection.dialect, compile_kwargs={"literal_binds": True}
             )
-            if " turns" in row.detail
-        ]
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {made}")
+            found += [row.detail for row in plan if " turns" in row.detail]
+        return found
 
     found = await database.read(plans)
     assert len(found) == len(leases._LOOKS)

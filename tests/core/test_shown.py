@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from caesura.core import plain, shown
+from caesura.core import described, plain, shown
 
 _ESCAPES = re.compile(
     r"\\(?:(?P<code>x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|(?P<name>[nrt]))(?:\{(?P<count>\d+)\})?|\\\\"
@@ -159,3 +159,9 @@ def test_data_is_json_on_one_line() -> None:
 def test_running_text_keeps_what_joins_letters_and_emoji() -> None:
     assert shown.prose("a\r\n\t❤️ 👨\u200d👩 می\u200cخواهم") == "a\n\t❤️ 👨\u200d👩 می\u200cخواهم"
     assert shown.prose("a\rb\x1b[2K\u202e") == r"a\rb\x1b[2K\u202e"
+
+
+@given(st.text("ab\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", max_size=8))
+def test_lines_are_counted_as_python_splits_them(value: str) -> None:
+    lines = len(value.splitlines())
+    assert described.size(value, "en").partition(", ")[2] == (f"{lines} lines" if lines > 1 else "")

@@ -37,6 +37,27 @@ async def test_an_approval_says_what_is_to_be_done_and_nothing_is_done_before(wo
     await world.resume(said, YES)
 
 
+async def test_a_decision_counts_whatever_the_agents_file_says_by_then(world: World) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [SEAL]), Say("as you wish"))
+    said = await world.say("go")
+    world.agent("tools: [seal]\npermissions: {seal: auto}")
+    said = await world.resume(said, NO)
+    assert said.finished
+    assert [status for _, _, status in said.results()] == ["refused"]
+    assert world.traces() == []
+
+
+async def test_an_edit_counts_whatever_the_agents_file_says_by_then(world: World) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [SEAL]), Say("as you wish"))
+    said = await world.say("go")
+    world.agent("tools: [seal]\npermissions: {seal: auto}")
+    said = await world.resume(said, Answer("edit", args={"text": "c"}))
+    assert said.finished
+    assert world.traces() == ["seal c"]
+
+
 async def test_an_approved_call_is_made_once_and_the_turn_goes_on(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("so be it"))

@@ -123,8 +123,8 @@ async def test_an_agent_that_asks_too_much_at_once_fails(
 
 
 async def test_a_tool_call_that_never_ends_is_cut_off(database: Database, tmp_path: Path, desk: Desk) -> None:
-    async with world_over(database, tmp_path, desk, limits(log=20_000)) as world:
+    async with world_over(database, tmp_path, desk, limits(log=2_000)) as world:
         world.agent("tools: [seal]")
-        world.desk.script(Say("May I?", [Call("seal", {"text": "x" * 50_000})]))
+        world.desk.script(Say("May I?", [Call("seal", {"text": "x" * 5_000})]))
         said = await world.say("go")
         assert (said.failure.code, said.failure.retryable) == ("turn_bytes", False)

@@ -148,6 +148,24 @@ async def test_a_cut_connection_is_unavailable_once(database: Store, postgres_ur
     assert [user.id for user in await database.read(users.listing)] == ["after", "before"]
 
 
+async def test_work_that_a_deadlock_broke_off_is_done_again(database: Store) -> None:
+    names = [await make_user(database), await make_user(database)]
+    tries: list[str] = []
+
+    async def change(first: str, second: str) -> None:
+        def work(connection: Connection) -> None:
+            tries.append(first)
+            users.set_password(connection, first, "new")
+            connection.exec_driver_sql("SELECT pg_sleep(0.5)")  # until the other one holds its first row
+            users.set_password(connection, second, "new")
+
+        await database.write(work)
+
+    await asyncio.gather(change(*names), change(*reversed(names)))
+    assert sorted(set(tries)) == sorted(names)
+    assert len(tries) == 3
+
+
 async def test_an_unreachable_server_stops_the_start_in_one_line_without_the_password() -> None:
     port = free_port()
     with pytest.raises(StartupError) as caught:

@@ -53,6 +53,20 @@ async def database(tmp_path: Path) -> AsyncIterator[Sqlite]:
     await database.close()
 
 
+async def test_deleted_text_is_not_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "caesura.db"
+    database = Sqlite(path)
+    for engine in database.engines:
+        with engine.connect() as connection:
+            assert connection.exec_driver_sql("PRAGMA secure_delete").scalar() == 1
+    await database.write(users.create, "alice", "deleted text")
+    assert b"deleted text" in path.with_name("caesura.db-wal").read_bytes()
+    await database.write(lambda c: c.exec_driver_sql("DELETE FROM users"))
+    await database.close()
+    assert b"deleted text" not in path.read_bytes()
+    assert not path.with_name("caesura.db-wal").exists()
+
+
 @pytest.mark.parametrize("folder", ["a?b", "a%41b", "a#b", "a b", "ä"])
 async def test_the_file_is_where_it_was_wanted_and_for_its_owner_alone(tmp_path: Path, folder: str) -> None:
     settings = Settings.load(data_dir=tmp_path / folder)

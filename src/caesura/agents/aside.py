@@ -10,6 +10,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+#: Characters of a text that is not to be described on the event loop.
+LARGE = 4096
+
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, assert_never
 
+from caesura.cli.screen import one_line
 from caesura.core import described, interrupts, plain, shown
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
@@ -33,7 +34,11 @@ class Teller(Protocol):
 
 
 class _Refused(Exception):
-    """The person does not want to answer."""
+    """The person does not want to answer, and may have said why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Asker:
@@ -47,8 +52,8 @@ class Asker:
                 return interrupts.check(item, self._ask(item))
             except BadAnswer as error:
                 self._teller.fault(error.message)
-            except _Refused:
-                return Answer("reject")
+            except _Refused as refused:
+                return Answer("reject", message=refused.reason)
 
     def _ask(self, item: Interrupt) -> Answer:
         match item.kind:
@@ -66,7 +71,7 @@ class Asker:
     # --- may this be done?
 
     def _approval(self, item: Interrupt) -> Answer:
-        tool = shown.text(item.name or "")
+        tool = one_line(item.name or "")
         self._teller.ask(f"? {shown.line(item.label) or 'Approval'}: {tool}")
         for name, value in item.args.items():
             self._argument(name, value)
@@ -86,11 +91,11 @@ class Asker:
     def _argument(self, name: str, value: object) -> None:
         """All of it. Each line has our mark before it, which no value can have."""
         if not isinstance(value, str) or len(value.splitlines()) < 2:
-            text = shown.text(value) if isinstance(value, str) else shown.data(value)
+            text = one_line(value) if isinstance(value, str) else shown.data(value)
             return self._teller.ask(f"  {_sized(name, value)}: {text}")
         self._teller.ask(f"  {_sized(name, value)}:")
         for number, line in enumerate(value.split("\n"), 1):
-            self._teller.ask(f"  {number:>6}  {shown.text(line, indented=True)}")
+            self._teller.ask(f"  {number:>6}  {one_line(line, indented=True)}")
         return None
 
     def _decision(self, item: Interrupt, word: str, rest: str) -> Answer | None:
@@ -119,7 +124,7 @@ class Asker:
     # --- which is it?
 
     def _questions(self, item: Interrupt) -> Answer:
-        self._teller.note(f"Answer with a number or in your own words; {REFUSE} answers nothing.")
+        self._teller.note(f"Answer with a number, or in your own words if allowed; {REFUSE} answers nothing.")
         return Answer("answers", answers=tuple(self._question(question) for question in item.questions))
 
     def _question(self, question: Question) -> str:
@@ -150,14 +155,16 @@ class Asker:
         return Answer("fields", fields={name: value for name, value in fields.items() if value is not None})
 
     def _field(self, field: Field) -> Any:
-        label = shown.text(field.label or field.name)
-        self._list([shown.text(option) for option in field.options])
+        self._teller.ask(f"  {one_line(field.label or field.name)}")
+        self._list([one_line(option) for option in field.options])
         while True:
-            text = self._line(f"{label}{' [y/n]' if field.type == 'confirm' else ''} > ")
+            text = self._line("[y/n] > " if field.type == "confirm" else "> ")
             value = _value(field, text)
             if value is not None or not (text or field.required):
                 return value
-            self._teller.fault("yes or no" if field.type == "confirm" else "an answer is needed")
+            self._teller.fault(
+                f"yes or no, or {REFUSE} and why" if field.type == "confirm" else "an answer is needed"
+            )
 
     # --- whatever a graph asks
 
@@ -166,16 +173,19 @@ class Asker:
             self._tell(item.value)
         else:
             self._teller.ask(f"? {shown.data(item.value)}")
-        text = self._line("answer (a text, or JSON) > ")
-        try:
-            return Answer("value", value=json.loads(text))
-        except (ValueError, RecursionError):
-            return Answer("value", value=text)
+        while not (text := self._line("[y]es [n]o, or an answer (a text, or JSON) > ")):
+            self._teller.fault('an answer is needed: "" is the empty text')
+        word, _, reason = text.partition(" ")
+        if word.lower() in _NO:
+            # As a text it would be true to most graphs.
+            raise _Refused(reason.strip())
+        return Answer("value", value=True if text.lower() in _YES else _json_or_text(text))
 
     def _line(self, prompt: str) -> str:
         text = self._listener.ask(prompt)
-        if text == REFUSE:
-            raise _Refused
+        word, _, reason = text.partition(" ")
+        if word == REFUSE:
+            raise _Refused(reason.strip())
         return text
 
     def _list(self, options: Sequence[str]) -> None:
@@ -185,13 +195,20 @@ class Asker:
     def _tell(self, asked: str) -> None:
         """A question may have several lines."""
         first, *rest = asked.rstrip().split("\n")
-        self._teller.ask(f"? {shown.text(first)}")
+        self._teller.ask(f"? {one_line(first)}")
         for line in rest:
-            self._teller.ask(f"  {shown.text(line, indented=True)}")
+            self._teller.ask(f"  {one_line(line, indented=True)}")
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _label(option: Option) -> str:
-    label = shown.text(option.label)
+    label = one_line(option.label)
     return f"{label} (or in your own words)" if option.allow_custom else label
 
 

@@ -90,7 +90,7 @@ class Chat:
         snapshot = self._session.run(self._client.snapshot(conversation_id))
         self._screen.heading(shown.text(snapshot.conversation.title or "(no title yet)"))
         if len(snapshot.turns) > 1:
-            self._screen.note(f"({len(snapshot.turns) - 1} earlier messages)")
+            self._screen.note(f"(earlier messages: {len(snapshot.turns) - 1})")
         if snapshot.turns:
             self._screen.line(f"you> {snapshot.turns[-1].turn.content}")
             self._watch(snapshot.turns[-1].turn.id)
@@ -122,6 +122,8 @@ class Chat:
                 self._watch(self._session.run(self._client.regenerate(str(self._turn))).id)
             case "/grants":
                 self._show_grants()
+            case "/revoke":
+                self._screen.note("/revoke needs the name of a tool: /grants lists them")
             case _ if text.startswith("/revoke "):
                 self._revoke(text.removeprefix("/revoke ").strip())
             case _ if text.startswith("/"):
@@ -149,6 +151,8 @@ class Chat:
 
     def _watch(self, turn_id: str, after: int = 0) -> None:
         """Show a turn to its end, and ask whatever it asks on the way."""
+        if turn_id != self._turn:
+            self._screen.begin()
         self._turn = turn_id
         while True:
             try:
@@ -164,20 +168,29 @@ class Chat:
     def _ask(self, turn_id: str, asked: list[Asked]) -> None:
         for item in asked:
             try:
-                answer = self._asker.ask(item.interrupt)
+                while not self._answered(item):
+                    pass
             except KeyboardInterrupt:
                 self._session.run(self._client.stop(turn_id))
                 return
             except EOFError as error:
                 self._screen.note("(it waits for an answer)")
                 raise Left from error
-            try:
-                self._session.run(self._client.answer(item.interrupt.id, answer))
-                self._screen.answered.add(item.interrupt.id)
-            except ClientError as error:
-                if error.status != 409:
-                    raise
-                self._screen.note(f"({error.message})")
+
+    def _answered(self, item: Asked) -> bool:
+        """Ask, and send the answer. False when the server says that it does not fit: it is asked again."""
+        answer = self._asker.ask(item.interrupt)
+        try:
+            self._session.run(self._client.answer(item.interrupt.id, answer))
+            self._screen.answered.add(item.interrupt.id)
+        except ClientError as error:
+            if error.code == "bad_answer":
+                self._screen.fault(error.message)
+                return False
+            if error.status != 409:
+                raise
+            self._screen.note(f"({error.message})")
+        return True
 
     async def _follow(self, turn_id: str, after: int) -> tuple[list[Asked], int]:
         """Until the turn has ended, or waits: what for, and the last event that was shown."""

@@ -85,6 +85,7 @@ def serve(
     drain: Annotated[str | None, _flag("Seconds that runs get to end when the server stops (5)")] = None,
     sandboxes: Annotated[str | None, _flag("Commands that run at once (as many as cores)")] = None,
     workspace_bytes: Annotated[str | None, _flag("Bytes in a conversation's workspace (268435456)")] = None,
+    workspace_bytes_per_person: Annotated[str | None, _flag("Bytes in a person's workspaces (2GiB)")] = None,
     rate_requests: Annotated[str | None, _flag("Requests of a person (1200/minute)")] = None,
     rate_runs: Annotated[str | None, _flag("Messages and answers of a person (120/minute)")] = None,
     rate_logins: Annotated[str | None, _flag("Log-in attempts for a name (10/minute)")] = None,
@@ -93,6 +94,9 @@ def serve(
     questions_per_person: Annotated[str | None, _flag("Questions that wait for a person (1000)")] = None,
     conversations_per_person: Annotated[str | None, _flag("Conversations of a person (10000)")] = None,
     stored_bytes_per_person: Annotated[str | None, _flag("What is stored for a person (1GiB)")] = None,
+    unread_bytes_per_person: Annotated[
+        str | None, _flag("Large answers that a person has not read (32MiB)")
+    ] = None,
     turn_bytes: Annotated[str | None, _flag("The log of one turn (16MiB)")] = None,
     history_cache_bytes: Annotated[str | None, _flag("Conversations kept in memory (256MiB)")] = None,
     log_level: Annotated[str | None, _flag("debug, info, warning or error (info)")] = None,

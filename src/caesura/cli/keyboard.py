@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caesura.cli import streams
+from caesura.cli import streams, typeahead
 from caesura.cli.screen import asking
 
 
@@ -17,7 +17,8 @@ class Keyboard:
             self._readline = readline
 
     def ask(self, prompt: str, prefill: str = "") -> str:
-        """The answer to a question."""
+        """The answer to a question, typed after the question was drawn."""
+        typeahead.drop()
         return self.line(asking(prompt), prefill)
 
     def line(self, prompt: str, prefill: str = "") -> str:

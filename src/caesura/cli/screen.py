@@ -13,14 +13,22 @@ from caesura.core import shown
 _DIM, _BOLD, _RED, _CYAN, _RESET = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[36m", "\x1b[0m"
 #: Stands before every line that asks for a decision. Nobody else's text can have it.
 MARK = "▌"
-_LIKE_MARK = re.compile("[\u2503\u2589-\u2590\u2758-\u275a\U0001fb70-\U0001fb8b]")
+_CODES = (0x2503, *range(0x2589, 0x2591), *range(0x2758, 0x275B), *range(0x1FB70, 0x1FB8C))
+_LIKE_MARK = "".join(map(chr, _CODES))
+_ANY_LIKE_MARK = re.compile(f"[{_LIKE_MARK}]")
 _LONGEST = 2_000
 _MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "✓", "not_done": "✗", "unknown": "?"}
 
 
 def clean(text: str) -> str:
     """What a model, a tool or a file says must not move the cursor, or pass for our own question."""
-    return _LIKE_MARK.sub(lambda found: ascii(found[0])[1:-1], shown.prose(text))
+    return _ANY_LIKE_MARK.sub(lambda found: ascii(found[0])[1:-1], shown.prose(text))
+
+
+def one_line(value: str, *, indented: bool = False) -> str:
+    """A text as `shown.text` has it, with our mark escaped too. If `clean` escaped the mark, it
+    would not double the backslashes, and two texts could look the same."""
+    return shown.text(value, indented=indented, also=_LIKE_MARK)
 
 
 def asking(text: str) -> str:
@@ -42,6 +50,11 @@ class Screen:
         #: The questions that were answered here, which needs no telling.
         self.answered: set[str] = set()
 
+    def begin(self) -> None:
+        """Another turn, whose model calls are counted from one again."""
+        self._others.clear()
+        self._said.clear()
+
     def show(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
         self._away = False
         match event:
@@ -59,20 +72,20 @@ class Screen:
                 if call in self._said:
                     self.note("(what was said last does not count: it is said anew)")
             case ev.ToolStarted(_, name, args):
-                self.line(f"→ {shown.text(name)} {_short(shown.data(args), 200)}", _CYAN)
+                self.line(f"→ {one_line(name)} {_short(shown.data(args), 200)}", _CYAN)
             case ev.ToolFinished(_, name, output, status):
-                self.line(f"{_MARKS[status]} {shown.text(name)}: {_short(output)}", _DIM)
+                self.line(f"{_MARKS[status]} {one_line(name)}: {_short(output)}", _DIM)
             case ev.TitleChanged(title):
                 self._title = title
             case ev.ArtifactChanged(id, version):
-                self.note(f"artifact {shown.text(id)}, version {version}")
+                self.note(f"artifact {one_line(id)}, version {version}")
             case ev.InterruptClosed(id, outcome, answer):
                 if id not in self.answered:
                     self.note(f"({outcome}: {answer['decision']})" if answer else f"({outcome})")
             case ev.Failed(message, _, error_id):
                 self.fault(f"failed: {message}{f' ({error_id})' if error_id else ''}; /retry tries again")
             case ev.Stopped(reason):
-                self.note(f"(stopped: {reason})")
+                self.note("(stopped by you)" if reason == "user" else f"(stopped: {reason})")
             case ev.SegmentEnded():
                 self._end()
             case ev.ModelFinished() | ev.Interrupted() | ev.Finished():
@@ -112,7 +125,7 @@ class Screen:
     def _end(self) -> None:
         self.end_line()
         if self._title is not None:
-            self.note(f"# {shown.text(self._title)}")
+            self.note(f"# {one_line(self._title)}")
             self._title = None
 
     def _say(self, call: int, text: str, style: str, kind: str = "text") -> None:
@@ -120,7 +133,7 @@ class Screen:
             self.end_line()
             self._speaking = (call, kind)
             if call in self._others:
-                self._write(f"[{clean(shown.text(self._others[call]))}] ", _DIM)
+                self._write(f"[{one_line(self._others[call])}] ", _DIM)
         self._said.add(call)
         self._write(clean(text), style)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -47,12 +48,20 @@ def _greet(settings: Settings, address: str) -> None:
 def _registration(settings: Settings) -> str:
     if settings.auth == "none":
         return ""
+    where = _database(settings)
     told = {
         "open": "Whoever reaches this address may register.",
-        "invite": f"To register, people need a code: `{_program()} user invite` prints one.",
-        "closed": f"Nobody can register: `{_program()} user add NAME` adds a person.",
+        "invite": f"To register, people need a code: `{_program()} user invite{where}` prints one.",
+        "closed": f"Nobody can register: `{_program()} user add{where} NAME` adds a person.",
     }
     return f"{told[settings.registers]}\n"
+
+
+def _database(settings: Settings) -> str:
+    """The flag that leads another command to this server's database. A URL may hold a password."""
+    if settings.database_url:
+        return " --database-url …"
+    return f" --data-dir {shlex.quote(str(settings.data_dir))}" if str(settings.data_dir) != "data" else ""
 
 
 def _program() -> str:

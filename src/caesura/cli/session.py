@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Any, TypeVar
 
-from caesura.cli import streams
+from caesura.cli import streams, typeahead
 from caesura.cli.credentials import PASSWORD, TOKEN, Credentials
 from caesura.client import Client, ClientError
 from caesura.client.patience import Waiting
@@ -103,7 +103,9 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) ->
         if error.status != 401 or not streams.human():
             raise
         print(f"{shown.line(error.message)}.")
-    if _line(f"Register {name} as a new person with this password? [y/N] ").lower() not in ("y", "yes"):
+    print(f"Register {name} as a new person with this password?")
+    typeahead.drop()
+    if _line("[y/N] ").lower() not in ("y", "yes"):
         raise Refused("not logged in")
     _register(runner, client, name, password)
     return runner.run(client.login(name, password))

@@ -16,6 +16,8 @@ from caesura.core.language import Language
 SHORT = 200
 #: The most characters that are told of a value. What is cut says so, and is whole in `args`.
 LONGEST = 64 * 1024
+#: Whatever some program takes for a line break, as `str.splitlines` does.
+_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 class Value(NamedTuple):
@@ -57,12 +59,18 @@ def size_apart(name: str, value: str, language: Language) -> str:
 
 
 def size(value: str, language: Language) -> str:
-    """`1,234 characters, 3 lines`. Whatever some program takes for a line break counts as one."""
-    characters, lines = len(value), len(value.splitlines())
+    """`1,234 characters, 3 lines`."""
+    characters, lines = len(value), _lines(value)
     if language == "zh":
         return f"{characters} 个字符" + (f"，{lines} 行" if lines > 1 else "")
     counted = f"{characters:,} character{'' if characters == 1 else 's'}"
     return counted + (f", {lines:,} lines" if lines > 1 else "")
+
+
+def _lines(value: str) -> int:
+    """Counted, for to make as many lines takes a hundred times as long."""
+    breaks = sum(map(value.count, _BREAKS)) - value.count("\r\n")
+    return breaks + (value != "" and value[-1] not in _BREAKS)
 
 
 def _cut(value: str, form: Callable[[str], str]) -> tuple[str, int]:

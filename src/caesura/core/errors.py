@@ -15,11 +15,13 @@ CaesuraError
 │   └── AlreadyAnswered     409  carries the winner's decision
 ├── TooLarge                413
 │   ├── TooManyConversations 413  of one person
-│   └── StorageFull         413  of one person
+│   ├── StorageFull         413  of one person
+│   └── WorkspacesFull      413  of one person; told to the model
 ├── KeyReused               422
 ├── TooManyRequests         429  carries retry_after
 │   ├── TooManyRuns         429  of one person
-│   └── TooManyQuestions    429  of one person; waiting alone does not help
+│   ├── TooManyQuestions    429  of one person; waiting alone does not help
+│   └── TooMuchUnread       429  of one person
 ├── Unavailable             503  carries retry_after
 ├── Fenced                  500  a run that lost its lease; never reaches a client
 ├── CodecError              500  stored bytes that cannot be read
@@ -145,6 +147,12 @@ class StorageFull(TooLarge):
     code = "storage_full"
 
 
+class WorkspacesFull(TooLarge):
+    """The workspaces of a person are full"""
+
+    code = "workspaces_full"
+
+
 class KeyReused(CaesuraError):
     """This Idempotency-Key was used with another body"""
 
@@ -176,6 +184,12 @@ class TooManyQuestions(TooManyRequests):
 
     def __init__(self, retry_after: int = 0, message: str | None = None) -> None:
         super().__init__(retry_after, message)
+
+
+class TooMuchUnread(TooManyRequests):
+    """Too many large answers wait to be read: read them first"""
+
+    code = "too_much_unread"
 
 
 class Unavailable(CaesuraError):

@@ -35,27 +35,29 @@ _EDGE, _END = re.compile(r"\A +| +\Z"), re.compile(r" +\Z")
 _ESCAPE = re.compile(r"\\[\\nrtxuU]")
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _REPEATED = 3
+_LONG_RUN = 16
 #: In running text a line break, a tab and what joins letters or emoji may stay.
 _UNFIT_FOR_PROSE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _Escape = Callable[[str, int], str]
 
 
-def text(value: str, *, indented: bool = False) -> str:
+def text(value: str, *, indented: bool = False, also: str = "") -> str:
     r"""The text on one line. No two texts have the same form: where anything is escaped, or the text itself
     has what looks like an escape, its backslashes are doubled. A space at an edge is escaped too, but for
-    those of a line that is `indented` and stands at a place of its own."""
+    those of a line that is `indented` and stands at a place of its own. The characters of `also` are escaped
+    too; none of them may be a letter or a sign of a usual script."""
     edge = _END if indented else _EDGE
-    shown = edge.sub(_spaces, line(value))
+    shown = edge.sub(_spaces, line(value, also))
     if "\\" not in value or (shown == value and _ESCAPE.search(value) is None):
         return shown
-    return edge.sub(_spaces, line(value.replace("\\", "\\\\")))
+    return edge.sub(_spaces, line(value.replace("\\", "\\\\"), also))
 
 
-def line(value: str) -> str:
+def line(value: str, also: str = "") -> str:
     """The same for a text that is meant for people already, such as a label: its backslashes stay. A text
     that is in this form, or in that of `text`, is not changed."""
-    return _LONG_GAP.sub(_spaces, _UNUSUAL.sub(_visible, value))
+    return _LONG_GAP.sub(_spaces, _UNUSUAL.sub(lambda found: _visible(found, also), value))
 
 
 def prose(value: str) -> str:
@@ -73,17 +75,19 @@ def json(written: str) -> str:
     return _UNUSUAL.sub(lambda found: _runs(found, _in_json), written)
 
 
-def _visible(found: re.Match[str]) -> str:
-    return _counted(_runs(found, _escaped), found)
+def _visible(found: re.Match[str], also: str) -> str:
+    return _counted(_runs(found, _escaped, also), found)
 
 
-def _runs(found: re.Match[str], escape: _Escape) -> str:
+def _runs(found: re.Match[str], escape: _Escape, also: str = "") -> str:
     """A mark stays only on a letter: on anything else it would change what stands around the text."""
+    if len(found[0]) > _LONG_RUN and all(_kind(character) == "fine" for character in set(found[0])):
+        return found[0]  # a text in another script
     pieces = []
     piled = 0 if found.start() and found.string[found.start() - 1].isalnum() else _PILE
     for character, run in groupby(found[0]):
         count = len(list(run))
-        kind = _kind(character)
+        kind = "misleads" if character in also else _kind(character)
         if kind == "misleads":
             pieces.append(escape(character, count))
             piled = _PILE

@@ -8,6 +8,7 @@ from typing import Any
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
+from caesura.agents.tools.share import DiskShare
 from caesura.engine.build import Builder
 from caesura.engine.history import BYTES as HISTORY_BYTES
 from caesura.engine.history import History
@@ -34,15 +35,18 @@ class Engine:
         poll: float = 1.0,
         callbacks: Sequence[Any] = (),
         history_bytes: int = HISTORY_BYTES,
+        disk_share: DiskShare | None = None,
         capacity: int = 500,
     ) -> None:
         """`callbacks` are LangChain's: they watch every model and tool call. `history_bytes` bounds what is
-        kept in memory of conversations that go on; `capacity` is how many turns run at once."""
+        kept in memory of conversations that go on. `disk_share` is that of the registry's tools. `capacity`
+        is how many turns run at once."""
         self.catalog = catalog
         self.registry = registry
         self.builder = Builder(catalog, registry, database, default_model, environ)
         self.supervisor = Supervisor(database, lease=lease, poll=poll, capacity=capacity)
         self.workspaces = workspaces
+        self.disk_share = disk_share or DiskShare()
         self.runner = Runner(
             database,
             log,

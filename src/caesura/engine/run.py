@@ -12,6 +12,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
+from caesura.agents.aside import Aside
 from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.fold import Transcript
@@ -84,6 +85,7 @@ class Run:
     journal: dict[str, ToolCall]
     asked: list[Asked]
     control: Control
+    aside: Aside
     grants: set[str] = field(default_factory=set)
     callbacks: tuple[Any, ...] = ()
     #: What LangChain must know to tell the callbacks; None where nobody listens.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from caesura.agents import phrases
-from caesura.agents.aside import Aside
+from caesura.agents.aside import LARGE, Aside
 from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
@@ -61,7 +61,7 @@ class Runner:
         self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
-        self._aside = Aside("caesura-phrases")
+        self._aside = Aside("caesura-texts")
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -121,6 +121,7 @@ class Runner:
             journal=known.journal,
             asked=known.asked,
             control=control,
+            aside=self._aside,
             grants=set(turn.grants),
             callbacks=self._callbacks,
             logged=sum(codec.size(item.event) for item in known.events),
@@ -209,7 +210,8 @@ class Runner:
         if spec.enabled:
             expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
         run.questions = {
-            graph_id: replace(_legible(item), expires_at=expires) for graph_id, item in _in_order(run, found)
+            graph_id: replace(await self._legible(item), expires_at=expires)
+            for graph_id, item in _in_order(run, found)
         }
         return ev.Interrupted(tuple(run.questions.values()))
 
@@ -235,6 +237,11 @@ class Runner:
         if len(words) <= phrases.LONG:
             return phrases.detect(words, extra)
         return await self._aside.run(phrases.detect, words, extra)
+
+    async def _legible(self, item: interrupts.Interrupt) -> interrupts.Interrupt:
+        if len(item.label) + len(item.description) <= LARGE:
+            return _legible(item)
+        return await self._aside.run(_legible, item)
 
 
 def _legible(item: interrupts.Interrupt) -> interrupts.Interrupt:

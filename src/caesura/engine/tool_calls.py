@@ -16,8 +16,9 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 from sqlalchemy import Connection
 
+from caesura.agents.aside import LARGE
 from caesura.agents.context import RunContext
-from caesura.agents.tools.tool import Tool
+from caesura.agents.tools.tool import Description, Tool
 from caesura.core import events as ev
 from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
@@ -64,7 +65,8 @@ class _Call:
             return self._note(texts.broken_arguments(self._args[calls.BROKEN]), "error")
         if known is not None and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
-        if self._agent.permissions.get(self._name) == "confirm":
+        # A person who was asked decides, whatever the agent's file says by now.
+        if self._agent.permissions.get(self._name) == "confirm" or self._answered("approval"):
             return await self._confirmed()
         return await self._make()
 
@@ -78,7 +80,7 @@ class _Call:
                 return await self._make(granted=True)
             except _Revoked:
                 self._run.grants.discard(self._name)
-        raise Asks([self._question(unknown)])
+        raise Asks([await self._question(unknown)])
 
     def _given(self, unknown: bool) -> Answer | None:
         """What the rows say was decided and not yet done, unless the person has stopped the turn since. Each
@@ -99,14 +101,15 @@ class _Call:
             and item.answer
         ]
 
-    def _question(self, unknown: bool) -> Interrupt:
-        label, description = self._describe()
+    async def _question(self, unknown: bool) -> Interrupt:
+        large = len(plain.dumps(self._args)) > LARGE
+        (label, description), args = await self._run.aside.run(self._told) if large else self._told()
         return Interrupt(
             ids.interrupt(),
             "approval",
             tool_call_id=self._id,
             name=self._name,
-            args=plain.clean(self._args),
+            args=args,
             label=label,
             description=texts.unknown_outcome(description, self._run.language) if unknown else description,
             unknown=unknown,
@@ -230,9 +233,10 @@ class _Call:
             text, tool_call_id=self._id, name=self._name, status="success" if good else "error"
         )
 
-    def _describe(self) -> tuple[str, str]:
+    def _told(self) -> tuple[Description, Any]:
+        """What a person is told of the call, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
-        return self._tool.describe(self._args, self._run.language)
+        return self._tool.describe(self._args, self._run.language), plain.clean(self._args)
 
 
 def _text(content: Any) -> str:

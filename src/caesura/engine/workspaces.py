@@ -38,11 +38,13 @@ class Workspaces:
     """Files are removed in a thread of its own, so that a large workspace holds up nothing else.
 
     `origin` names the database. Workspaces without a conversation are left alone by a server that was started
-    with another database by mistake.
+    with another database by mistake. `gone` is told of each workspace that was taken away.
     """
 
-    def __init__(self, root: Path, origin: str = "") -> None:
-        self._root, self._trash, self._origin = root, root / _TRASH, origin
+    def __init__(
+        self, root: Path, origin: str = "", gone: Callable[[str], None] = lambda conversation_id: None
+    ) -> None:
+        self._root, self._trash, self._origin, self._gone = root, root / _TRASH, origin, gone
         self._thread = ThreadPoolExecutor(1, "caesura-removal")
         self._closing = threading.Event()
 
@@ -110,6 +112,7 @@ class Workspaces:
             return False
         finally:
             os.close(root)
+        self._gone(name)
         return True
 
     def _empty_trash(self) -> None:

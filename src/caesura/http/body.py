@@ -60,11 +60,9 @@ class BodyLimit:
             return TooLarge()
         if whole and len(body) > 2 * MOST_VALUES:  # a value and what parts it from the next
             try:
-                plain.bounded(bytes(body), MOST_VALUES)
+                _check(bytes(body))
             except plain.Unwieldy as error:
                 return BadInput(f"the body was not taken: {error}")
-            except ValueError:
-                pass  # whoever reads it says so
         return None
 
     async def _refuse(self, error: CaesuraError, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,6 +73,15 @@ class BodyLimit:
 
 class _Refused(Exception):
     pass
+
+
+def _check(body: bytes) -> None:
+    try:
+        plain.bounded(body, MOST_VALUES)
+    except plain.Unwieldy:
+        raise
+    except ValueError:  # whoever reads it says so, unless Python's own parser takes it
+        plain.check_parts(body, MOST_VALUES)
 
 
 def _length(scope: Scope) -> int:

@@ -21,7 +21,9 @@ from caesura.core.errors import (
     TooManyConversations,
     TooManyQuestions,
     TooManyRuns,
+    TooMuchUnread,
     Unavailable,
+    WorkspacesFull,
 )
 from caesura.http.connections import Standing
 from caesura.http.context import Here
@@ -39,7 +41,14 @@ _OUTCOMES: dict[type[ev.Event], str] = {
     ev.Interrupted: "interrupted",
 }
 
-_LIMITS = (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull)
+_LIMITS = (
+    TooManyRuns,
+    TooManyQuestions,
+    TooManyConversations,
+    StorageFull,
+    TooMuchUnread,
+    WorkspacesFull,
+)
 
 router = APIRouter(tags=["health"])
 

@@ -21,7 +21,7 @@ from caesura.core import plain
 from caesura.http.addresses import Addresses, shown
 from caesura.http.connections import Connections, Standing
 from caesura.http.headers import BARE
-from caesura.http.sse import TRANSPORT
+from caesura.http.sse import STREAMS, TRANSPORT
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +151,7 @@ class Protocol(HttpToolsProtocol):
     def _streaming(self) -> bool:
         """Whether an event stream is being sent: it looks after its reader itself."""
         cycle = self._active
-        return cycle is not None and bool(cycle.chunked_encoding) and not cycle.response_complete
+        return cycle is not None and not cycle.response_complete and STREAMS in cycle.scope["extensions"]
 
     # --- what comes
 

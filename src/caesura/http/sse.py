@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 #: Under this name a server that can cut connections hands its transport on, as an ASGI extension.
 TRANSPORT = "caesura.transport"
+#: Stands beside it while an event stream is sent, which looks after its reader itself.
+STREAMS = "caesura.streams"
 #: Under this name of the scope stands the `Access` of whoever asks.
 HOLDER = "caesura.holder"
 _OUTLET = "caesura.outlet"
@@ -143,7 +145,9 @@ class EventStream(Response):
         self.user_id: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._transport = scope.get("extensions", {}).get(TRANSPORT)
+        extensions = scope.setdefault("extensions", {})
+        extensions[STREAMS] = True
+        self._transport = extensions.get(TRANSPORT)
         self.holder = scope.get(HOLDER)
         self.user_id = scope.get(USER)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})

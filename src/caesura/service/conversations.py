@@ -19,6 +19,7 @@ from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service import pages
 from caesura.service.pages import BranchPage, TreePage
+from caesura.service.places import Places
 from caesura.store import conversations as rows
 from caesura.store import events, turns
 from caesura.store.conversations import Conversation, Order, Page
@@ -63,12 +64,13 @@ class Conversations:
         engine: Engine,
         workspaces: Workspaces,
         default_agent: str,
+        places: Places,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._log, self._engine = database, log, engine
         self._workspaces, self._default_agent = workspaces, default_agent
-        self._share, self._refused = share, refused
+        self._places, self._share, self._refused = places, share, refused
 
     async def create(
         self,
@@ -84,7 +86,10 @@ class Conversations:
         if not ids.is_file_name(new):  # its workspace has this name
             raise BadInput("a conversation's id has letters, digits, '.', '_' and '-'")
         try:
-            return await self._database.write(_create, new, user_id, name, titled, self._share.conversations)
+            async with self._places.of(user_id):
+                return await self._database.write(
+                    _create, new, user_id, name, titled, self._share.conversations
+                )
         except TooManyConversations as error:
             self._refused(error)
             raise
@@ -121,7 +126,9 @@ class Conversations:
         live = await self._database.read(_live, user_id, conversation_id)
         for num in live:
             await self._engine.supervisor.discard(num)
-        for num in await self._database.write(rows.remove, conversation_id, user_id):
+        async with self._places.of(user_id):
+            removed = await self._database.write(rows.remove, conversation_id, user_id)
+        for num in removed:
             self._log.forget(num)
             await self._engine.supervisor.discard(num)  # it may have begun meanwhile
         await self._workspaces.discard(conversation_id)

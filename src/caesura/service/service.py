@@ -17,6 +17,7 @@ from caesura.service.conversations import Conversations, Refused
 from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
 from caesura.service.people import People, Registration
+from caesura.service.places import Places
 from caesura.service.presence import Presence
 from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
@@ -58,11 +59,12 @@ class Service:
         self.presence = Presence(disconnect_grace, self._left)
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
-        self._workspaces = Workspaces(engine.workspaces, origin)
+        self._workspaces = Workspaces(engine.workspaces, origin, engine.disk_share.forget)
+        places = Places(database.shared)
         self.conversations = Conversations(
-            database, log, engine, self._workspaces, default_agent, share, refused
+            database, log, engine, self._workspaces, default_agent, places, share, refused
         )
-        self.turns = Turns(database, engine, self.presence, share, refused)
+        self.turns = Turns(database, engine, self.presence, places, share, refused)
         self.streams = Streams(database, log, self.presence)
         self.inbox = Inbox(database)
         self.grants = Grants(database)

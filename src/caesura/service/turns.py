@@ -27,6 +27,7 @@ from caesura.engine.past import Past
 from caesura.service import idempotency
 from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
+from caesura.service.places import Places
 from caesura.service.presence import Presence
 from caesura.store import conversations, events, interrupts, leases, shares, turns
 from caesura.store.database import Database
@@ -66,11 +67,12 @@ class Turns:
         database: Database,
         engine: Engine,
         presence: Presence,
+        places: Places,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._engine, self._presence = database, engine, presence
-        self._share, self._refused = share, refused
+        self._places, self._share, self._refused = places, share, refused
 
     async def send(
         self, user_id: str, conversation_id: str, message: Message, key: Key | None = None
@@ -167,6 +169,8 @@ class Turns:
         def reopen(connection: Connection) -> Turn:
             shares.hold(connection, user_id)
             turn = turns.owned(connection, turn_id, user_id)
+            # The turn before its conversation, as a run does that gives it a title.
+            turns.lock(connection, [turn.num])
             conversations.lock(connection, turn.conversation_id)
             if turns.followed(connection, turn):
                 raise Conflict("other turns follow this one: regenerate it instead")
@@ -203,7 +207,8 @@ class Turns:
                 supervisor.run(turn, known())
 
         try:
-            return await idempotency.once(self._database, user_id, key, work, begun)
+            async with self._places.of(user_id):
+                return await idempotency.once(self._database, user_id, key, work, begun)
         except (TooManyRuns, TooManyQuestions, StorageFull) as error:
             self._refused(error)
             raise

@@ -104,6 +104,12 @@ def known(connection: Connection, conversation_ids: Sequence[str]) -> set[str]:
     return set(connection.execute(found).scalars())
 
 
+def of_person(connection: Connection, user_id: str) -> list[str]:
+    """The ids of all of a person's."""
+    found = select(conversations.c.id).where(conversations.c.user_id == user_id)
+    return list(connection.execute(found).scalars())
+
+
 def of_session(connection: Connection, user_id: str, agent: str, session: str) -> Conversation | None:
     mine = and_(
         conversations.c.user_id == user_id,

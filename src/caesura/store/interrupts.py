@@ -9,14 +9,10 @@ from typing import Any, Literal
 from sqlalchemy import (
     BigInteger,
     Connection,
-    Select,
     String,
-    and_,
     bindparam,
     func,
     insert,
-    literal_column,
-    or_,
     select,
     tuple_,
     update,
@@ -27,7 +23,7 @@ from caesura.core import plain
 from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, NothingPending
 from caesura.store import grants
 from caesura.store.prepared import Prepared
-from caesura.store.schema import interrupts, now_ms, turns
+from caesura.store.schema import interrupts, now_ms, turns, waits
 
 #: What is read of an inbox at once.
 _BYTES = 4 * 1024 * 1024
@@ -110,12 +106,9 @@ def waits_behind(connection: Connection, user_id: str, last: Asked) -> bool:
 
 def count_pending(connection: Connection) -> int:
     """How many wait, whoever for."""
-    return connection.execute(select(func.count()).select_from(interrupts).where(_open())).scalar_one()
-
-
-def count_of(user_id: Any) -> Select[Any]:
-    """How many wait for this person, as a part of another statement."""
-    return select(func.count()).select_from(interrupts).where(interrupts.c.user_id == user_id, _open())
+    return connection.execute(
+        select(func.count()).select_from(interrupts).where(waits(interrupts))
+    ).scalar_one()
 
 
 def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
@@ -160,12 +153,6 @@ def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
     """Close what is still pending of a turn, and say which. The caller owns the turn."""
     found = _found(connection, _UNANSWERED, turn=turn)
     return [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
-
-
-def _open() -> Any:
-    in_time = or_(interrupts.c.expires_at.is_(None), interrupts.c.expires_at > now_ms())
-    # As a literal: SQLite does not match a bound value with an index's condition.
-    return and_(interrupts.c.status == literal_column("'pending'"), in_time)
 
 
 def _close(
@@ -217,7 +204,7 @@ _ALL = (
 )
 _ITS = _ALL.where(interrupts.c.turn == bindparam("turn"))
 _OF = Prepared(_ITS)
-_PENDING = Prepared(_ITS.where(_open()))
+_PENDING = Prepared(_ITS.where(waits(interrupts)))
 _UNANSWERED = Prepared(_ITS.where(interrupts.c.status == "pending"))
 # A clock that was set back must not refuse decisions for longer than a double click takes.
 _JUST_NOW = func.abs(now_ms() - interrupts.c.closed_at) < bindparam("window", type_=BigInteger)
@@ -232,14 +219,14 @@ _AFTER = tuple_(bindparam("after_at", type_=BigInteger), bindparam("after_id", t
 _BEHIND = tuple_(interrupts.c.created_at, interrupts.c.id) > _AFTER
 _INBOX = Prepared(
     select(interrupts.c.id, func.length(interrupts.c.body).label("size"))
-    .where(interrupts.c.user_id == bindparam("user_id"), _open(), _BEHIND)
+    .where(interrupts.c.user_id == bindparam("user_id"), waits(interrupts), _BEHIND)
     .order_by(interrupts.c.created_at, interrupts.c.id)
     .limit(bindparam("limit"))
 )
 _NAMED = _MINE.where(interrupts.c.id.in_(bindparam("names", expanding=True)))
 _HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with_for_update())
 _UPDATE = update(interrupts).where(interrupts.c.id == bindparam("at_id")).values(closed_at=now_ms())
-_CLOSE = Prepared(_UPDATE.where(_open()))
+_CLOSE = Prepared(_UPDATE.where(waits(interrupts)))
 _CLOSE_LATE = Prepared(_UPDATE.where(interrupts.c.status == "pending"))
 _WAKE = Prepared(
     update(turns)

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
+from psycopg.errors import DeadlockDetected
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from caesura.core.errors import CaesuraError, StartupError
@@ -16,6 +18,8 @@ from caesura.store.database import P, T, Work, cause, storage_errors
 
 _POOL = 10
 _WAIT = 5
+#: So often work is done again that was broken off by a deadlock.
+_DEADLOCKS = 3
 #: A process that is stopped or cut off in the middle of a transaction must not hold its rows for ever: those
 #: who want to take over its turns would wait as long. In milliseconds.
 _IDLE = 5_000
@@ -74,10 +78,21 @@ class Postgres:
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors():
-            async with self._writing.begin() as connection:
-                result = await connection.run_sync(lambda c: work(c, *args, **kwargs))
+            result = await self._write(lambda connection: work(connection, *args, **kwargs))
         self._after_commit()
         return result
+
+    async def _write(self, work: Callable[[Connection], T]) -> T:
+        """Work that the database broke off to end a deadlock has done nothing: it is done again."""
+        for _ in range(_DEADLOCKS):
+            try:
+                async with self._writing.begin() as connection:
+                    return await connection.run_sync(work)
+            except OperationalError as error:
+                if not isinstance(error.orig, DeadlockDetected):
+                    raise
+        async with self._writing.begin() as connection:
+            return await connection.run_sync(work)
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         # Not lighter here: a commit that PostgreSQL could forget would be an event shown and then lost.

@@ -24,7 +24,9 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    and_,
     literal_column,
+    or_,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -180,7 +182,8 @@ interrupts = Table(
     ),
     Index("interrupts_by_turn", "turn"),
 )
-_PENDING = interrupts.c.status == "pending"
+#: As a literal: SQLite does not match a bound value with an index's condition.
+_PENDING = interrupts.c.status == literal_column("'pending'")
 Index(
     "interrupts_waiting",
     interrupts.c.user_id,
@@ -188,6 +191,13 @@ Index(
     sqlite_where=_PENDING,
     postgresql_where=_PENDING,
 )
+
+
+def waits(table: FromClause) -> ColumnElement[bool]:
+    """The questions that wait for a person, in the very words of their index."""
+    in_time = or_(table.c.expires_at.is_(None), table.c.expires_at > now_ms())
+    return and_(table.c.status == literal_column("'pending'"), in_time)
+
 
 tool_calls = Table(
     "tool_calls",

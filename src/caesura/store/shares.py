@@ -14,9 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from caesura.core.errors import StorageFull, TooManyQuestions, TooManyRuns
-from caesura.store import interrupts
 from caesura.store.prepared import Prepared
-from caesura.store.schema import conversations, events, running, turns, users
+from caesura.store.schema import conversations, events, interrupts, running, turns, users, waits
 
 #: Seconds after which another message may be worth a try.
 _RETRY = 2
@@ -77,7 +76,7 @@ def _bytes(column: Any) -> Any:
 
 _MINE: Any = bindparam("user_id")
 _RUNS = select(func.count()).where(turns.c.user_id == _MINE, running(turns))
-_QUESTIONS = interrupts.count_of(_MINE)
+_QUESTIONS = select(func.count()).where(interrupts.c.user_id == _MINE, waits(interrupts))
 _STORED = select(func.coalesce(func.sum(conversations.c.stored), 0)).where(conversations.c.user_id == _MINE)
 _USED = Prepared(
     select(

@@ -30,6 +30,14 @@ from caesura.store.prepared import driver, savepoint
 
 _READERS = 4
 _GROUP = 512
+#: `secure_delete` writes zeros over what is deleted. Its default depends on how SQLite was built.
+_PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "foreign_keys=ON",
+    "temp_store=MEMORY",
+    "secure_delete=ON",
+)
 
 
 class _Unit(NamedTuple):
@@ -225,7 +233,7 @@ def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine
     @event.listens_for(engine, "connect")
     def _connected(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "temp_store=MEMORY"):
+        for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

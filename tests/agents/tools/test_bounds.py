@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import threading
+import tracemalloc
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.tools import ToolException
 
 from caesura.agents.context import RunContext
-from caesura.agents.tools import execute
+from caesura.agents.tools import execute, files, size
 from caesura.agents.tools.cgroup import Groups, Unusable
 from caesura.agents.tools.places import Busy, Places
 from caesura.agents.tools.sandbox import Bounds, Outcome, Sandbox
 from caesura.agents.tools.size import Meter, Quota, Size, measure
+from caesura.agents.tools.tool import Tool
+from caesura.agents.tools.watch import _Total
 from caesura.agents.tools.workspace import Workspace, WorkspaceError
 from tests.programs import needs
 
@@ -55,6 +61,30 @@ def test_memory_that_processes_share_counts_once(tmp_path: Path) -> None:
 
 
 @BWRAP
+def test_sockets_count_as_memory(tmp_path: Path) -> None:
+    """What is in them belongs to no process."""
+    program = (
+        "import os, socket, time\n"
+        "for _ in range(3): os.fork()\n"
+        "pairs = [socket.socketpair() for _ in range(100)]\n"
+        "for one, other in pairs:\n"
+        "    one.setblocking(False)\n"
+        "    try:\n"
+        "        while True: one.send(bytes(100_000))\n"
+        "    except BlockingIOError: pass\n"
+        "time.sleep(60)\n"
+    )
+    (tmp_path / "hold.py").write_text(program)
+    outcome = run("python3 hold.py", tmp_path, Bounds(seconds=50, memory=256 * MIB))
+    assert outcome.reason == f"it used more than {256 * MIB} bytes of memory"
+
+
+@BWRAP
+def test_a_process_has_a_bounded_number_of_descriptors(tmp_path: Path) -> None:
+    assert run("ulimit -n", tmp_path, Bounds(descriptors=99)).output == "99\n"
+
+
+@BWRAP
 def test_the_number_of_processes_is_bounded_for_root_too(tmp_path: Path) -> None:
     outcome = run("for i in $(seq 200); do sleep 60 & done; wait", tmp_path, Bounds(seconds=50, processes=40))
     refused = "fork" in outcome.output  # a plain user is refused by the kernel
@@ -81,18 +111,42 @@ def test_a_command_that_makes_too_many_files_is_ended(tmp_path: Path) -> None:
 
 
 @BWRAP
-def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path) -> None:
-    """No file is there to be measured: only what the processes write tells."""
+@pytest.mark.parametrize(
+    "fill",
+    ["os.posix_fallocate(file, 0, 1000000)", "os.fork() or (os.write(file, bytes(1000000)), os._exit(0))"],
+    ids=["allocated", "written by children"],
+)
+def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path, fill: str) -> None:
+    """No file is there to be measured, and the process that keeps them open has written nothing."""
     keep = (
-        "import os, time\n"
-        "kept = []\n"
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
         "while True:\n"
-        "    file = open('x', 'wb'); os.unlink('x'); kept.append(file)\n"
-        "    file.write(b'1' * 1_000_000); file.flush(); time.sleep(0.02)\n"
+        "    file = os.open('x', os.O_RDWR | os.O_CREAT); os.unlink('x')\n"
+        f"    {fill}\n"
+        "    time.sleep(0.02)\n"
     )
     (tmp_path / "keep.py").write_text(keep)
     outcome = run("python3 keep.py", tmp_path, Bounds(seconds=50), Quota(bytes=4 * MIB))
-    assert outcome.reason == f"it wrote more than {16 * MIB} bytes to the disk"
+    assert outcome.reason == f"it kept more than {4 * MIB} bytes in deleted files"
+
+
+@BWRAP
+def test_what_children_wrote_counts_when_they_have_ended(tmp_path: Path) -> None:
+    """Their parent ignores that they end, so the kernel forgets what they wrote."""
+    write = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "while True:\n"
+        "    if os.fork() == 0:\n"
+        "        with open(str(os.getpid()), 'wb') as file:\n"
+        "            file.write(b'1' * 300_000); file.flush(); os.fsync(file.fileno())\n"
+        "        os.unlink(str(os.getpid())); time.sleep(0.3); os._exit(0)\n"
+        "    time.sleep(0.1)\n"
+    )
+    (tmp_path / "write.py").write_text(write)
+    outcome = run("python3 write.py", tmp_path, Bounds(seconds=50), Quota(bytes=MIB))
+    assert outcome.reason == f"it wrote more than {4 * MIB} bytes to the disk"
 
 
 @BWRAP
@@ -127,10 +181,10 @@ def test_the_size_of_a_workspace_counts_every_file_once(tmp_path: Path) -> None:
     (root / "a/b/file").write_bytes(b"x" * 10_000)
     os.link(root / "a/b/file", root / "linked")
     (root / "link").symlink_to(outside)
-    size = measure(root)
-    assert size.whole
-    assert size.files == 4
-    assert 10_000 <= size.bytes < 100_000
+    found = measure(root)
+    assert found.whole
+    assert found.files == 4
+    assert 10_000 <= found.bytes < 100_000
     assert measure(tmp_path / "nowhere") == Size()
     assert not measure(root, seconds=0).whole
 
@@ -148,7 +202,157 @@ def test_a_workspace_with_paths_that_are_too_long_is_not_measured_in_full(tmp_pa
         Workspace(tmp_path).write("a", "x")
 
 
+def test_what_ended_processes_wrote_counts_once() -> None:
+    total = _Total()
+    assert total.now({1: 0, 2: 10, 3: 5}) == 15
+    assert total.now({1: 0, 2: 15}) == 15  # the parent took over what its child wrote
+    assert total.now({1: 0, 4: 20}) == 35  # nobody did: what a new process wrote is its own
+    assert total.now({1: 20}) == 35
+
+
+def deep(root: Path, levels: int) -> int:
+    """A descriptor of the last of so many folders, one in the other."""
+    here = os.open(root, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("a", dir_fd=here)
+        inner = os.open("a", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    return here
+
+
+def test_measuring_many_deep_folders_takes_little_memory(tmp_path: Path) -> None:
+    """A path for each of them would be 3,000 folders times 400 names."""
+    bottom = deep(tmp_path, 400)
+    for n in range(3000):
+        os.mkdir(f"{n}", dir_fd=bottom)
+    os.close(bottom)
+    opened = len(os.listdir("/proc/self/fd"))
+    tracemalloc.start()
+    try:
+        found = measure(tmp_path, seconds=60)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found.files, found.whole) == (3400, True)
+    assert most < 2 * MIB
+    assert len(os.listdir("/proc/self/fd")) == opened
+    assert measure(tmp_path, most=Quota(files=500)).files == 501
+    subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)  # pytest takes long for this
+
+
+def test_folders_that_are_moved_while_they_are_measured_do_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("root/a/b/c", "root/a/b/d", "root/e", "root/f"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    count, enter = 0, size._Walk._enter
+
+    def moving(self: size._Walk, here: int, name: str) -> bool:
+        nonlocal count
+        if name in ("c", "d") and not count:
+            count += 1
+            (tmp_path / "root/a/b").rename(tmp_path / "elsewhere/b")
+            (tmp_path / "root/a").rename(tmp_path / "elsewhere/a")
+        return enter(self, here, name)
+
+    monkeypatch.setattr(size._Walk, "_enter", moving)
+    found = measure(tmp_path / "root")
+    assert count == 1
+    assert (found.files, found.whole) == (6, True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
+def test_files_in_a_folder_without_rights_are_counted(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    (folder / "file").write_bytes(b"x" * 10_000)
+    folder.chmod(mode)
+    found = measure(tmp_path)
+    assert (found.files, found.whole) == (2, True)
+
+
+# --- people who use files at once
+
+
+async def use(tool: str, person: str, workspace: Path, tools: list[Tool], **arguments: str) -> str:
+    coroutine = next(item.tool for item in tools if item.name == tool).coroutine  # type: ignore[attr-defined]
+    with RunContext("c", "t", person, "a", "en", workspace).active():
+        return str(await coroutine(**arguments))
+
+
+async def test_many_files_of_one_person_do_not_hold_up_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measuring the first workspace takes until the other person has got an answer. Calls that are cancelled
+    meanwhile free no thread: theirs still works."""
+    measured: list[Path] = []
+    go_on = threading.Event()
+
+    def slow(root: Path, *args: object, **kwargs: object) -> Size:
+        measured.append(root)
+        go_on.wait(60)
+        return Size(whole=False)
+
+    monkeypatch.setattr(size, "measure", slow)
+    tools, writes = files.tools(), []
+    try:
+        for n in range(60):
+            write = use("write_file", "greedy", tmp_path / "greedy", tools, path=f"{n}", content="")
+            writes.append(asyncio.create_task(write))
+            await asyncio.sleep(0.002)
+            if n % 5:
+                writes[-1].cancel()
+        async with asyncio.timeout(40):
+            assert await use("list_files", "modest", tmp_path / "modest", tools) == "(empty)"
+        assert len(measured) == 1
+    finally:
+        go_on.set()
+        await asyncio.wait(writes)
+
+
+def test_a_workspace_that_takes_long_to_measure_is_not_measured_for_each_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, measured = [100.0], []
+
+    def slow(root: Path, *args: object, **kwargs: object) -> Size:
+        clock[0] += 5
+        measured.append(root)
+        return Size(whole=False)
+
+    monkeypatch.setattr(size, "measure", slow)
+    monkeypatch.setattr(size, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    meter = Meter()
+    for _ in range(60):
+        assert "the workspace is full" in (meter.fault(tmp_path, 1) or "")
+        clock[0] += 0.1
+    assert len(measured) == 1
+    clock[0] += 5
+    meter.fault(tmp_path, 1)
+    assert len(measured) == 2
+
+
 # --- how many at once
+
+
+async def test_a_person_has_no_more_places_than_allowed() -> None:
+    places, most = Places(3, each=1), Counter[str]()
+    now: Counter[str] = Counter()
+
+    async def work(person: str) -> None:
+        async with places.one(person, 30):
+            now[person] += 1
+            most[person] = max(most[person], now[person])
+            await asyncio.sleep(0)
+            now[person] -= 1
+
+    await asyncio.gather(*(work(person) for person in ["greedy", "modest", "quiet", "last"] * 5))
+    assert most == dict.fromkeys(["greedy", "modest", "quiet", "last"], 1)
+    async with asyncio.timeout(30), places.one("a", 30), places.one("b", 30), places.one("c", 30):
+        pass
 
 
 @BWRAP

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+import uvloop
 
+from caesura.agents.tools.child import keep_descriptors
 from caesura.agents.tools.sandbox import Bounds, Sandbox
 from tests.programs import needs
 
@@ -48,6 +51,39 @@ def test_a_command_runs_in_the_workspace_and_gives_its_exit_code(tmp_path: Path)
     code, output, cut = run("pwd; cat in.txt; echo out > out.txt; echo bad >&2; exit 7", tmp_path)
     assert (code, output, cut) == (7, "/workspace\nhellobad\n", False)
     assert (tmp_path / "out.txt").read_text() == "out\n"
+
+
+@pytest.fixture
+def inherited(tmp_path: Path) -> Iterator[int]:
+    """A folder of the machine that whoever started the server left open for it."""
+    opened = os.open("/etc", os.O_RDONLY)
+    found = fcntl.fcntl(opened, fcntl.F_DUPFD, 100)
+    os.close(opened)
+    yield found
+    os.close(found)
+
+
+@BWRAP
+@pytest.mark.parametrize("loop", [uvloop.new_event_loop, asyncio.new_event_loop])
+def test_a_command_gets_the_standard_descriptors_alone(
+    tmp_path: Path, inherited: int, loop: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    assert os.get_inheritable(inherited)
+    (tmp_path / "try.py").write_text(
+        "import os\n"
+        "print([fd for fd in range(4096) if os.path.exists(f'/proc/self/fd/{fd}')])\n"
+        f"os.open('shadow', os.O_RDONLY, dir_fd={inherited})\n"
+    )
+    with asyncio.Runner(loop_factory=loop) as runner:
+        outcome = runner.run(Sandbox().run("python3 try.py", tmp_path))
+    assert outcome.output.startswith("[0, 1, 2]\n")
+    assert "Bad file descriptor" in outcome.output
+
+
+def test_descriptors_from_whoever_started_the_server_are_kept(inherited: int) -> None:
+    keep_descriptors()
+    assert not os.get_inheritable(inherited)
+    assert os.get_inheritable(2)
 
 
 @BWRAP

@@ -82,6 +82,8 @@ def test_calls_with_arguments_that_reach_further_are_refused(tmp_path: Path) -> 
         ([number("ioctl"), 0, 0x5412, 0], errno.EPERM),  # typing into a terminal
         ([number("ioctl"), 0, (1 << 32) | 0x5412, 0], errno.EPERM),  # the kernel ignores the upper half
         ([number("ioctl"), 0, 0x5401, 0], errno.ENOTTY),
+        ([number("memfd_create"), 0, 0], errno.ENOSYS),
+        ([number("fallocate"), 1, 0, 0, 1], errno.EOPNOTSUPP),
         ([500], errno.ENOSYS),  # newer than any that is known
         ([0x40000000 + 39], errno.ENOSYS),  # the x32 ABI
     ]

@@ -42,6 +42,8 @@ def report(outcome: Outcome, sandbox: Sandbox) -> str:
         parts.append(f"[cut: only the first {sandbox.bounds.output} bytes of output are shown]")
     if outcome.full:
         parts.append("[the workspace is full: no file can grow until something is removed]")
+    if outcome.crowded:
+        parts.append(f"[no file could grow: {outcome.crowded}]")
     if outcome.reason:
         parts.append(f"[ended: {outcome.reason}]")
     elif outcome.code is None:

@@ -5,31 +5,68 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Annotated, ParamSpec, TypeVar
 
+from langchain_core.tools import ToolException
+
 from caesura.agents import context
-from caesura.agents.tools.size import Meter, Quota
+from caesura.agents.tools.places import Busy, Places
+from caesura.agents.tools.share import DiskShare
+from caesura.agents.tools.size import Meter, Quota, Size
 from caesura.agents.tools.tool import Describe, Tool, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_PATIENCE = 60.0
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
 
 
-def tools(quota: Quota | None = None) -> list[Tool]:
-    # Threads of their own: a slow disk holds up nothing else.
-    threads = ThreadPoolExecutor(4, "caesura-files")
-    meter = Meter(quota)
+class Threads:
+    """Threads of their own: a slow disk holds up nothing else. A person has one of them at a time, so that
+    slow work of one, such as measuring a workspace of many folders, holds up that person alone."""
+
+    def __init__(self, count: int = 8) -> None:
+        self._threads = ThreadPoolExecutor(count, "caesura-files")
+        self._places = Places(count, each=1)
+
+    async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """In a thread, for the person of the current run."""
+        person = context.current().user_id
+        try:
+            await self._places.take(person, _PATIENCE)
+        except Busy:
+            raise ToolException("not done: too many other files are being used, try again later") from None
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))
+        future.add_done_callback(partial(self._done, person))
+        # A thread cannot be stopped. When nobody waits for it any more, its place is still taken.
+        return await asyncio.shield(future)
+
+    def _done(self, person: str, future: asyncio.Future[T]) -> None:
+        self._places.give_back(person)
+        if not future.cancelled():
+            future.exception()  # else the loop logs one that nobody waits for any more
+
+
+def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[Tool]:
+    meter, shared, threads = Meter(quota), share or DiskShare(), Threads()
 
     async def read_file(path: Path) -> str:
-        return await _in(threads, _workspace(meter).read, path)
+        return await threads.do(_workspace().read, path)
 
     async def list_files(path: Path = ".") -> str:
-        return listing(*await _in(threads, _workspace(meter).entries, path))
+        return listing(*await threads.do(_workspace().entries, path))
 
     async def write_file(path: Path, content: str) -> str:
-        count = await _in(threads, _workspace(meter).write, path, content)
+        run = context.current()
+        await shared.know(run.user_id)
+
+        def take(size: Size) -> str | None:
+            return shared.take(run.user_id, run.workspace, size)
+
+        count = await threads.do(Workspace(run.workspace, meter=meter, take=take).write, path, content)
         return f"wrote {count} bytes to {path}"
 
     read = structured(read_file, "Read a text file in the workspace.")
@@ -57,11 +94,6 @@ def listing(entries: list[Entry], more: bool) -> str:
     return "\n".join(lines)
 
 
-async def _in(threads: ThreadPoolExecutor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(threads, lambda: work(*args, **kwargs))
-
-
 def _line(entry: Entry) -> str:
     # A command may have made names that are no texts, or have line breaks in them.
     name = entry.name if entry.name.isprintable() else ascii(entry.name)
@@ -72,5 +104,5 @@ def _describe(label: str, doing: str, chinese: str, counted: str | None = None) 
     return describer({"en": label, "zh": chinese}, {"en": doing, "zh": f"正在{chinese}"}, "path", counted)
 
 
-def _workspace(meter: Meter) -> Workspace:
-    return Workspace(context.current().workspace, meter=meter)
+def _workspace() -> Workspace:
+    return Workspace(context.current().workspace)

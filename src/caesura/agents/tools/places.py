@@ -1,9 +1,9 @@
-"""Places for commands: so many run at once, the others wait, and each person in turn gets the next one."""
+"""Places for work: so much is done at once, the rest waits, and each person in turn gets the next place."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,22 +13,26 @@ class Busy(Exception):
 
 
 class Places:
-    def __init__(self, count: int) -> None:
-        self._free = count
+    """`each` is how many places one person may have at once; None for all of them."""
+
+    def __init__(self, count: int, each: int | None = None) -> None:
+        self._free, self._each = count, each or count
+        self._taken: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
     async def one(self, person: str, seconds: float) -> AsyncIterator[None]:
         """A place, after waiting for these seconds at most; `Busy` when none became free."""
-        await self._take(person, seconds)
+        await self.take(person, seconds)
         try:
             yield
         finally:
-            self._give_back()
+            self.give_back(person)
 
-    async def _take(self, person: str, seconds: float) -> None:
-        if self._free:
-            self._free -= 1
+    async def take(self, person: str, seconds: float) -> None:
+        """Like `one`, for a place that is given back by hand."""
+        if self._may_have(person):
+            self._grant(person)
             return
         place = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(person, deque()).append(place)
@@ -37,22 +41,32 @@ class Places:
                 await place
         except BaseException as error:
             if place.done() and not place.cancelled():
-                self._give_back()  # it came in the same moment
+                self.give_back(person)  # it came in the same moment
             else:
                 self._forget(person, place)
             if isinstance(error, TimeoutError):
                 raise Busy from error
             raise
 
-    def _give_back(self) -> None:
-        if not self._waiting:
-            self._free += 1
-            return
-        person = next(iter(self._waiting))
-        queue = self._waiting.pop(person)
-        queue.popleft().set_result(None)
-        if queue:
-            self._waiting[person] = queue  # behind the other people
+    def give_back(self, person: str) -> None:
+        self._free += 1
+        self._taken[person] -= 1
+        if not self._taken[person]:
+            del self._taken[person]
+        following = next(filter(self._may_have, self._waiting), None)
+        if following is not None:
+            queue = self._waiting.pop(following)
+            self._grant(following)
+            queue.popleft().set_result(None)
+            if queue:
+                self._waiting[following] = queue  # behind the other people
+
+    def _may_have(self, person: str) -> bool:
+        return self._free > 0 and self._taken[person] < self._each
+
+    def _grant(self, person: str) -> None:
+        self._free -= 1
+        self._taken[person] += 1
 
     def _forget(self, person: str, place: asyncio.Future[None]) -> None:
         queue = self._waiting[person]

@@ -46,4 +46,4 @@ class Registry:
 
 def standard(sandbox: Sandbox | None = None) -> Registry:
     chosen = sandbox or Sandbox()
-    return Registry([ask_user.tool(), *files.tools(chosen.quota), execute.tool(chosen)])
+    return Registry([ask_user.tool(), *files.tools(chosen.quota, chosen.share), execute.tool(chosen)])

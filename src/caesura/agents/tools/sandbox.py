@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +18,10 @@ from typing import NamedTuple
 
 from caesura.agents.tools import hiding, seccomp
 from caesura.agents.tools.cgroup import Group, Groups, Unusable
+from caesura.agents.tools.child import Child
 from caesura.agents.tools.hiding import Hidden
 from caesura.agents.tools.places import Places
+from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Quota, Size, measure
 from caesura.agents.tools.watch import Allowed, Watch
 
@@ -32,8 +33,8 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "LANG": "C
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`seconds` is by the clock; sizes are in bytes; `cpu_seconds` is for each process. A command waits for
-    `patience` seconds while too many others run; they do not count as its own."""
+    """`seconds` is by the clock; sizes are in bytes; `cpu_seconds` and `descriptors` are for each process. A
+    command waits for `patience` seconds while too many others run; they do not count as its own."""
 
     seconds: float = 30
     cpu_seconds: int = 30
@@ -41,6 +42,7 @@ class Bounds:
     file_size: int = 64 * _MIB
     scratch: int = 64 * _MIB
     processes: int = 128
+    descriptors: int = 256
     output: int = 256 * 1024
     patience: float = 60
 
@@ -48,13 +50,15 @@ class Bounds:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`code` is None for a command that was ended: because of `reason`, or because its time was up. `full`
-    means that no file could grow: the workspace was over its bounds before."""
+    means that no file could grow: the workspace was over its bounds before. `crowded` says that of all
+    workspaces of the person together."""
 
     code: int | None
     output: str
     cut: bool
     reason: str | None = None
     full: bool = False
+    crowded: str = ""
 
 
 class _Profile(NamedTuple):
@@ -65,8 +69,11 @@ class _Profile(NamedTuple):
 
 
 class _Prepared(NamedTuple):
+    """`left` is what the person's workspaces may still grow by, all together."""
+
     options: list[str]
     size: Size
+    left: int
 
 
 class Sandbox:
@@ -80,8 +87,9 @@ class Sandbox:
         quota: Quota | None = None,
         hide: Hidden | None = None,
         at_once: int | None = None,
+        share: DiskShare | None = None,
     ) -> None:
-        self.bounds, self.quota = bounds or Bounds(), quota or Quota()
+        self.bounds, self.quota, self.share = bounds or Bounds(), quota or Quota(), share or DiskShare()
         self._program = program
         self._hide = hiding.hidden() if hide is None else hide
         count = at_once or max(2, os.cpu_count() or 1)
@@ -130,8 +138,9 @@ class Sandbox:
         if reason := await self.unavailable():
             raise RuntimeError(reason)
         assert self._profile is not None  # noqa: S101 - for the type checker
+        await self.share.know(person)
         async with self._places.one(person, self.bounds.patience):
-            return await self._run(self._profile, command, workspace, self.bounds.seconds)
+            return await self._run(self._profile, command, workspace, self.bounds.seconds, person)
 
     async def _probe(self) -> str | None:
         for name, package in ((self._program, "bubblewrap"), ("prlimit", "util-linux")):
@@ -150,35 +159,34 @@ class Sandbox:
                 return None
         return f"commands cannot run here: bubblewrap does not work ({outcome.output.strip() or 'no answer'})"
 
-    async def _run(self, profile: _Profile, command: str, workspace: Path, seconds: float) -> Outcome:
+    async def _run(
+        self, profile: _Profile, command: str, workspace: Path, seconds: float, person: str = ""
+    ) -> Outcome:
         loop = asyncio.get_running_loop()
-        prepared = await loop.run_in_executor(self._threads, self._prepare, profile, workspace)
+        prepared = await loop.run_in_executor(self._threads, self._prepare, profile, workspace, person)
         group = self._group()
         try:
             with _handed_over(prepared.options, profile.filter) as (options, descriptors):
-                process = await asyncio.create_subprocess_exec(
+                command_line = [
                     *(group.command() if group else ()),
                     *(shutil.which(self._program) or self._program, *options, "--"),
-                    *(*self._limits(prepared.size), "/bin/sh", "-c", command),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.STDOUT,
-                    start_new_session=True,
-                    env={},
-                    pass_fds=descriptors,
-                )
-            outcome = await self._follow(process, self._watch(process.pid, workspace, prepared.size), seconds)
+                    *(*self._limits(prepared), "/bin/sh", "-c", command),
+                ]
+                process = await Child.start(command_line, descriptors)
+            watch = self._watch(process.pid, workspace, prepared.size, person)
+            outcome = await self._follow(process, watch, seconds)
             if group is not None and group.ran_out_of_memory:
                 reason = f"it used more than {self.bounds.memory} bytes of memory"
                 outcome = replace(outcome, code=None, reason=reason)
-            return replace(outcome, full=self._room(prepared.size) == 0)
+            crowded = "" if prepared.left else self.share.refuse()
+            return replace(outcome, full=self._room(prepared.size) == 0, crowded=crowded)
         finally:
             if group is not None:
                 self._threads.submit(group.remove)
+            if self.share.knows(person):  # before the answer: what was removed can be used at once
+                await loop.run_in_executor(self._threads, self._note, workspace, person)
 
-    async def _follow(
-        self, process: asyncio.subprocess.Process, watch: Watch | None, seconds: float
-    ) -> Outcome:
+    async def _follow(self, process: Child, watch: Watch | None, seconds: float) -> Outcome:
         output = _Output(self.bounds.output)
         code: int | None = None
         try:
@@ -193,8 +201,12 @@ class Sandbox:
         reason = watch.reason if watch is not None else None
         return Outcome(None if reason else code, output.text, output.cut, reason)
 
-    def _watch(self, pid: int, workspace: Path, before: Size) -> Watch | None:
-        allowed = Allowed(self.bounds.memory, self.bounds.processes, self.quota)
+    def _watch(self, pid: int, workspace: Path, before: Size, person: str) -> Watch | None:
+        def crowded(size: Size) -> bool:
+            return self.share.note(person, workspace, size)
+
+        bounds, share = self.bounds, self.share
+        allowed = Allowed(bounds.memory, bounds.processes, self.quota, crowded, share.refuse)
         try:
             watch = Watch(pid, workspace, before, allowed)
         except ProcessLookupError:
@@ -202,10 +214,16 @@ class Sandbox:
         self._threads.submit(watch.follow)
         return watch
 
-    def _prepare(self, profile: _Profile, workspace: Path) -> _Prepared:
+    def _prepare(self, profile: _Profile, workspace: Path, person: str) -> _Prepared:
         """What takes files to find out. In a thread."""
         workspace.mkdir(0o700, parents=True, exist_ok=True)
-        return _Prepared(self._options(profile, workspace), measure(workspace))
+        size = self._note(workspace, person)
+        return _Prepared(self._options(profile, workspace), size, self.share.left(person))
+
+    def _note(self, workspace: Path, person: str) -> Size:
+        size = measure(workspace)
+        self.share.note(person, workspace, size)
+        return size
 
     def _group(self) -> Group | None:
         try:
@@ -235,14 +253,14 @@ class Sandbox:
     def _room(self, size: Size) -> int:
         return max(0, self.quota.bytes - size.bytes) if size.whole else 0
 
-    def _limits(self, size: Size) -> list[str]:
+    def _limits(self, prepared: _Prepared) -> list[str]:
         # Inside, so that the processes of the sandbox alone are counted, not all of the server's user.
         bounds = self.bounds
-        room = min(bounds.file_size, self._room(size))
+        room = min(bounds.file_size, self._room(prepared.size), prepared.left)
         return [
             shutil.which("prlimit") or "prlimit",
             *(f"--cpu={bounds.cpu_seconds}", f"--as={bounds.memory}", f"--fsize={room}"),
-            *(f"--nproc={bounds.processes}", "--core=0", "--"),
+            *(f"--nproc={bounds.processes}", f"--nofile={bounds.descriptors}", "--core=0", "--"),
         ]
 
 
@@ -252,10 +270,8 @@ class _Output:
     def __init__(self, limit: int) -> None:
         self._limit, self._data, self.cut = limit, bytearray(), False
 
-    async def drain(self, process: asyncio.subprocess.Process) -> None:
-        if process.stdout is None:
-            return
-        while part := await process.stdout.read(65_536):
+    async def drain(self, process: Child) -> None:
+        while part := await process.output.read(65_536):
             room = self._limit - len(self._data)
             self._data += part[:room]
             self.cut = self.cut or len(part) > room
@@ -265,15 +281,17 @@ class _Output:
         return self._data.decode("utf-8", "replace")
 
 
-async def _end(process: asyncio.subprocess.Process, output: _Output) -> None:
+async def _end(process: Child, output: _Output) -> None:
     """Kill what still runs. bwrap takes its whole tree along; the pipe closes when the last of it is gone."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_PROBE_SECONDS):
-                await output.drain(process)
-        await process.wait()
+    try:
+        if process.code is None:
+            process.kill()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PROBE_SECONDS):
+                    await output.drain(process)
+            await process.wait()
+    finally:
+        process.close()
 
 
 def _profiles() -> Iterator[_Profile]:

@@ -51,6 +51,11 @@ REFUSED: Mapping[str, Numbers] = {
         "lookup_dcookie": (212, 18),
         "memfd_secret": (447, 447),
     },
+    "memory that belongs to no process, so that no bound of a process holds for it": {
+        "shmget": (29, 194),
+        "shmat": (30, 196),
+        "mq_open": (240, 180),
+    },
     "keys of the kernel, which no namespace separates": {
         "add_key": (248, 217),
         "request_key": (249, 218),
@@ -103,7 +108,7 @@ REFUSED: Mapping[str, Numbers] = {
     },
 }
 
-#: Calls whose arguments decide.
+#: Calls whose arguments decide, or whose error tells programs to use another call.
 CHECKED: Numbers = {
     "clone": (56, 220),
     "clone3": (435, 435),
@@ -111,6 +116,8 @@ CHECKED: Numbers = {
     "socket": (41, 198),
     "socketpair": (53, 199),
     "ioctl": (16, 29),
+    "memfd_create": (319, 279),
+    "fallocate": (285, 47),
 }
 
 _NEWEST = 462
@@ -173,6 +180,10 @@ def _checks() -> dict[str, list[_Step]]:
         "socketpair": _only(0, (_AF_UNIX,), errno.EAFNOSUPPORT),
         # Typing into another's terminal.
         "ioctl": _none_of(1, (_TIOCSTI, _TIOCLINUX, _TIOCSETD), errno.EPERM),
+        # Its pages belong to no process. Programs take a file instead.
+        "memfd_create": [_refuse(errno.ENOSYS)],
+        # What it takes of the disk is not counted as written. The C library writes instead.
+        "fallocate": [_refuse(errno.EOPNOTSUPP)],
     }
 
 

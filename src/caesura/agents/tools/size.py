@@ -6,18 +6,25 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from caesura.agents.tools import beneath
-from caesura.agents.tools.beneath import Opener
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
-_TRUSTED = 10  # times as long as it took to find out
-_REFUSED = 2.0
+#: How often as long as it took to find out that there is room, or that there is none, this is believed.
+_TRUSTED = 10
+_REFUSED = 2
 _REMEMBERED = 1000
+#: Of bytes, as the kernel bounds it.
+_LONGEST_PATH = 4096
+#: No more are counted, whatever the quota is.
+_MOST_FILES = 500_000
+#: The rights that the server needs in a folder.
+_USABLE = 0o500
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,10 @@ class Size(NamedTuple):
         return self.bytes > quota.bytes or self.files > quota.files
 
 
+#: Told the size that a workspace comes to; why it may not come to that, or None.
+Take = Callable[[Size], str | None]
+
+
 class Meter:
     """Whether workspaces have room. One that takes long to measure is not measured for each file anew: for a
     while, what is written here is added to what was found."""
@@ -47,21 +58,22 @@ class Meter:
         self.quota = quota or Quota()
         self._found: dict[Path, tuple[Size, float]] = {}
 
-    def fault(self, root: Path, count: int) -> str | None:
-        """Why a file of so many bytes may not be added; None when it may."""
-        now = time.monotonic()
+    def fault(self, root: Path, count: int, take: Take = lambda size: None) -> str | None:
+        """Why a file of so many bytes may not be added; None when it may. `take` is asked last."""
+        begun = time.monotonic()
         size, until = self._found.get(root, (Size(), 0.0))
-        if now > until:
+        if begun > until:
             size = measure(root, most=self.quota)
-            took = time.monotonic() - now
-            until = now + (_TRUSTED * took if self._fits(size, count) else min(2 * took, _REFUSED))
-        fits = self._fits(size, count)
+            now = time.monotonic()
+            until = now + (_TRUSTED if self._fits(size, count) else _REFUSED) * (now - begun)
+        added = Size(size.bytes + count, size.files + 1, size.whole)
+        fault = take(added) if self._fits(size, count) else self._full()
         if len(self._found) > _REMEMBERED:
             self._found.clear()
-        added = Size(size.bytes + count, size.files + 1, size.whole) if fits else size
-        self._found[root] = (added, until)
-        if fits:
-            return None
+        self._found[root] = (added if fault is None else size, until)
+        return fault
+
+    def _full(self) -> str:
         return (
             f"the workspace is full: it may hold {self.quota.bytes} bytes and {self.quota.files} files;"
             " remove something first"
@@ -83,46 +95,105 @@ def measure(root: Path, seconds: float = 5.0, most: Quota | None = None) -> Size
         os.close(descriptor)
 
 
+class _Folder:
+    """One that the walk is in. `left` are the names of the folders in it that are still to be counted."""
+
+    __slots__ = ("identity", "left", "length", "name")
+
+    def __init__(self, name: str, length: int, found: os.stat_result) -> None:
+        self.name, self.length, self.identity = name, length, (found.st_dev, found.st_ino)
+        self.left: list[str] = []
+
+
 class _Walk:
+    """Holds one folder open, and goes from there to one inside it or to the one above. So a deep folder takes
+    no more time and memory than another."""
+
     def __init__(self, root: int, until: float, most: Quota | None) -> None:
         self._root, self._until, self._most = root, until, most
         self._open = beneath.best()
         self._bytes = self._files = 0
         self._linked: set[tuple[int, int]] = set()
-        self._folders: list[tuple[str, ...]] = [()]
+        self._above: list[_Folder] = []
 
     def size(self) -> Size:
-        while self._folders:
-            parts = self._folders.pop()
-            try:
-                seen = self._look(parts)
-            except (FileNotFoundError, NotADirectoryError):
-                continue  # it is gone meanwhile
-            except OSError:
-                seen = False
-            if not seen:
-                return Size(self._bytes, self._files, whole=False)
-        return Size(self._bytes, self._files)
-
-    def _look(self, parts: tuple[str, ...]) -> bool:
-        folder = _opened(self._open, self._root, parts)
         try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    self._count(entry, parts)
-                    if self._enough():
-                        return False
+            whole = self._walk()
+        except OSError:
+            whole = False
+        return Size(self._bytes, self._files, whole)
+
+    def _walk(self) -> bool:
+        here = os.dup(self._root)
+        try:
+            if not self._enter(here, "."):
+                return False
+            while self._above:
+                left = self._above[-1].left
+                name = left.pop() if left else None
+                following = self._back(here) if name is None else self._inside(here, name)
+                if following is None:
+                    continue
+                os.close(here)
+                here = following
+                if name is not None and not self._enter(here, name):
+                    return False
         finally:
-            os.close(folder)
+            os.close(here)
         return True
 
-    def _count(self, entry: os.DirEntry[str], parts: tuple[str, ...]) -> None:
+    def _enter(self, here: int, name: str) -> bool:
+        """Count what is in a folder; False when that is enough."""
+        found = os.fstat(here)
+        if found.st_mode & _USABLE != _USABLE:
+            with suppress(PermissionError):  # it is another's
+                os.fchmod(here, stat.S_IMODE(found.st_mode) | _USABLE)
+        length = (self._above[-1].length if self._above else 0) + len(os.fsencode(name)) + 1
+        if length > _LONGEST_PATH:
+            return False
+        folder = _Folder(name, length, found)
+        self._above.append(folder)
+        with os.scandir(here) as entries:
+            for entry in entries:
+                self._count(entry, folder)
+                if self._enough():
+                    return False
+        return True
+
+    def _inside(self, here: int, name: str) -> int | None:
+        """The folder of this name; None when it is gone meanwhile, or no folder any more."""
+        try:
+            return _opened(name, here)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                return None
+            raise
+
+    def _back(self, here: int) -> int | None:
+        """The folder above; None at the top. A folder may have been moved: then what is above now is another
+        one, and the folder that the walk came from is looked for by its path."""
+        self._above.pop()
+        while self._above:
+            above = os.open("..", _FOLDER | os.O_CLOEXEC, dir_fd=here)
+            found = os.fstat(above)
+            if (found.st_dev, found.st_ino) == self._above[-1].identity:
+                return above
+            os.close(above)
+            try:
+                return self._open(self._root, [folder.name for folder in self._above[1:]], _FOLDER, 0)
+            except (FileNotFoundError, NotADirectoryError):
+                self._above.pop()  # that is gone too
+        return None
+
+    def _count(self, entry: os.DirEntry[str], folder: _Folder) -> None:
         try:
             found = entry.stat(follow_symlinks=False)
-        except OSError:
+        except FileNotFoundError:
             return
         if stat.S_ISDIR(found.st_mode):
-            self._folders.append((*parts, entry.name))
+            folder.left.append(entry.name)
         elif found.st_nlink > 1:
             if (found.st_dev, found.st_ino) in self._linked:
                 return
@@ -133,25 +204,22 @@ class _Walk:
     def _enough(self) -> bool:
         most = self._most
         over = most is not None and (self._bytes > most.bytes or self._files > most.files)
-        return over or time.monotonic() > self._until
+        return over or self._files > _MOST_FILES or time.monotonic() > self._until
 
 
-def _opened(opener: Opener, root: int, parts: Sequence[str]) -> int:
+def _opened(name: str, folder: int) -> int:
+    flags = _FOLDER | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        return opener(root, parts, _FOLDER, 0)
+        return os.open(name, flags, dir_fd=folder)
     except PermissionError:
-        _make_readable(opener, root, parts)
-        return opener(root, parts, _FOLDER, 0)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise FileNotFoundError(*error.args) from error
-        raise
+        _make_readable(name, folder)
+        return os.open(name, flags, dir_fd=folder)
 
 
-def _make_readable(opener: Opener, root: int, parts: Sequence[str]) -> None:
+def _make_readable(name: str, folder: int) -> None:
     """A command may have taken the server's own right to look into a folder."""
-    folder = opener(root, parts, os.O_PATH | os.O_DIRECTORY, 0)
+    inner = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
-        os.chmod(f"/proc/self/fd/{folder}", stat.S_IMODE(os.fstat(folder).st_mode) | 0o500)
+        os.chmod(f"/proc/self/fd/{inner}", stat.S_IMODE(os.fstat(inner).st_mode) | _USABLE)
     finally:
-        os.close(folder)
+        os.close(inner)

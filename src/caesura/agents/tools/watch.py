@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import os
 import signal
+import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -20,28 +21,36 @@ from caesura.agents.tools.size import Quota, Size, measure
 
 _PAUSE = 0.1
 _LONGEST_LOOK = 20.0
-#: A command may write again and again. What it deletes but keeps open is seen here alone.
+#: A command may write again and again.
 _WRITTEN = 4
+#: What a socket of Unix can hold at most, by the usual settings of the kernel. How much it holds is not told.
+_SOCKET = 416 * 1024
 _KIB = 1024
 
 
 class Allowed(NamedTuple):
+    """`crowded` is told the size of the workspace, and says whether the person's workspaces hold too much
+    together; `refuse` then gives the text for the model."""
+
     memory: int
     processes: int
     quota: Quota
+    crowded: Callable[[Size], bool] = lambda size: False
+    refuse: Callable[[], str] = str
 
 
 class Watch:
     """Of the tree below one process. `reason` says why the command was ended, for the model."""
 
     def __init__(self, pid: int, workspace: Path, before: Size, allowed: Allowed) -> None:
-        self._pid, self._workspace, self._allowed = pid, workspace, allowed
+        self._pid, self._workspace, self._before, self._allowed = pid, workspace, before, allowed
         # Who is over the quota already may still run a command that makes room. So may who has a workspace
         # that takes too long to measure: there no file can grow.
         self._most = Quota(max(allowed.quota.bytes, before.bytes), max(allowed.quota.files, before.files))
         self._handle = os.pidfd_open(pid)  # a number may be another's by the time it is killed
         self._over = threading.Event()
         self._next_measure = 0.0 if before.whole else math.inf
+        self._written, self._cancelled = _Total(), _Total()
         self.reason: str | None = None
 
     def follow(self) -> None:
@@ -68,10 +77,17 @@ class Watch:
         # The first two are bubblewrap's own.
         if sum(_threads(pid) for pid in tree) > allowed.processes + 2:
             return f"it had more than {allowed.processes} processes"
+        opened = _opened(tree)
+        sockets = _SOCKET * sum(stat.S_ISSOCK(found.st_mode) for found in opened)
         # A page that several share counts for each of them at first; the exact figure takes longer.
-        if sum(map(_held, tree)) > allowed.memory and sum(map(_share, tree)) > allowed.memory:
+        most = allowed.memory - sockets
+        if sum(map(_held, tree)) > most and sum(map(_share, tree)) > most:
             return f"it used more than {allowed.memory} bytes of memory"
-        if sum(map(_written, tree)) > _WRITTEN * allowed.quota.bytes:
+        if sum(map(_kept, opened)) > allowed.quota.bytes:
+            return f"it kept more than {allowed.quota.bytes} bytes in deleted files"
+        written = self._written.now({pid: _io(pid, "write_bytes:") for pid in tree})
+        cancelled = self._cancelled.now({pid: _io(pid, "cancelled_write_bytes:") for pid in tree})
+        if written - cancelled > _WRITTEN * allowed.quota.bytes:
             return f"it wrote more than {_WRITTEN * allowed.quota.bytes} bytes to the disk"
         return None
 
@@ -81,12 +97,36 @@ class Watch:
             return None
         size = measure(self._workspace, _LONGEST_LOOK, self._most)
         self._next_measure = time.monotonic() + 3 * (time.monotonic() - begun)
+        crowded = self._allowed.crowded(size)
         if size.exceeds(self._most):
             return (
                 f"the workspace held more than {self._allowed.quota.bytes} bytes"
                 f" or {self._allowed.quota.files} files"
             )
+        # A command that does not add to what is there may make room.
+        if crowded and (size.bytes > self._before.bytes or size.files > self._before.files):
+            return self._allowed.refuse()
         return None if size.whole else "the size of the workspace could not be measured"
+
+
+class _Total:
+    """The sum of a figure that only grows, over processes that end. What a process had goes over to one that
+    was there before, unless its parent ignores the end of its children: then it is kept here."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, int] = {}
+        self._lost = 0
+
+    def now(self, found: dict[int, int]) -> int:
+        ended = passed_on = 0
+        for pid, last in self._last.items():
+            if (figure := found.get(pid, 0)) < last:
+                ended += last
+            else:
+                passed_on += figure - last
+        self._lost += max(0, ended - passed_on)
+        self._last = found
+        return sum(found.values()) + self._lost
 
 
 def _tree(root: int) -> Iterator[int]:
@@ -118,9 +158,25 @@ def _share(pid: int) -> int:
     return _KIB * _sum(f"/proc/{pid}/smaps_rollup", "Pss_Anon:", "Pss_Shmem:")
 
 
-def _written(pid: int) -> int:
-    path = f"/proc/{pid}/io"
-    return _sum(path, "write_bytes:") - _sum(path, "cancelled_write_bytes:")
+def _io(pid: int, name: str) -> int:
+    return _sum(f"/proc/{pid}/io", name)
+
+
+def _opened(tree: Sequence[int]) -> list[os.stat_result]:
+    """What the processes have open, each file and socket once."""
+    found: dict[tuple[int, int], os.stat_result] = {}
+    for pid in tree:
+        with suppress(OSError):  # it has ended
+            for name in os.listdir(f"/proc/{pid}/fd"):
+                with suppress(OSError):  # it is closed
+                    item = os.stat(f"/proc/{pid}/fd/{name}")
+                    found[item.st_dev, item.st_ino] = item
+    return list(found.values())
+
+
+def _kept(found: os.stat_result) -> int:
+    """What a file takes of the disk that no folder has."""
+    return 512 * found.st_blocks if stat.S_ISREG(found.st_mode) and not found.st_nlink else 0
 
 
 def _sum(path: str, *names: str) -> int:

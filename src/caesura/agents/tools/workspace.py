@@ -16,7 +16,7 @@ from langchain_core.tools import ToolException
 
 from caesura.agents.tools import beneath
 from caesura.agents.tools.beneath import Opener
-from caesura.agents.tools.size import Meter
+from caesura.agents.tools.size import Meter, Take
 
 WRITE_LIMIT = 1024 * 1024
 READ_LIMIT = 256 * 1024
@@ -37,8 +37,14 @@ class Entry:
 
 
 class Workspace:
-    def __init__(self, root: Path, opener: Opener | None = None, meter: Meter | None = None) -> None:
-        self._root = root
+    def __init__(
+        self,
+        root: Path,
+        opener: Opener | None = None,
+        meter: Meter | None = None,
+        take: Take = lambda size: None,
+    ) -> None:
+        self._root, self._take = root, take
         self._open = opener or beneath.best()
         self._meter = meter or Meter()
 
@@ -60,7 +66,7 @@ class Workspace:
         *folders, name = file_parts(path)
         data = _encoded(content)
         with self._rooted(path) as root:
-            if fault := self._meter.fault(self._root, len(data)):
+            if fault := self._meter.fault(self._root, len(data), self._take):
                 raise WorkspaceError(fault)
             self._make(root, folders)
             with self._opened(root, folders, os.O_RDONLY | os.O_DIRECTORY) as folder:

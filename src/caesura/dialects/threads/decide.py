@@ -11,11 +11,11 @@ from caesura.core.interrupts import Answer, Interrupt
 Action = Literal["continue", "cancel", "answer"]
 
 
-def named(waiting: Sequence[Interrupt], shown: str | list[str] | None) -> Sequence[Interrupt]:
+def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequence[Interrupt]:
     """What of all that waits a decision is about: all of it, or what is listed. `InterruptPending` where the
     person was shown something else."""
-    if isinstance(shown, list):
-        if not {item.id for item in waiting}.issuperset(shown):
+    if isinstance(shown, set):
+        if not shown <= {item.id for item in waiting}:
             raise InterruptPending(tuple(waiting))
         return [item for item in waiting if item.id in shown]
     if shown is not None and shown != waiting[0].id:

@@ -144,13 +144,14 @@ async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, ne
     """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing. One that
     names no interrupt is refused within a second after another: nobody can have seen what it is about."""
     action, answers = _checked(new)
+    shown = _shown(new)
     with _own(user_id, thread_id):
         found = await here.service.conversations.status(user_id, thread_id)
     if found.turn is None or not found.pending:
         raise await _nothing(here, found.turn)
-    blind = new.interrupt_id is None
+    blind = shown is None
     try:
-        decided = decisions(named(found.pending, new.interrupt_id), action, answers)
+        decided = decisions(named(found.pending, shown), action, answers)
         answered = await here.service.turns.answer(user_id, decided, blind=blind)
     except BadAnswer as error:
         if blind and await here.service.inbox.just_decided(found.turn.num):
@@ -217,6 +218,15 @@ def _checked(new: wire.Resume) -> tuple[Action, list[str]]:
     if not isinstance(new.answers, list) or not all(isinstance(item, str) for item in new.answers):
         raise BadInput("answers must be a list of texts")
     return new.action, new.answers
+
+
+def _shown(new: wire.Resume) -> str | set[str] | None:
+    shown = new.interrupt_id
+    if shown is None or isinstance(shown, str):
+        return shown
+    if not isinstance(shown, list) or not shown or not all(isinstance(item, str) for item in shown):
+        raise BadInput("interrupt_id must be a text or a list of texts")
+    return set(shown)
 
 
 async def _segment(here: Context, turn: Turn, after: int, segment: int = 0) -> AsyncGenerator[bytes, None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Role
@@ -31,12 +31,21 @@ class Chat(BaseModel):
     )
 
 
+_SHOWN = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        {"type": "null"},
+    ]
+}
+
+
 class Resume(BaseModel):
-    """`action` and `answers` are checked by hand: the errors' texts are part of the API."""
+    """The members are checked by hand: the errors' texts are part of the API."""
 
     action: Any = Field(default=None, description="'continue', 'cancel' or 'answer'")
     answers: Any = Field(default=None, description="One text for each question, with action 'answer'")
-    interrupt_id: StrictStr | Annotated[list[StrictStr], Field(min_length=1)] | None = Field(
+    interrupt_id: Annotated[Any, WithJsonSchema(_SHOWN)] = Field(
         default=None,
         description="What the person was shown: the `interrupt_id` of the interrupt, or a list of those in "
         "its `data` to decide on these alone. Where something else waits now, nothing is decided",

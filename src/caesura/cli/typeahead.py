@@ -1,0 +1,53 @@
+"""Type-ahead: keys that were pressed before a question was drawn. They must not answer it."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+from typing import Any
+
+from caesura.cli import streams
+
+#: Nobody reads a question and answers it within so many seconds. Text that is pasted comes without such gaps.
+_QUIET = 0.3
+_DROPPED = "(what you typed before this question was dropped: answer now)"
+#: Where `tcgetattr` has the flags of lines and echo, and the special characters.
+_FLAGS, _CHARACTERS = 3, 6
+
+
+def drop() -> None:
+    """Wait until nothing was typed for a moment, drop what was typed until then, and tell the person if
+    anything was. A pipe is left alone: it was filled for all questions before the first one was asked."""
+    if streams.human() and _dropped(sys.stdin.fileno()):
+        print(_DROPPED, flush=True)
+
+
+def _dropped(terminal: int) -> int:
+    """How many bytes were dropped. An unfinished line can be seen only while each key is handed on."""
+    try:
+        before = termios.tcgetattr(terminal)
+        try:
+            termios.tcsetattr(terminal, termios.TCSANOW, _each_key(before))
+            return _drain(terminal)
+        finally:
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+    except (OSError, termios.error) as error:
+        raise EOFError("the terminal is gone") from error
+
+
+def _each_key(mode: list[Any]) -> list[Any]:
+    """Not shown, not gathered into lines, and reading does not wait. Ctrl-C stays what it is."""
+    changed = [*mode]
+    changed[_FLAGS] &= ~(termios.ICANON | termios.ECHO)
+    changed[_CHARACTERS] = [*mode[_CHARACTERS]]
+    changed[_CHARACTERS][termios.VMIN] = changed[_CHARACTERS][termios.VTIME] = 0
+    return changed
+
+
+def _drain(terminal: int) -> int:
+    count = 0
+    while select.select([terminal], [], [], _QUIET)[0] and (typed := os.read(terminal, 65_536)):
+        count += len(typed)
+    return count
