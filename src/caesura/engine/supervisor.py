@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
@@ -57,6 +58,8 @@ class Supervisor:
         self._nudged = asyncio.Event()
         self._stopping = threading.Event()
         self._ended = threading.Event()
+        #: When the heart beat last: storage that says nothing may hold it up.
+        self._beat_at = time.monotonic()
         self._heart: threading.Thread | None = None
         self._adopting: asyncio.Task[None] | None = None
 
@@ -101,7 +104,8 @@ class Supervisor:
     @property
     def alive(self) -> bool:
         """Whether leases are renewed and work is looked for."""
-        beats = self._heart is not None and self._heart.is_alive()
+        silent = time.monotonic() - self._beat_at
+        beats = self._heart is not None and self._heart.is_alive() and silent < self.lease_ms / 1000
         return beats and self._adopting is not None and not self._adopting.done()
 
     @property
@@ -254,6 +258,7 @@ class Supervisor:
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread of its own, so that a busy loop does not look like a dead process."""
         while not self._ended.wait(self.lease_ms / 3000):
+            self._beat_at = time.monotonic()
             jobs = dict(self._jobs)
             if not jobs:
                 continue

@@ -11,6 +11,9 @@ from caesura.core.errors import Unavailable
 from caesura.http.context import Here
 from caesura.http.errors import COMMON, documented
 
+#: Seconds in which the database must answer.
+_PATIENCE = 2.0
+
 router = APIRouter(tags=["health"])
 
 
@@ -33,5 +36,6 @@ async def ready(here: Here) -> Health:
         raise Unavailable("the server is shutting down")
     if not here.service.working:
         raise Unavailable("this process takes up no work")
-    await here.service.answering()
+    if not await here.service.answering(_PATIENCE):
+        raise Unavailable("the database does not answer")
     return Health()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -94,9 +95,17 @@ class Service:
         """Whether this process renews its leases and looks for work."""
         return self.engine.supervisor.alive
 
-    async def answering(self) -> None:
-        """`Unavailable` when the database does not answer."""
-        await self._database.read(interrupts.clock)
+    async def answering(self, within: float) -> bool:
+        """Whether the database answers in this time. Nobody waits longer, whatever becomes of the attempt."""
+        answered = asyncio.Event()
+        look = self.engine.supervisor.spawn(self._look(answered))
+        await asyncio.wait([look], timeout=within)
+        return answered.is_set()
+
+    async def _look(self, answered: asyncio.Event) -> None:
+        with suppress(CaesuraError):
+            await self._database.read(interrupts.clock)
+            answered.set()
 
     async def figures(self) -> Figures:
         """How much there is to do, over all processes; `Unavailable` when the database does not answer."""

@@ -26,6 +26,9 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     from alembic import command
 
     if connection.dialect.name == "postgresql":
+        # Another process may be at it, and it may take long.
+        connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     config = _config()
     _refuse_newer(connection, config)

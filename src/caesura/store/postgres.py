@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -20,9 +21,24 @@ _POOL = 10
 _WAIT = 5
 #: So often work is done again that was broken off by a deadlock.
 _DEADLOCKS = 3
-#: A process that is stopped or cut off in the middle of a transaction must not hold its rows for ever: those
-#: who want to take over its turns would wait as long. In milliseconds.
-_IDLE = 5_000
+#: Seconds for one attempt. A server that says nothing at all must not hold up this process for ever.
+_LIMIT = 10.0
+#: Milliseconds. A process that is stopped or cut off in the middle of a transaction must not hold its rows
+#: for ever: those who want to take over its turns would wait as long. Nor may a statement, or a wait for a lock.
+_SERVER_SIDE = {
+    "idle_in_transaction_session_timeout": 5_000,
+    "lock_timeout": 5_000,
+    "statement_timeout": 30_000,
+}
+#: The system gives up on a peer that confirms nothing.
+_NETWORK = {
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+}
+#: Connections for what runs write, and for the look for work.
+_LIGHT = 4
 
 
 class Postgres:
@@ -35,11 +51,13 @@ class Postgres:
         self,
         writing: AsyncEngine,
         reading: AsyncEngine,
+        lightly: AsyncEngine,
         blocking: Engine,
         after_commit: Callable[[], None],
     ) -> None:
-        """Readers have connections of their own: however many there are, what is written does not wait."""
-        self._writing, self._reading, self._blocking = writing, reading, blocking
+        """Readers have connections of their own: however many there are, what is written does not wait. So do
+        runs: requests that wait for one another's locks do not keep words from being written."""
+        self._writing, self._reading, self._lightly, self._blocking = writing, reading, lightly, blocking
         self._after_commit = after_commit
 
     @classmethod
@@ -50,16 +68,17 @@ class Postgres:
         target = make_url(url).set(drivername="postgresql+psycopg")
         options: dict[str, Any] = {
             "pool_timeout": _WAIT,
-            "connect_args": {"connect_timeout": _WAIT, "application_name": "caesura"},
+            "connect_args": {"connect_timeout": _WAIT, "application_name": "caesura", **_NETWORK},
         }
         writing = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
         reading = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
+        lightly = create_async_engine(target, pool_size=_LIGHT, max_overflow=0, **options)
         blocking = create_engine(target, pool_size=1, max_overflow=0, **options)
-        for made in (writing.sync_engine, reading.sync_engine, blocking):
+        for made in (writing.sync_engine, reading.sync_engine, lightly.sync_engine, blocking):
             event.listen(made, "connect", _bound)
-        database = cls(writing, reading, blocking, after_commit or _nothing)
+        database = cls(writing, reading, lightly, blocking, after_commit or _nothing)
         try:
-            await database.write(migrate.upgrade)
+            await database._write(writing, migrate.upgrade, None)
         except CaesuraError as error:
             await database.close()
             where = target.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
@@ -68,35 +87,36 @@ class Postgres:
 
     @property
     def engines(self) -> tuple[Engine, ...]:
-        return (self._writing.sync_engine, self._reading.sync_engine)
+        return (self._writing.sync_engine, self._reading.sync_engine, self._lightly.sync_engine)
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors():
-            async with self._reading.connect() as connection:
+            async with asyncio.timeout(_LIMIT), self._reading.connect() as connection:
                 await connection.execution_options(isolation_level="REPEATABLE READ")
                 return await connection.run_sync(lambda c: work(c, *args, **kwargs))
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with storage_errors():
-            result = await self._write(lambda connection: work(connection, *args, **kwargs))
-        self._after_commit()
-        return result
-
-    async def _write(self, work: Callable[[Connection], T]) -> T:
-        """Work that the database broke off to end a deadlock has done nothing: it is done again."""
-        for _ in range(_DEADLOCKS):
-            try:
-                async with self._writing.begin() as connection:
-                    return await connection.run_sync(work)
-            except OperationalError as error:
-                if not isinstance(error.orig, DeadlockDetected):
-                    raise
-        async with self._writing.begin() as connection:
-            return await connection.run_sync(work)
+        return await self._write(self._writing, lambda connection: work(connection, *args, **kwargs))
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         # Not lighter here: a commit that PostgreSQL could forget would be an event shown and then lost.
-        return await self.write(work, *args, **kwargs)
+        return await self._write(self._lightly, lambda connection: work(connection, *args, **kwargs))
+
+    async def _write(
+        self, engine: AsyncEngine, work: Callable[[Connection], T], limit: float | None = _LIMIT
+    ) -> T:
+        """Work that the database broke off to end a deadlock has done nothing: it is done again."""
+        with storage_errors():
+            for left in reversed(range(_DEADLOCKS + 1)):
+                try:
+                    async with asyncio.timeout(limit), engine.begin() as connection:
+                        result = await connection.run_sync(work)
+                    break
+                except OperationalError as error:
+                    if not left or not isinstance(error.orig, DeadlockDetected):
+                        raise
+        self._after_commit()
+        return result
 
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
         result = await self.write(work)
@@ -111,14 +131,15 @@ class Postgres:
             return work(connection, *args, **kwargs)
 
     async def close(self) -> None:
-        await self._writing.dispose()
-        await self._reading.dispose()
+        for engine in (self._writing, self._reading, self._lightly):
+            await engine.dispose()
         self._blocking.dispose()
 
 
 def _bound(connection: Any, _: object) -> None:
     with closing(connection.cursor()) as cursor:
-        cursor.execute(f"SET idle_in_transaction_session_timeout = {_IDLE}")
+        for name, milliseconds in _SERVER_SIDE.items():
+            cursor.execute(f"SET {name} = {milliseconds}")
     connection.commit()
 
 
