@@ -24,7 +24,7 @@ _DEADLOCKS = 3
 #: Seconds for one attempt. A server that says nothing at all must not hold up this process for ever.
 _LIMIT = 10.0
 #: Milliseconds. A process that is stopped or cut off in the middle of a transaction must not hold its rows
-#: for ever: those who want to take over its turns would wait as long. Nor may a statement, or a wait for a lock.
+#: for ever: those who want to take over its turns would wait as long. Nor may a statement or a lock's wait.
 _SERVER_SIDE = {
     "idle_in_transaction_session_timeout": 5_000,
     "lock_timeout": 5_000,

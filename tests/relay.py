@@ -1,0 +1,60 @@
+"""A relay between a client and a server, which can fall silent: connections stay, nothing comes through."""
+
+import asyncio
+import threading
+from types import TracebackType
+from typing import Self
+
+
+class Relay:
+    """Listens on a free loopback port and passes everything on to `port`, until `silence` is called."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._passing = True
+        self._writers: list[asyncio.StreamWriter] = []
+        self._ready, self._over = threading.Event(), asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="relay")
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait(30)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(30)
+
+    def silence(self) -> None:
+        self._passing = False
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        async with await asyncio.start_server(self._relay, "127.0.0.1", 0) as server:
+            self.port = server.sockets[0].getsockname()[1]
+            self._ready.set()
+            await self._over.wait()
+            for writer in self._writers:
+                writer.transport.abort()
+        await asyncio.sleep(0)
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
+        if not self._passing:
+            await self._over.wait()
+            return
+        inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._target)
+        self._writers.append(inner_writer)
+        await asyncio.gather(
+            self._pass(reader, inner_writer), self._pass(inner_reader, writer), return_exceptions=True
+        )
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            if self._passing:
+                writer.write(data)
+        writer.close()
