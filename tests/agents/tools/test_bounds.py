@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import tempfile
 import threading
 import tracemalloc
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +29,7 @@ from caesura.agents.tools.workspace import Workspace, WorkspaceError
 from tests.programs import needs
 
 BWRAP = needs("bwrap")
+NOBODY = 65_534
 MIB = 1024 * 1024
 
 
@@ -263,15 +267,30 @@ def test_folders_that_are_moved_while_they_are_measured_do_no_harm(
     assert (found.files, found.whole) == (6, True)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+@contextmanager
+def plain_user(folder: Path) -> Iterator[None]:
+    """As somebody whom this folder belongs to, and who is not root: root may look into every folder."""
+    before = os.geteuid()
+    if before == 0:
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
-def test_files_in_a_folder_without_rights_are_counted(tmp_path: Path, mode: int) -> None:
-    folder = tmp_path / "closed"
-    folder.mkdir()
-    (folder / "file").write_bytes(b"x" * 10_000)
-    folder.chmod(mode)
-    found = measure(tmp_path)
-    assert (found.files, found.whole) == (2, True)
+def test_files_in_a_folder_without_rights_are_counted(mode: int) -> None:
+    # Not in pytest's folder, which is root's alone.
+    with tempfile.TemporaryDirectory() as name, plain_user(Path(name)):
+        folder = Path(name) / "closed"
+        folder.mkdir()
+        (folder / "file").write_bytes(b"x" * 10_000)
+        folder.chmod(mode)
+        found = measure(Path(name))
+        assert (found.files, found.whole) == (2, True)
+        folder.chmod(0o700)
 
 
 # --- people who use files at once
