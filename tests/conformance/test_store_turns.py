@@ -361,3 +361,17 @@ async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(dat
     found = await database.read(plans)
     assert len(found) == len(leases._LOOKS)
     assert all("USING" in detail and "INDEX" in detail for detail in found), found
+
+
+async def test_an_owner_does_not_take_from_itself_what_it_is_busy_with(database: Database) -> None:
+    busy, dead = await make_turn(database, lease_ms=-1), await make_turn(database, lease_ms=-1)
+    claimed = await database.write(leases.claim_some, "node-1", LEASE, 10, {busy.num})
+    assert [turn.num for turn in claimed] == [dead.num]
+
+
+async def test_readers_who_leave_stop_no_turn_that_waits_for_a_person(database: Database) -> None:
+    turn = await make_turn(database)
+    assert await database.write(turns.request_stop, turn.num, "disconnect")
+    await change_turn(database, turn, status="waiting", stop_requested=None)
+    assert not await database.write(turns.request_stop, turn.num, "disconnect")
+    assert await database.write(turns.request_stop, turn.num, "user")

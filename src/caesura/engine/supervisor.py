@@ -235,7 +235,7 @@ class Supervisor:
                     alone = False
                 if most:
                     found = await self._database.write_lightly(
-                        leases.claim_some, self.owner, self.lease_ms, most
+                        leases.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
                     )
             except CaesuraError as error:
                 logger.warning("cannot look for work: %s", error)

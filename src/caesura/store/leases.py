@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func, or_, select, update
@@ -30,16 +30,19 @@ def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn |
     return made(row) if row else None
 
 
-def claim_some(connection: Connection, owner: str, lease_ms: int, limit: int) -> list[Turn]:
+def claim_some(
+    connection: Connection, owner: str, lease_ms: int, limit: int, busy: Collection[int] = ()
+) -> list[Turn]:
     """Take over what somebody must work on: what a dead owner has left, what waits beyond its time or is to
-    be stopped, then what is queued. Of the queue each person's oldest first, then each one's next."""
+    be stopped, then what is queued. Of the queue each person's oldest first, then each one's next. Not what
+    the owner is `busy` with: it slept, or the clock was set, and its lease is renewed soon."""
     numbers: dict[int, None] = {}
     for statement in _LOOKS:
-        found = connection.execute(statement, {"limit": limit - len(numbers)})
-        numbers |= {row.num: None for row in found}
+        found = connection.execute(statement, {"limit": limit - len(numbers) + len(busy)})
+        numbers |= {row.num: None for row in found if row.num not in busy}
         if len(numbers) >= limit:
             break
-    return _claim(connection, list(numbers), owner, lease_ms) if numbers else []
+    return _claim(connection, list(numbers)[:limit], owner, lease_ms) if numbers else []
 
 
 def orphan(connection: Connection, owner: str) -> None:

@@ -25,7 +25,7 @@ from caesura.core import messages as msg
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.store import conversations, interrupts, shares
 from caesura.store.prepared import Prepared
-from caesura.store.schema import QUEUED, events, live, now_ms, turns
+from caesura.store.schema import QUEUED, events, live, now_ms, running, turns
 from caesura.store.shares import Share
 
 Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
@@ -303,8 +303,10 @@ def count_queued(connection: Connection) -> int:
 
 
 def request_stop(connection: Connection, num: int, reason: str) -> bool:
-    """Ask whoever runs this turn to stop it; false when it is not live."""
-    statement = update(turns).where(turns.c.num == num, live(turns)).values(stop_requested=reason)
+    """Ask whoever runs this turn to stop it; false when it is not live. A turn that waits for a person is not
+    stopped because its readers have left."""
+    which = running(turns) if reason == "disconnect" else live(turns)
+    statement = update(turns).where(turns.c.num == num, which).values(stop_requested=reason)
     return connection.execute(statement).rowcount == 1
 
 
