@@ -9,8 +9,10 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.errors import NothingPending
 from caesura.core.interrupts import Answer
-from caesura.store import interrupts
-from tests.engine.world import NO, World, roles
+from caesura.engine.run import Run
+from caesura.engine.runner import Runner
+from caesura.store import interrupts, leases
+from tests.engine.world import NO, PATIENCE, World, roles
 from tests.openai_server import Call, Say
 
 SPEC = "tools: [note]\ninterrupt: {enabled: true}"
@@ -132,3 +134,29 @@ async def test_a_question_with_time_left_is_answered_after_an_engine_was_away(wo
     world.engine = world.new_engine()
     world.engine.start()
     assert (await world.segment(said.turn)).finished
+
+
+async def test_an_expired_question_stays_expired_after_a_crash_while_it_is_closed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.agent("tools: []\ninterrupt: {enabled: true, timeout_seconds: 1}")
+    world.desk.script(Say("Are you sure?"))
+    said = await world.say("go")
+    (asked,) = said.interrupts
+
+    async def never(self: Runner, run: Run) -> None:
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Runner, "_closed", never)
+        async with asyncio.timeout(PATIENCE):
+            while (await world.row(said.turn)).status != "running":  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        for job in list(world.engine.supervisor._jobs.values()):
+            job.task.cancel()  # as if the process had died here
+        await world.engine.supervisor.join(said.turn.num)
+    await world.database.write(leases.orphan, "somebody else")
+    closed = await world.segment(said.turn)
+    assert closed.outcome == ev.Stopped("timeout")
+    (row,) = await world.database.read(interrupts.of, said.turn.num)
+    assert (row.interrupt.id, row.status) == (asked.id, "expired")
