@@ -351,10 +351,9 @@ async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(dat
     def plans(connection: Connection) -> list[str]:
         found: list[str] = []
         for statement in leases._LOOKS:
-            made = statement.params(limit=1).compile(
-                dialect=connection.dialect, compile_kwargs={"literal_binds": True}
-            )
-            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {made}")
+            made = statement.compile(dialect=connection.dialect)
+            values = [1 if name == "limit" else made.params[name] for name in made.positiontup or ()]
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {made}", tuple(values))
             found += [row.detail for row in plan if " turns" in row.detail]
         return found
 
