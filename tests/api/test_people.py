@@ -1,5 +1,7 @@
 """Registering, logging in, tickets, and the one-person mode."""
 
+import asyncio
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -200,3 +202,21 @@ def test_the_secret_is_kept_for_the_next_start(tmp_path: Path) -> None:
     with Served(tmp_path, secret=None) as server, server.client(None) as client:
         response = client.get("/api/v2/me", headers={"Authorization": f"Bearer {token}"})
         assert response.status_code == 200
+
+
+def test_a_log_in_needs_no_thread_that_models_and_tools_may_hold(server: Served) -> None:
+    server.token("alice")
+    held = threading.Event()
+
+    async def hold() -> None:
+        loop = asyncio.get_running_loop()
+        for _ in range(64):
+            loop.run_in_executor(None, held.wait, 60)
+
+    server.call(hold())
+    try:
+        with server.client(None) as nobody:
+            found = nobody.post("/api/auth/login", json={"username": "alice", "password": PASSWORD})
+        assert found.status_code == 200
+    finally:
+        held.set()

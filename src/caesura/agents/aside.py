@@ -1,4 +1,4 @@
-"""A thread of our own for work that is too long for the event loop.
+"""Threads of our own for work that is too long for the event loop.
 
 Not asyncio's default executor: tools wait there for disks and commands, and all of its threads may be taken.
 """
@@ -18,10 +18,10 @@ T = TypeVar("T")
 
 
 class Aside:
-    """The thread begins with the first work and waits for more."""
+    """A thread begins with the first work and waits for more."""
 
-    def __init__(self, name: str) -> None:
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
+    def __init__(self, name: str, threads: int = 1) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()

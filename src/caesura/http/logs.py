@@ -23,7 +23,7 @@ def configure(level: str, form: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for noisy in ("uvicorn.error", "httpx", "httpcore", "alembic"):
+    for noisy in ("uvicorn.error", "httpx", "httpx2", "httpcore", "alembic"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Literal, ParamSpec, TypeVar
 
@@ -10,6 +9,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection
 
+from caesura.agents.aside import Aside
 from caesura.core import ids
 from caesura.core.errors import BadInput, Forbidden, TooManyRequests, Unauthenticated
 from caesura.store import invites, users
@@ -41,8 +41,9 @@ class People:
     ) -> None:
         self._database, self._registration = database, registration
         self._hasher = hasher or PasswordHasher()
-        # As many hashes at once as leave the machine alive: each takes 64 MiB.
-        self._gate = asyncio.Semaphore(2)
+        # As many hashes at once as leave the machine alive: each takes 64 MiB. In threads of their own, since
+        # models and tools of an operator may hold all others.
+        self._hashing = Aside("caesura-hash", 2)
         self._queue = 0
         self._nobody: str | None = None
 
@@ -115,8 +116,7 @@ class People:
             raise TooManyRequests(message="too many people log in at once")
         self._queue += 1
         try:
-            async with self._gate:
-                return await asyncio.to_thread(work, *args, **kwargs)
+            return await self._hashing.run(work, *args, **kwargs)
         finally:
             self._queue -= 1
 

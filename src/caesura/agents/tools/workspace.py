@@ -184,6 +184,7 @@ def _replace(root: int, folder: int, name: str, data: bytes, mode: int) -> None:
         finally:
             os.close(file)
         os.rename(unfinished, name, src_dir_fd=root, dst_dir_fd=folder)
+        os.fsync(folder)
     except BaseException:
         with suppress(OSError):
             os.unlink(unfinished, dir_fd=root)
