@@ -81,6 +81,7 @@ def serve(
     on_disconnect: Annotated[str | None, _flag("stop or continue, when all readers have left")] = None,
     default_page_size: Annotated[str | None, _flag("Items of a page (20)")] = None,
     max_page_size: Annotated[str | None, _flag("Items of the largest page (100)")] = None,
+    runs: Annotated[str | None, _flag("Turns that this process works on at once (500)")] = None,
     lease: Annotated[str | None, _flag("Seconds before others take a silent server's turns (15)")] = None,
     drain: Annotated[str | None, _flag("Seconds that runs get to end when the server stops (5)")] = None,
     sandboxes: Annotated[str | None, _flag("Commands that run at once (as many as cores)")] = None,
