@@ -56,7 +56,6 @@ class Ending:
         if not isinstance(outcome, ev.Interrupted):
             self._history.extend(turn, run.history, messages)
         if title is not None and not titled:
-            run.spoke.set()
             await self._wait_for(title, run)
             released = ev.SegmentEnded()
             await run.record(released, also=lambda c: _release(c, turn))

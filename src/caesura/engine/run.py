@@ -95,15 +95,11 @@ class Run:
     began: float = field(default_factory=time.monotonic)
     #: Bytes of the turn's log so far, about.
     logged: int = 0
-    #: The first words of the answer are on their way, or none will come.
-    spoke: asyncio.Event = field(default_factory=asyncio.Event)
     _reserved: set[str] = field(default_factory=set)
 
     def say(self, event: ev.Event, *, soon: bool = True) -> None:
         """Append without waiting; readers see it as soon as it is on disk."""
         self.stream.put(event, soon=soon)
-        if type(event) is ev.TextDelta and not self.spoke.is_set():
-            self.spoke.set()
         self._apply((event,))
         self.bound()
 

@@ -23,8 +23,7 @@ TRIES = 3
 async def make(run: Run, database: Database) -> None:
     """Title the conversation, if it has none. Whatever goes wrong is written down and harms nothing."""
     try:
-        await run.spoke.wait()  # the answer's first words come before everything else
-        if run.turn.ordinal > 1 or run.cause != "start":
+        if run.turn.ordinal > 1:
             known = await database.read(conversations.find, run.turn.conversation_id)
             if known.title is not None:
                 return
