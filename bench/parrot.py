@@ -1,4 +1,4 @@
-"""A model that costs nothing: it says as many words as it is told to, at the pace it is told to."""
+"""A model that costs little: it says as many words as it is told to, at the pace it is told to."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 WORDS = tuple(f"w{number:03} " for number in range(100))
+_TITLE = 4
 
 
 class Parrot(BaseChatModel):
@@ -27,7 +28,12 @@ class Parrot(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=AIMessage("A title"))])
+        raise NotImplementedError("only asked in the loop")
+
+    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        """A title has its price: a few words, at the same pace as all others."""
+        words = [chunk.text async for chunk in self._words(_TITLE)]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("".join(words)))])
 
     async def _astream(
         self, messages: list[BaseMessage], *args: Any, **kwargs: Any
@@ -36,8 +42,10 @@ class Parrot(BaseChatModel):
             call: Any = {"name": "list_files", "args": '{"path": "."}', "id": "c1", "index": 0}
             yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[call]))
             return
-        for number in range(self.tokens):
-            # A network would give others their turn now and then.
-            if self.delay or number % 8 == 0:
-                await asyncio.sleep(self.delay)
+        async for chunk in self._words(self.tokens):
+            yield chunk
+
+    async def _words(self, count: int) -> AsyncIterator[ChatGenerationChunk]:
+        for number in range(count):
+            await asyncio.sleep(self.delay)  # as for a network, which lets others work before every word
             yield ChatGenerationChunk(message=AIMessageChunk(content=WORDS[number % 100]))

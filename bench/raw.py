@@ -22,8 +22,7 @@ async def stream(request: Request) -> StreamingResponse:
 
 async def _frames(tokens: int, delay: float) -> AsyncIterator[bytes]:
     for number in range(tokens):
-        if delay or number % 8 == 0:
-            await asyncio.sleep(delay)
+        await asyncio.sleep(delay)
         word = WORDS[number % 100].encode()
         yield b'id: %d\nevent: messages/partial\ndata: {"content":"%b"}\n\n' % (number, word)
 

@@ -17,6 +17,8 @@ from caesura.store.open import open_database
 PAGE = 20
 #: The same within noise.
 SAME = 1.5
+#: So many are made in one transaction, which may take only so long.
+_STEP = 50_000
 
 
 def run(quick: bool) -> Iterator[Table]:
@@ -33,7 +35,7 @@ async def _measure(where: str, url: str, quick: bool) -> Table:
     many, all_ = (20_000, 100_000) if quick else (100_000, 1_000_000)
     people = {"few": 100, "some": 10_000, "many": many, "rest": all_ - many - 10_100}
     for name, count in people.items():
-        await database.write(_fill, name, count)
+        await fill(database, name, count)
     if database.shared:
         await database.write(_analyze)
     few = await _page(database, "few", 0)
@@ -61,21 +63,30 @@ async def _page(database: Database, name: str, place: int) -> float:
     return statistics.median(times)
 
 
-def _fill(connection: Connection, name: str, count: int) -> None:
+async def fill(database: Database, name: str, count: int) -> None:
     """A person with so many conversations, a millisecond apart, the newest first."""
+    await database.write(_register, name, count)
+    for start in range(0, count, _STEP):
+        await database.write(_fill, name, start, min(start + _STEP, count))
+
+
+def _register(connection: Connection, name: str, count: int) -> None:
     person = {"id": name, "password_hash": "", "conversation_count": count, "created_at": 0}
     connection.execute(insert(schema.users).values(**person))
+
+
+def _fill(connection: Connection, name: str, start: int, end: int) -> None:
     series = (
-        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :count)"
+        "WITH RECURSIVE n(i) AS (SELECT :start UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :end)"
         if connection.dialect.name == "sqlite"
-        else "WITH n(i) AS (SELECT generate_series(0, :count - 1))"
+        else "WITH n(i) AS (SELECT generate_series(CAST(:start AS int), :end - 1))"
     )
     made = "1700000000000 - i"
     statement = (
         f"{series} INSERT INTO conversations (id, user_id, agent, title, turn_count, created_at, updated_at)"
         f" SELECT '{name}-' || i, '{name}', 'demo', 'Conversation ' || i, 0, {made}, {made} FROM n"
     )
-    connection.execute(text(statement), {"count": count})
+    connection.execute(text(statement), {"start": start, "end": end})
 
 
 def _analyze(connection: Connection) -> None:

@@ -141,7 +141,7 @@ async def _pages(quick: bool) -> Table:
     times = 50 if quick else 200
     async with _served() as (app, database):
         for name, count in people.items():
-            await database.write(store._fill, name, count)
+            await store.fill(database, name, count)
         few = await _milliseconds(times, lambda: _get(app, "few", "/api/sessions"))
         for what, page in (("the first", 1), ("in the middle", 250), ("the last", 500)):
             url = f"/api/sessions?page={page}"
