@@ -1,13 +1,11 @@
 """Conversations, on every backend."""
 
 import asyncio
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import Connection, event, update
 
 from caesura.core.errors import BadInput, Conflict, NoConversation, NotFound, Unauthenticated
 from caesura.core.interrupts import Answer, Interrupt
@@ -15,6 +13,7 @@ from caesura.core.messages import Message
 from caesura.store import conversations, interrupts, schema, turns
 from caesura.store.conversations import Order
 from caesura.store.database import Database
+from caesura.store.prepared import driver
 from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
 
 
@@ -137,16 +136,12 @@ async def test_a_page_is_one_query_however_long(database: Database) -> None:
         await make_turn(database, item.id)
     for limit in (1, 3):
         for after in (None, (3, "zzz")):
-            with _statements(database) as seen:
-                await database.read(conversations.page, "alice", limit, after=after)
-            assert len(seen) == 1
+            assert await _statements(database, conversations.page, "alice", limit, after=after) == 1
 
 
 async def test_reading_one_conversation_is_one_query(database: Database) -> None:
     conversation_id = await make_conversation(database, await make_user(database, "alice"))
-    with _statements(database) as seen:
-        await database.read(conversations.get, conversation_id, "alice")
-    assert len(seen) == 1
+    assert await _statements(database, conversations.get, conversation_id, "alice") == 1
 
 
 async def test_a_page_says_what_runs_and_what_waits_and_how_long_each_is(database: Database) -> None:
@@ -264,23 +259,21 @@ async def _make_aged(database: Database, ages: list[int]) -> None:
     await database.write(age_all)
 
 
-@contextmanager
-def _statements(database: Database) -> Iterator[list[str]]:
-    """What is sent to the database meanwhile, but for transactions and settings."""
+async def _statements(database: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> int:
+    """How many statements the work sends to the database."""
     seen: list[str] = []
 
     def note(_: Any, __: Any, statement: str, *rest: Any) -> None:
-        if statement.startswith(("SELECT", "INSERT", "UPDATE", "DELETE")):
-            seen.append(statement)
+        seen.append(statement)
 
-    def trace(driver: sqlite3.Connection, *_: Any) -> None:
-        driver.set_trace_callback(lambda statement: note(None, None, statement))
+    def traced(connection: Connection) -> None:
+        if database.shared:
+            event.listen(connection, "before_cursor_execute", note)
+        else:
+            driver(connection).set_trace_callback(lambda statement: note(None, None, statement))
+        work(connection, *args, **kwargs)
+        if not database.shared:
+            driver(connection).set_trace_callback(None)
 
-    told: tuple[str, Any] = ("before_cursor_execute", note) if database.shared else ("checkout", trace)
-    for engine in database.engines:
-        event.listen(engine, *told)
-    try:
-        yield seen
-    finally:
-        for engine in database.engines:
-            event.remove(engine, *told)
+    await database.read(traced)
+    return len(seen)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection
 
 from caesura.core.errors import BadInput, CaesuraError, StartupError, Unavailable
 from caesura.settings import Settings
@@ -129,9 +129,9 @@ async def test_a_disk_that_fills_up_within_a_group_leaves_nothing_half_written(d
     assert len(await _names(database)) == 20
 
 
-async def test_what_waits_is_committed_together_and_who_fails_fails_alone(database: Sqlite) -> None:
+async def test_what_waits_is_committed_together_and_who_fails_fails_alone(tmp_path: Path) -> None:
     commits: list[int] = []
-    event.listen(database.engines[0], "commit", lambda connection: commits.append(1))
+    database = Sqlite(tmp_path / "caesura.db", after_commit=lambda: commits.append(1))
 
     def fail(connection: Connection) -> None:
         users.create(connection, "failed", "hash")
@@ -149,6 +149,7 @@ async def test_what_waits_is_committed_together_and_who_fails_fails_alone(databa
     assert [type(outcome).__name__ for outcome in outcomes[10:]] == ["UsernameTaken", "UsernameTaken"]
     assert await _names(database) == sorted(f"user-{number}" for number in range(10))
     assert len(commits) == 2  # of what held it up, and of all that waited
+    await database.close()
 
 
 async def test_the_commit_is_announced_before_anyone_is_told(tmp_path: Path) -> None:

@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import migrate
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 from caesura.store.disk import Disk
-from caesura.store.prepared import driver, savepoint
+from caesura.store.prepared import driver, run, savepoint
 
 _READERS = 4
 _GROUP = 512
@@ -40,9 +41,13 @@ _PRAGMAS = (
 )
 
 
+#: Called in the writer's thread with what a unit gave, or why it failed.
+_Tell = Callable[[Any, Exception | None], None]
+
+
 class _Unit(NamedTuple):
     work: Callable[[Connection], Any]
-    done: Future[Any]
+    tell: _Tell
     durable: bool
     committed: Callable[[Any], None] | None = None
 
@@ -70,11 +75,14 @@ class Sqlite:
         self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
-        self._writing = _engine(path, "BEGIN IMMEDIATE", busy_timeout, readers=0)
-        self._reading = _engine(path, "BEGIN", busy_timeout, readers=_READERS)
+        self._writing = _engine(path, busy_timeout, readers=0)
+        self._reading = _engine(path, busy_timeout, readers=_READERS)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="caesura-read")
+        self._own = threading.local()
+        self._kept: list[Connection] = []
         try:
             with storage_errors(), self._writing.begin() as connection:
+                run(connection, "BEGIN IMMEDIATE")
                 if self._lock is not None:
                     migrate.upgrade(connection)
                 else:
@@ -100,10 +108,10 @@ class Sqlite:
         return await loop.run_in_executor(self._readers, lambda: self._read(work, *args, **kwargs))
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.wrap_future(self._submit(True, lambda c: work(c, *args, **kwargs)))
+        return await self._write(True, lambda c: work(c, *args, **kwargs))
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.wrap_future(self._submit(False, lambda c: work(c, *args, **kwargs)))
+        return await self._write(False, lambda c: work(c, *args, **kwargs))
 
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
         loop = asyncio.get_running_loop()
@@ -112,18 +120,19 @@ class Sqlite:
             with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
                 loop.call_soon_threadsafe(committed, result)
 
-        return await asyncio.wrap_future(self._submit(True, work, tell))
+        return await self._write(True, work, tell)
 
     async def harden(self) -> None:
-        done: Future[None] = Future()
-        done.set_running_or_notify_cancel()
+        done, tell = _answer()
         with self._closing:
             self._refuse_closed()
-            self._disk.settle(lambda error: _tell(done, None, error))
-        await asyncio.wrap_future(done)
+            self._disk.settle(lambda error: tell(None, error))
+        await done
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._submit(False, lambda c: work(c, *args, **kwargs)).result()
+        done: Future[T] = Future()
+        self._submit(_Unit(lambda c: work(c, *args, **kwargs), partial(_settle, done), False))
+        return done.result()
 
     async def close(self) -> None:
         with self._closing:
@@ -136,24 +145,52 @@ class Sqlite:
         self._readers.shutdown()
         self._release()
 
-    def _submit(
+    async def _write(
         self, durable: bool, work: Callable[[Connection], T], committed: Callable[[T], Any] | None = None
-    ) -> Future[T]:
-        done: Future[T] = Future()
-        # Once it is queued it will run: a caller that goes away must not make the outcome unknown.
-        done.set_running_or_notify_cancel()
+    ) -> T:
+        """Once it is queued it will run: a caller that goes away changes nothing."""
+        done, tell = _answer()
+        self._submit(_Unit(work, tell, durable, committed))
+        result: T = await done
+        return result
+
+    def _submit(self, unit: _Unit) -> None:
         with self._closing:
             self._refuse_closed()
-            self._units.put(_Unit(work, done, durable, committed))
-        return done
+            self._units.put(unit)
 
     def _refuse_closed(self) -> None:
         if self._closed or not self._writer.is_alive():
             raise Unavailable("the database is closed")
 
     def _read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with storage_errors(), self._reading.connect() as connection, connection.begin():
-            return work(connection, *args, **kwargs)
+        """Each thread keeps its connection, and begins and ends the transaction itself: SQLAlchemy would take
+        longer for that than SQLite for the work."""
+        with storage_errors():
+            connection = self._reader()
+            try:
+                run(connection, "BEGIN")
+                result = work(connection, *args, **kwargs)
+                run(connection, "COMMIT")
+            except BaseException:
+                self._break_off(connection)
+                raise
+            return result
+
+    def _reader(self) -> Connection:
+        found: Connection | None = getattr(self._own, "connection", None)
+        if found is None:
+            found = self._own.connection = self._reading.connect()
+            self._kept.append(found)
+        return found
+
+    def _break_off(self, connection: Connection) -> None:
+        try:
+            run(connection, "ROLLBACK")
+        except DBAPIError:
+            self._own.connection = None
+            self._kept.remove(connection)
+            connection.close()
 
     def _write_all(self) -> None:
         while True:
@@ -180,22 +217,26 @@ class Sqlite:
             if unit.committed is not None and failure is None:
                 unit.committed(result)
             if unit.durable and failure is None:
-                self._disk.settle(partial(_tell, unit.done, result))
+                self._disk.settle(partial(unit.tell, result))
             else:
-                _tell(unit.done, result, failure)
+                unit.tell(result, failure)
 
     def _commit_all(self, group: list[_Unit]) -> list[tuple[Any, Exception | None]]:
         if self._connection is None:
             self._connection = self._writing.connect()
         try:
-            with self._connection.begin():
-                return [_run(self._connection, unit, alone=len(group) == 1) for unit in group]
+            run(self._connection, "BEGIN IMMEDIATE")
+            outcomes = [_run(self._connection, unit, alone=len(group) == 1) for unit in group]
+            run(self._connection, "COMMIT")
         except BaseException:
             self._connection.close()
             self._connection = None
             raise
+        return outcomes
 
     def _release(self) -> None:
+        for connection in self._kept:
+            connection.close()
         self._writing.dispose()
         self._reading.dispose()
         if self._lock is not None:
@@ -215,14 +256,29 @@ def _run(connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Excepti
         return None, mapped(error)
 
 
-def _tell(done: Future[Any], result: Any, error: Exception | None) -> None:
+def _answer() -> tuple[asyncio.Future[Any], _Tell]:
+    """A future of the running loop, and how to settle it from another thread."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def tell(result: Any, error: Exception | None) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            loop.call_soon_threadsafe(_settle, done, result, error)
+
+    return done, tell
+
+
+def _settle(done: asyncio.Future[Any] | Future[Any], result: Any, error: Exception | None) -> None:
+    if done.done():
+        return  # whoever asked has gone away
     if error is None:
         done.set_result(result)
     else:
         done.set_exception(error)
 
 
-def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine:
+def _engine(path: Path, busy_timeout: float, readers: int) -> Engine:
+    """Transactions begin and end by statements of ours, not by SQLAlchemy's."""
     pool = {"poolclass": QueuePool, "pool_size": readers} if readers else {"poolclass": StaticPool}
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
@@ -235,10 +291,6 @@ def _engine(path: Path, begin: str, busy_timeout: float, readers: int) -> Engine
         connection.isolation_level = None
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def _begun(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
 
     return engine
 
