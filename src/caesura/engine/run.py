@@ -100,8 +100,10 @@ class Run:
     def say(self, event: ev.Event, *, soon: bool = True) -> None:
         """Append without waiting; readers see it as soon as it is on disk."""
         self.stream.put(event, soon=soon)
-        self._apply((event,))
-        self.bound()
+        self.transcript.apply(event)
+        self.logged += codec.size(event)
+        if self.logged > self.limits.log:
+            self.bound()
 
     def note(self, *events: ev.Event, also: Also, soon: bool = True) -> None:
         """Append, with rows that belong to it, without waiting. If it fails, all that follows fails."""

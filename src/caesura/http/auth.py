@@ -94,25 +94,29 @@ class Gate:
                 stream.abort()
 
 
-async def entered(
-    request: Request, here: Here, token: Annotated[str | None, Security(_bearer)] = None
-) -> Access:
-    return _entered(request, await here.gate.enter(request, token))
+# None of these depends on another: each level would cost every request as much again.
+
+Bearer = Annotated[str | None, Security(_bearer)]
+
+
+async def entered(request: Request, here: Here, token: Bearer = None) -> Access:
+    access = _entered(request, await here.gate.enter(request, token))
+    await here.limits.requests(access.user_id)
+    return access
 
 
 #: What the person who asks was let in with.
 Entered = Annotated[Access, Depends(entered)]
 
 
-async def current_user(here: Here, access: Entered) -> str:
-    await here.limits.requests(access.user_id)
-    return access.user_id
+async def current_user(request: Request, here: Here, token: Bearer = None) -> str:
+    return (await entered(request, here, token)).user_id
 
 
 async def stream_user(
     request: Request,
     here: Here,
-    token: Annotated[str | None, Security(_bearer)] = None,
+    token: Bearer = None,
     ticket: Annotated[str | None, Query(description="From `POST /api/v2/stream-ticket`")] = None,
 ) -> AsyncIterator[str]:
     if token is None and ticket is not None:
@@ -131,14 +135,14 @@ def _entered(request: Request, access: Access) -> Access:
     return access
 
 
-async def running_user(here: Here, user_id: Annotated[str, Depends(current_user)]) -> str:
+async def running_user(request: Request, here: Here, token: Bearer = None) -> str:
+    user_id = await current_user(request, here, token)
     await here.limits.runs(user_id)
     return user_id
 
 
-async def running_stream_user(
-    here: Here, user_id: Annotated[str, Depends(running_user)]
-) -> AsyncIterator[str]:
+async def running_stream_user(request: Request, here: Here, token: Bearer = None) -> AsyncIterator[str]:
+    user_id = await running_user(request, here, token)
     with here.streams.room(user_id):
         yield user_id
 

@@ -92,10 +92,8 @@ class Stream:
         flows = isinstance(event, _SAID)
         if not (flows and self._flows):
             self._urgent = True
-            self._dirty(self)
-        elif len(self._pending) == 1:
-            self._dirty(self)
         self._flows = flows
+        self._dirty(self)
 
     async def breathe(self) -> None:
         """Let others work; wait while too much is pending."""

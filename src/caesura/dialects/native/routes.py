@@ -65,7 +65,7 @@ async def me(user_id: User) -> wire.Me:
 
 
 @router.post("/stream-ticket", tags=["people"], status_code=201, responses=_SENT)
-async def stream_ticket(here: Here, user_id: User, access: Entered, wanted: wire.StreamWanted) -> wire.Ticket:
+async def stream_ticket(here: Here, access: Entered, wanted: wire.StreamWanted) -> wire.Ticket:
     """EventSource cannot send headers: a ticket lets it open one stream, once."""
     return wire.Ticket(ticket=here.gate.ticket(access, wanted.stream), expires_in=SECONDS)
 
