@@ -32,8 +32,9 @@ _PACE, _SHARE, _SLOWEST = 0.002, 0.00015, 0.025
 _COMPANY = 0.005
 #: So few streams are written along with what somebody waits for.
 _FEW = 8
-#: So many batches with rows of their own are written in one transaction.
-_MOST = 32
+#: So many batches with rows of their own are written in one transaction: in the one thread that writes to
+#: SQLite words wait for it, on PostgreSQL they do not.
+_MOST, _MOST_SHARED = 8, 32
 #: Seconds until a stream whose row is locked is tried again: at first, and at the most.
 _SOON, _LATEST = 0.005, 0.1
 
@@ -55,8 +56,9 @@ class Flusher:
         self._task: asyncio.Task[None] | None = None
         self._pause: asyncio.Future[None] | None = None
         self._later: asyncio.TimerHandle | None = None
-        self._with_rows = Lane("log-rows", _MOST, self._commit_apart)
-        self._locked = Lane("log-locked", _MOST, self._commit_apart)
+        most = _MOST_SHARED if database.shared else _MOST
+        self._with_rows = Lane("log-rows", most, self._commit_apart)
+        self._locked = Lane("log-locked", most, self._commit_apart)
         #: The streams that are in a lane: they are not written with the words of the others.
         self._apart: set[Stream] = set()
         #: For each stream whose row is locked: when it must be written, and the last pause between two tries.
