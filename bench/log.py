@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, closing
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, aclosing, closing
 from pathlib import Path
+from typing import Self
 
 import psycopg
 from sqlalchemy import Connection
@@ -16,9 +18,10 @@ from sqlalchemy import Connection
 from bench import places
 from bench.measure import Line, Spent, Table, middle, on_loop, percentile, spent
 from caesura.core import codec, ids
-from caesura.core.events import Event, TextDelta
+from caesura.core.events import Event, Finished, SegmentEnded, TextDelta
 from caesura.log import Log, Stream
-from caesura.store import conversations, turns, users
+from caesura.log.also import Alike
+from caesura.store import conversations, shares, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 
@@ -51,9 +54,12 @@ def run(quick: bool) -> Iterator[Table]:
 async def _deliver(where: str, url: str, quick: bool) -> Table:
     table = Table(f"log, put to reader, on {where}; baseline: an asyncio.Queue for each stream")
     database = await open_database(url)
+    gc.freeze()  # as the server does
+    gc.set_threshold(10_000, 20, 50)
     for streams in (1, 100, 300):
         table.lines += await _throughput(database, streams, quick)
     table.lines += await _paced(database, 300, 100 if quick else 200)
+    table.lines += await _beside_endings(database, 300 if quick else 1000)
     table.lines += await _latency(database, 200 if quick else 1000)
     await database.close()
     return table
@@ -179,7 +185,10 @@ async def _paced(database: Database, streams: int, events: int) -> list[Line]:
     opened = await _open(log, database, streams)
     ours: list[float] = []
     theirs: list[float] = []
-    cost = await spent(_speak_through_the_log(log, opened, events, ours))
+    with ExitStack() as running:
+        for stream in opened:
+            running.enter_context(log.live(stream))
+        cost = await spent(_speak_through_the_log(log, opened, events, ours))
     bare = await spent(_speak_through_queues(streams, events, theirs))
     per_event = 1e6 / (streams * events)
     name = f"{streams} streams, a token every 10 ms"
@@ -234,6 +243,63 @@ async def _beats(count: int) -> AsyncIterator[int]:
         await asyncio.sleep(due - loop.time())
         yield number
         due += 0.01
+
+
+class _Over(Alike):
+    """The rows of a turn that has ended, as the engine writes them."""
+
+    def __init__(self, turn: turns.Turn) -> None:
+        self._turn = turn
+
+    @classmethod
+    def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
+        turns.end_all(connection, [item._row() for item in items])
+        shares.charge(connection, *(item._turn.num for item in items))
+
+    def _row(self) -> turns.Ended:
+        told = turns.told(self._turn, [])
+        return turns.Ended(self._turn.num, 1, "done", **told, running_ms=1, released=True)
+
+
+async def _beside_endings(database: Database, count: int) -> list[Line]:
+    """A token every 10 ms in one stream, while the turns of all others end together."""
+    log = Log(database)
+    (lone,) = await _open(log, database, 1)
+    opened = await _open(log, database, count)
+    made = await database.read(turns.some, [stream.turn for stream in opened])
+    late: list[float] = []
+    ended = asyncio.Event()
+
+    async def write() -> None:
+        async for number in _beats(1 << 20):
+            lone.put(_token(number))
+            if ended.is_set():
+                return
+
+    async def read() -> None:
+        async with aclosing(log.follow(lone.turn)) as pieces:
+            async for envelopes in pieces:
+                late.extend(time.time() - envelope.at / 1000 for envelope in envelopes)
+
+    reading = asyncio.create_task(read())
+    writing = asyncio.create_task(write())
+    await asyncio.sleep(0.1)
+    streams = {stream.turn: stream for stream in opened}
+    took = await spent(
+        asyncio.gather(
+            *(streams[turn.num].commit(Finished(), SegmentEnded(), also=_Over(turn)) for turn in made)
+        )
+    )
+    ended.set()
+    await writing
+    await lone.commit()
+    reading.cancel()
+    name = f"{count} turns that end together"
+    return [
+        Line(f"{name}: until all have ended", took.wall * 1e3, unit="ms"),
+        Line(f"a token every 10 ms beside {name}: put to reader, p99", percentile(late, 99) * 1e3, unit="ms"),
+        Line(f"a token every 10 ms beside {name}: put to reader, longest", max(late) * 1e3, unit="ms"),
+    ]
 
 
 async def _latency(database: Database, samples: int) -> list[Line]:
@@ -297,7 +363,9 @@ async def _grown(url: str, count: int) -> int:
 
 
 async def _open(log: Log, database: Database, count: int) -> list[Stream]:
-    numbers = await database.write(_make, count)
+    numbers = [
+        number for _ in range(0, count, 100) for number in await database.write(_make, min(count, 100))
+    ]
     return [await log.open(number, 1) for number in numbers]
 
 

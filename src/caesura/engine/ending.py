@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 from sqlalchemy import Connection
 
 from caesura.core import events as ev
 from caesura.core import ids
+from caesura.core import messages as msg
 from caesura.core.errors import CaesuraError, Fenced
 from caesura.core.fold import Transcript
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
 from caesura.engine.run import Run
 from caesura.log import Log
+from caesura.log.also import Alike
+from caesura.log.stream import Also
 from caesura.store import checkpoints, interrupts, shares, turns
 from caesura.store.turns import Turn
 
@@ -44,13 +48,7 @@ class Ending:
         turn = run.turn
         titled = title is None or title.done()
         messages = _messages(run.transcript, outcome)
-
-        def rows(connection: Connection) -> None:
-            values = turns.told(turn, messages) | _settled(outcome) | {"running_ms": run.running_ms}
-            turns.change(connection, turn.num, turn.epoch, **values | (turns.RELEASED if titled else {}))
-            _write_down(connection, run, outcome)
-            shares.charge(connection, turn.num)
-
+        rows = _rows(run, outcome, messages, titled)
         last = [ev.SegmentEnded()] if titled else []
         await run.record(outcome, *last, also=rows, durable=True)
         if not isinstance(outcome, ev.Interrupted):
@@ -58,7 +56,7 @@ class Ending:
         if title is not None and not titled:
             await self._wait_for(title, run)
             released = ev.SegmentEnded()
-            await run.record(released, also=lambda c: _release(c, turn))
+            await run.record(released, also=_Released(turn))
         if not isinstance(outcome, ev.Interrupted):
             await self._pack(turn)
 
@@ -72,7 +70,7 @@ class Ending:
         """The owner died between an outcome and the segment's last event: what it came to stays."""
         stream = await self._log.open(turn.num, turn.epoch)
         last = [ev.SegmentEnded()] if await self.is_open(turn) else []
-        await stream.commit(*last, also=lambda c: _release(c, turn))
+        await stream.commit(*last, also=_Released(turn))
         if turn.ended:
             await self._pack(turn)
 
@@ -113,29 +111,63 @@ def failed(turn: Turn, error: Exception) -> ev.Failed:
     return ev.Failed("something went wrong", "internal", error_id)
 
 
-def _messages(transcript: Transcript, outcome: Outcome) -> Any:
+def _messages(transcript: Transcript, outcome: Outcome) -> list[msg.Message]:
     return transcript.messages() if isinstance(outcome, ev.Interrupted) else transcript.closed()
 
 
-def _settled(outcome: Outcome) -> dict[str, Any]:
+def _rows(run: Run, outcome: Outcome, messages: list[msg.Message], released: bool) -> Also:
     if not isinstance(outcome, ev.Interrupted):
-        return turns.ended(_STATUS[type(outcome)])
+        return _Over(run, _STATUS[type(outcome)], messages, released)
+    turn = run.turn
     until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
-    return {"status": "waiting", "waits_until": until}
+
+    def asked(connection: Connection) -> None:
+        values = turns.told(turn, messages) | {"status": "waiting", "waits_until": until}
+        values |= {"running_ms": run.running_ms} | (turns.RELEASED if released else {})
+        turns.change(connection, turn.num, turn.epoch, **values)
+        interrupts.ask(connection, turn.num, turn.user_id, run.questions)
+        shares.charge(connection, turn.num)
+
+    return asked
 
 
-def _write_down(connection: Connection, run: Run, outcome: Outcome) -> None:
-    """The questions. Where the turn has ended no checkpoint is needed any more: not those of an operator's
-    graph, nor what an older version has left."""
-    if isinstance(outcome, ev.Interrupted):
-        interrupts.ask(connection, run.turn.num, run.turn.user_id, run.questions)
-    elif run.agent.foreign or run.cause != "start":
-        checkpoints.remove(connection, run.turn.num)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Over(Alike):
+    """The rows of a turn that has ended."""
+
+    run: Run
+    status: turns.Status
+    messages: list[msg.Message]
+    released: bool
+
+    @classmethod
+    def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
+        turns.end_all(connection, [item._row() for item in items])
+        for item in items:
+            # No checkpoint is needed any more: not those of an operator's graph, nor what an older version
+            # has left.
+            if item.run.agent.foreign or item.run.cause != "start":
+                checkpoints.remove(connection, item.run.turn.num)
+        shares.charge(connection, *(item.run.turn.num for item in items))
+
+    def _row(self) -> turns.Ended:
+        turn = self.run.turn
+        told = turns.told(turn, self.messages)
+        return turns.Ended(
+            turn.num, turn.epoch, self.status, **told, running_ms=self.run.running_ms, released=self.released
+        )
 
 
-def _release(connection: Connection, turn: Turn) -> None:
-    turns.release(connection, turn.num, turn.epoch)
-    shares.charge(connection, turn.num)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Released(Alike):
+    """The row of a turn that nobody works on any more."""
+
+    turn: Turn
+
+    @classmethod
+    def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
+        turns.release_all(connection, [(item.turn.num, item.turn.epoch) for item in items])
+        shares.charge(connection, *(item.turn.num for item in items))
 
 
 async def _wait(event: asyncio.Event) -> None:

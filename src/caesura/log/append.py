@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,39 +10,109 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from caesura.core.errors import Fenced
+from caesura.log.also import Alike
 from caesura.log.stream import Batch, Stream
 from caesura.store import events as rows
 from caesura.store import turns
+from caesura.store.database import is_locked
 from caesura.store.prepared import savepoint
 
 #: The outcome of a batch that was not tried: one before it in its stream was refused.
 LATER = object()
+#: The outcome of a batch that was not written because somebody else holds a row it needs.
+LOCKED = object()
 _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 
 
-def append(connection: Connection, batches: Sequence[Batch], again: bool) -> list[Any]:
-    """Write the batches; for each, what its `also` gave or the error that refused it. `again` is for a
-    second try: a commit whose answer got lost may have happened, and must not happen twice."""
-    if (again or any(batch.also for batch in batches)) and connection.dialect.name != "sqlite":
-        # All of them in one order, as every other writer of several turns locks them. Before the look at what
-        # has landed: the first try may still be under way in a connection that was cut.
-        turns.lock(connection, {batch.stream.turn for batch in batches})
-    todo = [batch for batch in batches if not (again and _landed(connection, batch))]
-    outcomes: dict[Batch, Any] = {batch: batch.result for batch in batches}
-    first, rest = _parted(todo)
-    refused = _insert(connection, first)
-    stopped: dict[Stream, Any] = {
-        batch.stream: Fenced() for batch in todo if (batch.stream.turn, batch.stream.epoch) in refused
-    }
-    outcomes |= {batch: stopped[batch.stream] for batch in first if batch.stream in stopped}
+def append(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
+    """Write the batches; for each, what its `also` gave, the error that refused it, `LATER` or `LOCKED`."""
+    if not any(batch.also or batch.again for batch in batches):
+        stopped = _stopped(batches, _insert(connection, batches))
+        return [stopped.get(batch.stream, batch.result) for batch in batches]
+    # The rows before the look at what has landed: the first try may still be under way in a connection that
+    # was cut.
+    wanted = {(batch.stream.turn, batch.stream.epoch) for batch in batches}
+    stopped = _stopped(batches, turns.hold_some(connection, wanted))
+    outcomes = {batch: stopped.get(batch.stream, batch.result) for batch in batches}
+    todo = [
+        batch
+        for batch in batches
+        if batch.stream not in stopped and not (batch.again and _landed(connection, batch))
+    ]
+    outcomes |= _write(connection, todo)
+    return [outcomes[batch] for batch in batches]
+
+
+def _stopped(batches: Iterable[Batch], refused: turns.Refused) -> dict[Stream, Any]:
+    found: dict[Stream, Any] = {}
+    for stream in {batch.stream for batch in batches} if refused.fenced or refused.locked else ():
+        if (stream.turn, stream.epoch) in refused.fenced:
+            found[stream] = Fenced()
+        elif (stream.turn, stream.epoch) in refused.locked:
+            found[stream] = LOCKED
+    return found
+
+
+def _write(connection: Connection, batches: Sequence[Batch]) -> dict[Batch, Any]:
+    """All with few statements, or each on its own when one of them is refused. Their turns are held."""
+    try:
+        with savepoint(connection):
+            results = _write_together(connection, batches)
+    except Exception as error:
+        if _of_storage(error):
+            raise
+        return _write_each(connection, batches)
+    for batch, result in results.items():
+        batch.result = result
+    return results
+
+
+def _write_together(connection: Connection, batches: Sequence[Batch]) -> dict[Batch, Any]:
+    results: dict[Batch, Any] = {}
+    for step in _steps(batches):
+        _insert(connection, step)
+        alike: defaultdict[type[Alike], list[Alike]] = defaultdict(list)
+        for batch in step:
+            if isinstance(batch.also, Alike):
+                alike[type(batch.also)].append(batch.also)
+            results[batch] = (
+                None if batch.also is None or isinstance(batch.also, Alike) else batch.also(connection)
+            )
+        for kind, items in alike.items():
+            kind.write_all(connection, items)
+    return results
+
+
+def _steps(batches: Iterable[Batch]) -> list[list[Batch]]:
+    """An `also` sees the events before it and its own, none that follow: each step has one of each stream."""
+    steps: list[list[Batch]] = []
+    place: defaultdict[Stream, int] = defaultdict(int)
+    for batch in batches:
+        if place[batch.stream] == len(steps):
+            steps.append([])
+        steps[place[batch.stream]].append(batch)
+        if batch.also is not None:
+            place[batch.stream] += 1
+    return steps
+
+
+def _write_each(connection: Connection, batches: Sequence[Batch]) -> dict[Batch, Any]:
+    first, rest = _parted(batches)
+    _insert(connection, first)
+    outcomes: dict[Batch, Any] = {batch: batch.result for batch in first}
+    stopped: dict[Stream, Any] = {}
     for batch in rest:
         if batch.stream in stopped:
             outcomes[batch] = stopped[batch.stream]
             continue
-        outcomes[batch] = batch.result = _append_with(connection, batch)
-        if isinstance(batch.result, Exception):
-            stopped[batch.stream] = batch.result if isinstance(batch.result, Fenced) else LATER
-    return [outcomes[batch] for batch in batches]
+        outcomes[batch] = result = _write_one(connection, batch)
+        if result is LOCKED or isinstance(result, Fenced):
+            stopped[batch.stream] = result
+        elif isinstance(result, Exception):
+            stopped[batch.stream] = LATER
+        else:
+            batch.result = result
+    return outcomes
 
 
 def _parted(batches: Iterable[Batch]) -> tuple[list[Batch], list[Batch]]:
@@ -58,22 +129,26 @@ def _parted(batches: Iterable[Batch]) -> tuple[list[Batch], list[Batch]]:
     return first, rest
 
 
-def _insert(connection: Connection, batches: Sequence[Batch]) -> set[tuple[int, int]]:
-    made = [row for batch in batches if batch.envelopes for row in batch.rows()]
-    return rows.insert_fenced(connection, made) if made else set()
-
-
-def _append_with(connection: Connection, batch: Batch) -> Any:
+def _write_one(connection: Connection, batch: Batch) -> Any:
     """Write a batch with what goes with it, or neither."""
     try:
         with savepoint(connection):
-            turns.hold(connection, batch.stream.turn, batch.stream.epoch)
             _insert(connection, [batch])
             return batch.also(connection) if batch.also is not None else None
     except Exception as error:
-        if isinstance(error, DBAPIError) and not isinstance(error, _ITS_OWN_FAULT):
-            raise  # the storage failed, not this batch
-        return error
+        if _of_storage(error):
+            raise
+        return LOCKED if is_locked(error) else error
+
+
+def _of_storage(error: Exception) -> bool:
+    """Whether the storage failed, not a batch."""
+    return isinstance(error, DBAPIError) and not isinstance(error, _ITS_OWN_FAULT) and not is_locked(error)
+
+
+def _insert(connection: Connection, batches: Iterable[Batch]) -> turns.Refused:
+    made = [row for batch in batches if batch.envelopes for row in batch.rows()]
+    return rows.insert_fenced(connection, made) if made else turns.NONE_REFUSED
 
 
 def _landed(connection: Connection, batch: Batch) -> bool:

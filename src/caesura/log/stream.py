@@ -35,6 +35,8 @@ class Batch:
     envelopes: list[Envelope] = field(default_factory=list)
     #: What `also` gave when it ran last.
     result: Any = None
+    #: Whether a commit was tried whose answer got lost: it may have happened, and must not happen twice.
+    again: bool = False
 
     def number(self, first: int) -> None:
         """Give the events their places, before it is written: trying again changes nothing."""
@@ -136,17 +138,34 @@ class Stream:
         self._commits.append(Batch(self, taken, also, durable, done))
         self._dirty(self)
 
-    def take(self) -> list[Batch]:
-        """All there is to write, in order. For the log alone."""
-        batches, self._commits, self._urgent = self._commits, [], False
+    def take(self, most: int | None = None) -> list[Batch]:
+        """All there is to write, or so many batches of it, in order. For the log alone."""
         if self._pending:
-            batches.append(Batch(self, self._pending))
+            self._commits.append(Batch(self, self._pending))
             self._pending = []
+        count = len(self._commits) if most is None else most
+        batches, self._commits = self._commits[:count], self._commits[count:]
+        self._urgent = bool(self._commits)
         first = self.last + 1
         for batch in batches:
             batch.number(first)
             first += len(batch.events)
         return batches
+
+    def take_words(self) -> list[Batch]:
+        """What stands before the first batch that has an `also`. For the log alone."""
+        place = next(place for place, batch in enumerate(self._commits) if batch.also is not None)
+        return self.take(place)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to write."""
+        return bool(self._commits or self._pending)
+
+    @property
+    def has_also(self) -> bool:
+        """Whether a batch with an `also` is to be written."""
+        return any(batch.also is not None for batch in self._commits)
 
     def put_back(self, batch: Batch) -> None:
         """This could not be written yet: one before it was refused. For the log alone."""

@@ -17,6 +17,7 @@ from caesura.core.errors import BadInput, Unavailable
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_LOCK_NOT_AVAILABLE = "55P03"
 Work = Callable[Concatenate[Connection, P], T]
 
 
@@ -87,6 +88,11 @@ def mapped(error: Exception) -> Exception:
     unavailable = Unavailable()
     unavailable.__cause__ = error
     return unavailable
+
+
+def is_locked(error: BaseException) -> bool:
+    """Whether PostgreSQL gave up the wait for a lock that somebody else holds."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE
 
 
 def cause(error: BaseException) -> str:

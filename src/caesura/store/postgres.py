@@ -71,7 +71,9 @@ class Postgres:
             "connect_args": {"connect_timeout": _WAIT, "application_name": "caesura", **_NETWORK},
         }
         writing = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
-        reading = create_async_engine(target, pool_size=pool_size, max_overflow=0, **options)
+        reading = create_async_engine(
+            target, pool_size=pool_size, max_overflow=0, isolation_level="REPEATABLE READ", **options
+        )
         lightly = create_async_engine(target, pool_size=_LIGHT, max_overflow=0, **options)
         blocking = create_engine(target, pool_size=1, max_overflow=0, **options)
         for made in (writing.sync_engine, reading.sync_engine, lightly.sync_engine, blocking):
@@ -92,7 +94,6 @@ class Postgres:
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors():
             async with asyncio.timeout(_LIMIT), self._reading.connect() as connection:
-                await connection.execution_options(isolation_level="REPEATABLE READ")
                 return await connection.run_sync(lambda c: work(c, *args, **kwargs))
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

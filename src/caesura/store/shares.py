@@ -56,13 +56,16 @@ def check(connection: Connection, user_id: str, share: Share) -> None:
         raise TooManyRuns(_RETRY, f"{runs} runs at once, the most that may: wait for one to end, or stop one")
 
 
-def charge(connection: Connection, num: int) -> None:
-    """Bring the account up to what this turn takes now. The caller holds the turn."""
-    row = _MEASURE.row(connection, num=num)
-    if row is None or row.now == row.size:
+def charge(connection: Connection, *numbers: int) -> None:
+    """Bring the account up to what these turns take now. The caller holds the turns."""
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(_CHARGE, (list(numbers),))
         return
-    _SET_SIZE.count(connection, at_num=num, size=row.now)
-    add(connection, row.conversation_id, row.now - row.size)
+    for num in numbers:
+        row = _MEASURE.row(connection, num=num)
+        if row is not None and row.now != row.size:
+            _SET_SIZE.count(connection, at_num=num, size=row.now)
+            add(connection, row.conversation_id, row.now - row.size)
 
 
 def add(connection: Connection, conversation_id: str, size: int) -> None:
@@ -99,4 +102,18 @@ _ADD = Prepared(
     update(conversations)
     .where(conversations.c.id == bindparam("at_id"))
     .values(stored=conversations.c.stored + bindparam("more"))
+)
+#: The same in one statement, for many turns. Conversations are locked in the order of their ids.
+_CHARGE = (
+    "WITH measured AS (SELECT t.num, t.conversation_id, t.size, length(t.content)"
+    " + coalesce(length(t.messages), 0)"
+    " + coalesce((SELECT sum(length(e.body)) FROM events e WHERE e.turn = t.num), 0) AS now"
+    " FROM turns t WHERE t.num = ANY(%s)),"
+    " sized AS (UPDATE turns t SET size = m.now FROM measured m WHERE t.num = m.num AND m.now <> m.size),"
+    " grown AS (SELECT conversation_id, sum(now - size)::bigint AS more FROM measured"
+    " GROUP BY conversation_id),"
+    " held AS (SELECT c.id FROM conversations c WHERE c.id IN"
+    " (SELECT conversation_id FROM grown WHERE more <> 0) ORDER BY c.id FOR NO KEY UPDATE)"
+    " UPDATE conversations c SET stored = c.stored + g.more"
+    " FROM held h JOIN grown g ON g.conversation_id = h.id WHERE c.id = h.id"
 )

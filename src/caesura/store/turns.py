@@ -94,6 +94,30 @@ class Said(NamedTuple):
     messages: list[dict[str, Any]] | None
 
 
+class Refused(NamedTuple):
+    """Turns, each with an epoch, that could not be written to: the epoch does not own the turn, or somebody
+    else holds its row at the moment."""
+
+    fenced: frozenset[tuple[int, int]] = frozenset()
+    locked: frozenset[tuple[int, int]] = frozenset()
+
+
+NONE_REFUSED = Refused()
+
+
+class Ended(NamedTuple):
+    """What is written of a turn that is over."""
+
+    num: int
+    epoch: int
+    status: Status
+    messages: bytes
+    message_count: int
+    running_ms: int
+    #: Whether its owner lets go of it.
+    released: bool
+
+
 @dataclass(frozen=True, slots=True)
 class New:
     """What a turn is made of. `parent` is the id of a turn, None for a new root, or `...` for the end of
@@ -155,6 +179,27 @@ _HOLD = Prepared(
     select(turns.c.num)
     .where(turns.c.num == bindparam("num"), turns.c.epoch == bindparam("epoch"))
     .with_for_update(key_share=True)
+)
+_EPOCH_OF = Prepared(select(turns.c.epoch).where(turns.c.num == bindparam("num")))
+#: For the rest of the transaction no other lock is waited for longer than this: one that somebody else holds
+#: must not hold up all that is written with it.
+_HOLD_SOME = (
+    "SELECT t.num, t.epoch FROM turns t, set_config('lock_timeout', '50', true)"
+    " WHERE t.num = ANY(%s) ORDER BY t.num FOR NO KEY UPDATE OF t SKIP LOCKED"
+)
+_END_ALL = (
+    "UPDATE turns t SET status = n.status, messages = n.messages, message_count = n.message_count,"
+    " running_ms = n.running_ms, ended_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
+    " stop_requested = NULL, waits_until = NULL,"
+    " owner = CASE WHEN n.released THEN NULL ELSE t.owner END,"
+    " lease_until = CASE WHEN n.released THEN NULL ELSE t.lease_until END"
+    " FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::bytea[], %s::int[], %s::bigint[], %s::bool[])"
+    " AS n(num, epoch, status, messages, message_count, running_ms, released)"
+    " WHERE t.num = n.num AND t.epoch = n.epoch"
+)
+_RELEASE_ALL = (
+    "UPDATE turns t SET owner = NULL, lease_until = NULL"
+    " FROM unnest(%s::bigint[], %s::int[]) AS n(num, epoch) WHERE t.num = n.num AND t.epoch = n.epoch"
 )
 _PARENT = Prepared(
     select(turns.c.num, turns.c.conversation_id, turns.c.status, turns.c.message_count, turns.c.grants).where(
@@ -316,6 +361,34 @@ def hold(connection: Connection, num: int, epoch: int) -> None:
         raise Fenced
 
 
+def hold_some(connection: Connection, wanted: Collection[tuple[int, int]]) -> Refused:
+    """As `hold`, for turns with their epochs, without a wait: those that are not held then."""
+    numbers = {num for num, _ in wanted}
+    if connection.dialect.name == "sqlite":
+        found = {num: row[0] for num in numbers if (row := _EPOCH_OF.row(connection, num=num))}
+        return Refused(frozenset(one for one in wanted if found.get(one[0]) != one[1]))
+    rows = connection.exec_driver_sql(_HOLD_SOME, (list(numbers),))
+    held: dict[int, int] = {row.num: row.epoch for row in rows}
+    if all(held.get(num) == epoch for num, epoch in wanted):
+        return NONE_REFUSED
+    return refused(connection, wanted, held)
+
+
+def refused(
+    connection: Connection, wanted: Collection[tuple[int, int]], held: Collection[int] | None = None
+) -> Refused:
+    """Which of these turns and epochs could not be written to, where the turns in `held` could be; without
+    it, all of them."""
+    numbers = {num for num, _ in wanted}
+    found = connection.execute(select(turns.c.num, turns.c.epoch).where(turns.c.num.in_(numbers)))
+    owned = {(row.num, row.epoch) for row in found}
+    locked = owned.intersection(wanted) if held is not None else ()
+    return Refused(
+        frozenset(one for one in wanted if one not in owned),
+        frozenset(one for one in locked if held is not None and one[0] not in held),
+    )
+
+
 def lock(connection: Connection, numbers: Collection[int]) -> None:
     """Hold these rows, in the order of their numbers, until the transaction ends."""
     rows = select(turns.c.num).where(turns.c.num.in_(numbers)).order_by(turns.c.num)
@@ -351,6 +424,32 @@ def keep_messages(connection: Connection, turn: Turn, messages: Sequence[msg.Mes
 def ended(status: Status) -> dict[str, Any]:
     """The columns of a turn that is over."""
     return {"status": status, "ended_at": now_ms(), "stop_requested": None, "waits_until": None}
+
+
+def end_all(connection: Connection, items: Sequence[Ended]) -> None:
+    """End all of these turns, each owned by its epoch."""
+    if connection.dialect.name != "sqlite":
+        _change_all(connection, _END_ALL, items)
+        return
+    for item in items:
+        said = {"messages": item.messages, "message_count": item.message_count, "running_ms": item.running_ms}
+        values = said | ended(item.status) | (RELEASED if item.released else {})
+        change(connection, item.num, item.epoch, **values)
+
+
+def release_all(connection: Connection, owned: Sequence[tuple[int, int]]) -> None:
+    """Let go of these turns, each owned by its epoch."""
+    if connection.dialect.name != "sqlite":
+        _change_all(connection, _RELEASE_ALL, owned)
+        return
+    for num, epoch in owned:
+        release(connection, num, epoch)
+
+
+def _change_all(connection: Connection, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
+    columns = tuple(list(column) for column in zip(*lines, strict=True))
+    if connection.exec_driver_sql(statement, columns).rowcount != len(lines):
+        raise Fenced
 
 
 def end(connection: Connection, num: int, epoch: int, status: Status) -> None:

@@ -1,0 +1,135 @@
+"""Rows of PostgreSQL that somebody else holds: only the stream that needs one waits for it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psycopg
+import pytest
+import pytest_asyncio
+from sqlalchemy import Connection
+
+from caesura.core.errors import Fenced, Unavailable
+from caesura.core.events import Finished
+from caesura.log import Log, Stream
+from caesura.store import shares, turns
+from caesura.store.database import Database
+from caesura.store.open import open_database
+from tests.conformance.rows import make_turn
+from tests.log.reading import check, places, stored, word, write
+
+LONG = 60.0
+LOCK_TURN = "SELECT num FROM turns WHERE num = %s FOR UPDATE"
+LOCK_CONVERSATION = "SELECT id FROM conversations WHERE id = %s FOR UPDATE"
+
+
+@pytest_asyncio.fixture
+async def shared(postgres_url: str) -> AsyncIterator[Database]:
+    database = await open_database(postgres_url)
+    yield database
+    await database.close()
+
+
+@asynccontextmanager
+async def _held(url: str, statement: str, row: int | str) -> AsyncIterator[psycopg.AsyncConnection]:
+    """A session of somebody else that holds a row until this ends."""
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        await connection.execute(statement, (row,))
+        yield connection
+        await connection.rollback()
+
+
+@pytest.mark.parametrize("with_rows", [False, True])
+async def test_a_locked_turn_holds_up_its_own_stream_only(
+    shared: Database, postgres_url: str, with_rows: bool
+) -> None:
+    log = Log(shared, patience=LONG)
+    streams = [await log.open((await make_turn(shared)).num, 1) for _ in range(5)]
+    locked, *others = streams
+    readers = [asyncio.create_task(check(log, stream.turn, 40)) for stream in streams]
+    async with asyncio.timeout(LONG), _held(postgres_url, LOCK_TURN, locked.turn):
+        writing = asyncio.create_task(_say(locked, 20, with_rows))
+        await asyncio.gather(*(_say(stream, 20, with_rows) for stream in others))
+        assert not writing.done()
+        assert await stored(log, locked.turn) == []
+        await asyncio.gather(*(_say(stream, 40, with_rows) for stream in others), *readers[1:])
+        assert await stored(log, locked.turn) == []
+    await writing
+    await _say(locked, 40, with_rows)
+    await asyncio.gather(*readers)
+    for stream in streams:
+        assert places(await stored(log, stream.turn)) == list(range(1, 41))
+
+
+async def test_a_locked_conversation_holds_up_its_own_ending_only(
+    shared: Database, postgres_url: str
+) -> None:
+    log = Log(shared, patience=LONG)
+    made = [await make_turn(shared) for _ in range(6)]
+    streams = [await log.open(turn.num, 1) for turn in made]
+    ran: list[int] = []
+
+    async def end(stream: Stream, turn: turns.Turn) -> None:
+        def also(connection: Connection) -> None:
+            turns.end(connection, turn.num, 1, "done")
+            shares.charge(connection, turn.num)
+            ran.append(turn.num)
+
+        await stream.commit(word(stream.turn, 1), also=also)
+        await stream.commit(word(stream.turn, 2))
+
+    async with asyncio.timeout(LONG), _held(postgres_url, LOCK_CONVERSATION, made[0].conversation_id):
+        ending = [asyncio.create_task(end(s, t)) for s, t in zip(streams, made, strict=True)]
+        await asyncio.gather(*ending[1:])
+        assert not ending[0].done()
+        assert (await shared.read(turns.get, made[0].id)).status == "running"
+        assert await stored(log, made[0].num) == []
+    await ending[0]
+    assert {(await shared.read(turns.get, turn.id)).status for turn in made} == {"done"}
+    assert [places(await stored(log, turn.num)) for turn in made] == [[1, 2]] * 6
+
+
+async def test_a_stream_whose_turn_is_taken_while_its_row_is_locked_is_fenced(
+    shared: Database, postgres_url: str
+) -> None:
+    log = Log(shared, patience=LONG)
+    streams = [await log.open((await make_turn(shared)).num, 1) for _ in range(4)]
+    async with asyncio.timeout(LONG), _held(postgres_url, LOCK_TURN, streams[0].turn) as thief:
+        await thief.execute("UPDATE turns SET epoch = 2 WHERE num = %s", (streams[0].turn,))
+        late = [asyncio.create_task(streams[0].commit(word(0, 1))) for _ in range(2)]
+        await asyncio.gather(*(write(stream, 10) for stream in streams[1:]))
+        assert not any(task.done() for task in late)
+        await thief.commit()
+        outcomes = await asyncio.gather(*late, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [Fenced] * 2
+    assert isinstance(streams[0].error, Fenced)
+    assert await stored(log, streams[0].turn) == []
+    await asyncio.gather(*(check(log, stream.turn, 10) for stream in streams[1:]))
+
+
+async def test_a_row_that_stays_locked_is_told_to_its_own_stream(shared: Database, postgres_url: str) -> None:
+    log = Log(shared, patience=0.3)
+    locked, other = [await log.open((await make_turn(shared)).num, 1) for _ in range(2)]
+    async with asyncio.timeout(LONG), _held(postgres_url, LOCK_TURN, locked.turn):
+        locked.put(word(locked.turn, 1))
+        with pytest.raises(Unavailable):
+            await locked.commit(Finished(), also=lambda _: None)
+        await write(other, 10)
+    with pytest.raises(Unavailable):
+        locked.put(word(locked.turn, 1))
+    fresh = await log.open(locked.turn, 1)
+    assert fresh.last == 0
+    await write(fresh, 3)
+    await check(log, locked.turn, 3)
+    await write(other, 20)
+
+
+async def _say(stream: Stream, last: int, with_rows: bool) -> None:
+    if not with_rows:
+        await write(stream, last)
+        return
+    for seq in range(stream.last + 1, last + 1):
+        if seq % 2:
+            stream.put(word(stream.turn, seq))
+        else:
+            await stream.commit(word(stream.turn, seq), also=lambda _: None)
