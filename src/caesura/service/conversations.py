@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from caesura.agents.aside import Aside
 from caesura.core import ids, tree
 from caesura.core import messages as msg
 from caesura.core.errors import BadInput, CaesuraError, NotFound, TooManyConversations
@@ -65,12 +65,13 @@ class Conversations:
         workspaces: Workspaces,
         default_agent: str,
         places: Places,
+        aside: Aside,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._log, self._engine = database, log, engine
         self._workspaces, self._default_agent = workspaces, default_agent
-        self._places, self._share, self._refused = places, share, refused
+        self._places, self._aside, self._share, self._refused = places, aside, share, refused
 
     async def create(
         self,
@@ -107,7 +108,7 @@ class Conversations:
         order: Order = "created",
     ) -> Page:
         page, logs = await self._database.read(_page, user_id, limit, offset, after, order)
-        return await asyncio.to_thread(_counted, page, logs) if logs else page
+        return await self._aside.run(_counted, page, logs) if logs else page
 
     async def rename(self, user_id: str, conversation_id: str, title: str) -> Conversation:
         return await self._database.write(_rename, user_id, conversation_id, _title(title))
@@ -136,7 +137,7 @@ class Conversations:
     async def tree(self, user_id: str, conversation_id: str, limit: int, after: int = 0) -> TreePage:
         """The conversation and a page of all its turns, oldest first, behind the one with this ordinal."""
         found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
-        seen = await pages.all_seen(found.turns)
+        seen = await pages.all_seen(found.turns, self._aside)
         return TreePage(found.conversation, seen, seen[-1].turn.ordinal if more else None)
 
     async def branch(
@@ -144,21 +145,21 @@ class Conversations:
     ) -> BranchPage:
         """The conversation and the end of its active branch, or of the branch that ends in `leaf`."""
         found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
-        return BranchPage(found.conversation, await pages.all_seen(found.turns), before)
+        return BranchPage(found.conversation, await pages.all_seen(found.turns, self._aside), before)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """What was said on the active branch, as people see it: messages with text, oldest first. One page
         is in memory at a time."""
         others, told = await self._database.read(pages.first_page, user_id, conversation_id)
-        yield await pages.lines(told)
+        yield await pages.lines(told, self._aside)
         for numbers in others:
-            yield await pages.lines(await self._database.read(pages.told, numbers))
+            yield await pages.lines(await self._database.read(pages.told, numbers), self._aside)
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
         conversation, turn, pending, log = await self._database.read(_status, user_id, conversation_id)
         if turn is None:
             return Status(conversation, None, (), 0)
-        count = turn.message_count if log is None else await asyncio.to_thread(_count, turn, log)
+        count = turn.message_count if log is None else await self._aside.run(_count, turn, log)
         return Status(conversation, turn, pending, count)
 
 

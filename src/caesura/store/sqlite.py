@@ -131,8 +131,9 @@ class Sqlite:
                 return
             self._closed = True
             self._units.put(None)
-        await asyncio.to_thread(self._writer.join)
-        await asyncio.to_thread(self._disk.close)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._readers, self._writer.join)
+        await loop.run_in_executor(self._readers, self._disk.close)
         self._readers.shutdown()
         self._release()
 
