@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -13,6 +13,7 @@ from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced
 from caesura.core.fold import Transcript
+from caesura.core.messages import Message
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
 from caesura.engine.run import Run
@@ -76,14 +77,19 @@ class Ending:
         if turn.ended:
             await self._pack(turn)
 
-    async def give_up(self, turn: Turn, outcome: ev.Failed) -> None:
-        """End a turn whose log cannot be read: its rows can still be written."""
+    async def give_up(
+        self, turn: Turn, outcome: ev.Failed, messages: Sequence[Message] | None = None
+    ) -> None:
+        """End a turn without its run, with the messages that its log has. They are left out where the log
+        cannot be read."""
         stream = await self._log.open(turn.num, turn.epoch)
-        rows = turns.ended("failed") | turns.RELEASED
+        told = turns.told(turn, messages) if messages is not None else {}
+        rows = turns.ended("failed") | turns.RELEASED | told
 
         def ended(connection: Connection) -> None:
             interrupts.close(connection, turn.num, "cancelled")
             turns.change(connection, turn.num, turn.epoch, **rows)
+            shares.charge(connection, turn.num)
 
         await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
 

@@ -16,12 +16,12 @@ from caesura.agents import phrases
 from caesura.agents.aside import LARGE, Aside
 from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
-from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
 from caesura.engine import cancellation, loop, past, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
 from caesura.engine.ending import Ending, Outcome, Spawn, Title, failed
-from caesura.engine.failures import QuestionLimit, RunFailed, TimeLimit
+from caesura.engine.failures import NotStored, QuestionLimit, RunFailed, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
@@ -90,6 +90,12 @@ class Runner:
                     with suppress(CaesuraError):
                         await run.stream.commit()
                 raise
+            except (Fenced, Unavailable):
+                raise
+            except Exception as error:
+                if run.transcript.outcome is not None:
+                    raise  # the turn has its end already
+                await self._abandon(run, error)
             finally:
                 if title is not None:
                     title.cancel()
@@ -177,10 +183,19 @@ class Runner:
         except TimeoutError as error:
             late = TimeLimit(f"the turn took longer than {run.limits.run:g} seconds")
             return failed(run.turn, late if clock.expired() else error)
-        except (Fenced, Released, Unavailable):
+        except (Fenced, Released, Unavailable, Unwritable):
             raise
         except Exception as error:  # noqa: BLE001 - a run may fail in any way, and ends in an event
             return failed(run.turn, error)
+
+    async def _abandon(self, run: Run, error: Exception) -> None:
+        """End a turn whose run made rows that no database takes. To try again would not help."""
+        failure = NotStored()
+        failure.__cause__ = error
+        run.stream.fail(Unwritable())  # a title may still be on its way
+        known = await self._database.read(past.read, run.turn.num)
+        messages = fold.fold(item.event for item in known.events).closed()
+        await self._ending.give_up(run.turn, failed(run.turn, failure), messages)
 
     async def _closed(self, run: Run) -> Outcome:
         """What waited is over: stopped by a person, or its time has passed."""

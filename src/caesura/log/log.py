@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core.errors import CaesuraError, Fenced, Unwritable
 from caesura.core.events import Envelope, Event
 from caesura.log.flusher import Committed, Flusher
 from caesura.log.stream import Batch, Stream
@@ -195,7 +195,7 @@ class Log:
 
 def _unexpected(error: Exception) -> CaesuraError:
     logger.error("what went with an event could not be written", exc_info=error)
-    failure = Unavailable()
+    failure = Unwritable()
     failure.__cause__ = error
     return failure
 
