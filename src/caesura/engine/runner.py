@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -62,6 +62,7 @@ class Runner:
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
         self._aside = Aside("caesura-texts")
+        self._runs: dict[int, Run] = {}
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -80,7 +81,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
             await self._ending.give_up(turn, failed(turn, error))
             return
-        with self._log.live(run.stream):
+        with self._log.live(run.stream), self._known(run):
             title = self._begin(run)
             try:
                 outcome = await self._outcome(run)
@@ -99,6 +100,21 @@ class Runner:
             finally:
                 if title is not None:
                     title.cancel()
+
+    def shown(self, num: int, epoch: int) -> int | None:
+        """How many messages a history shows of a turn that runs here under this claim; None where it does
+        not. They may be ahead of what is committed, by a moment."""
+        run = self._runs.get(num)
+        return run.transcript.shown() if run is not None and run.turn.epoch == epoch else None
+
+    @contextmanager
+    def _known(self, run: Run) -> Iterator[None]:
+        self._runs[run.turn.num] = run
+        try:
+            yield
+        finally:
+            if self._runs.get(run.turn.num) is run:
+                del self._runs[run.turn.num]
 
     # --- opening
 
