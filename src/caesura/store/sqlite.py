@@ -12,6 +12,7 @@ import os
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -27,9 +28,14 @@ from caesura.store import migrate
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 from caesura.store.disk import Disk
 from caesura.store.prepared import driver, savepoint
+from caesura.store.readers import Readers
 
 _READERS = 4
 _GROUP = 512
+#: Bytes of the write-ahead log after which the writer begins it anew: no reader then keeps it from that.
+_LOG_LIMIT = 32 * 1024 * 1024
+#: Seconds that readers get to end for that; and until it is tried again, if one of them did not.
+_PAUSE, _AGAIN = 0.25, 2.0
 #: `secure_delete` writes zeros over what is deleted. Its default depends on how SQLite was built.
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -37,6 +43,7 @@ _PRAGMAS = (
     "foreign_keys=ON",
     "temp_store=MEMORY",
     "secure_delete=ON",
+    f"journal_size_limit={_LOG_LIMIT}",
 )
 
 
@@ -86,7 +93,10 @@ class Sqlite:
             self._release()
             raise
         self._connection: Connection | None = None
-        self._disk = Disk(Path(f"{path}-wal"), partial(_checkpoint, path, busy_timeout))
+        self._path, self._log = path, Path(f"{path}-wal")
+        self._under_way = Readers()
+        self._shorten_at = 0.0
+        self._disk = Disk(self._log, partial(_checkpoint, path, busy_timeout))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
 
@@ -153,7 +163,12 @@ class Sqlite:
             raise Unavailable("the database is closed")
 
     def _read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with storage_errors(), self._reading.connect() as connection, connection.begin():
+        with (
+            storage_errors(),
+            self._under_way.reading(),
+            self._reading.connect() as connection,
+            connection.begin(),
+        ):
             return work(connection, *args, **kwargs)
 
     def _write_all(self) -> None:
@@ -167,8 +182,19 @@ class Sqlite:
                 unit = self._units.get()
             if group:
                 self._commit(group)
+                self._shorten_log()
             if unit is None:
                 return
+
+    def _shorten_log(self) -> None:
+        """Begin a long write-ahead log anew. SQLite has copied nearly all of it into the database by then,
+        and lacks only a moment without readers. Done by the writer: a checkpoint must not wait for it."""
+        if time.monotonic() < self._shorten_at or _size(self._log) <= _LOG_LIMIT:
+            return
+        with self._under_way.paused(_PAUSE) as alone:
+            done = alone and _checkpoint(self._path, 0)
+        if not done:
+            self._shorten_at = time.monotonic() + _AGAIN
 
     def _commit(self, group: list[_Unit]) -> None:
         try:
@@ -254,6 +280,13 @@ def _checkpoint(path: Path, busy_timeout: float) -> bool:
             return not busy
     except sqlite3.Error:
         return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _real(path: Path) -> Path:
