@@ -13,6 +13,7 @@ class Relay:
         self._target = port
         self._passing = True
         self._writers: list[asyncio.StreamWriter] = []
+        self._forgotten: list[asyncio.StreamWriter] = []
         self._ready, self._over = threading.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="relay")
@@ -31,6 +32,15 @@ class Relay:
 
     def silence(self) -> None:
         self._passing = False
+
+    def restore(self) -> None:
+        """New connections pass again. Those from before stay silent, as behind a router that has forgotten
+        them."""
+        self._loop.call_soon_threadsafe(self._restore)
+
+    def _restore(self) -> None:
+        self._passing = True
+        self._forgotten = list(self._writers)
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -55,6 +65,6 @@ class Relay:
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65_536):
-            if self._passing:
+            if self._passing and writer not in self._forgotten:
                 writer.write(data)
         writer.close()

@@ -75,7 +75,7 @@ def test_a_long_log_is_folded_while_others_are_served(server: Served) -> None:
     log: list[ev.Event] = [ev.RunStarted("assistant", 1), ev.ModelStarted(1, "assistant")]
     log += [ev.TextDelta(1, f"{number} ") for number in range(400_000)]
     headers = server.headers()
-    turn = server.call(server.database.write(_begin, "live", log))
+    turn = server.call(server.database.write(begin, "live", log))
     began = time.thread_time()
     stored = server.call(server.database.read(events.stored, turn.num))
     words = fold(item.event for item in events.decoded(stored)).text
@@ -121,13 +121,12 @@ def _tell(connection: Connection, name: str, asked: list[str], answer: str) -> N
         turns.change(connection, turn.num, turn.epoch, **turns.ended("done"), **turns.RELEASED)
 
 
-def _begin(connection: Connection, name: str, log: list[ev.Event]) -> Turn:
+def begin(connection: Connection, name: str, log: list[ev.Event], width: int = 512) -> Turn:
     conversations.create(connection, name, "alice", "assistant")
     turn = turns.create(connection, turns.New(name, "count", owner="test", lease_ms=600_000))
-    rows = [log[start : start + 512] for start in range(0, len(log), 512)]
-    first = 1
-    for part in rows:
-        body = codec.encode(part)
-        events.insert_fenced(connection, [events.Rows(turn.num, 1, first, first + len(part) - 1, 5, body)])
-        first += len(part)
+    parts = [(start + 1, log[start : start + width]) for start in range(0, len(log), width)]
+    rows = [
+        events.Rows(turn.num, 1, first, first + len(part) - 1, 5, codec.encode(part)) for first, part in parts
+    ]
+    events.insert_fenced(connection, rows)
     return turn

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import BadInput, CaesuraError, StartupError, Unavailable
 from caesura.settings import Settings
-from caesura.store import users
+from caesura.store import sqlite, users
 from caesura.store.open import open_database
 from caesura.store.sqlite import Sqlite
 
@@ -416,3 +417,61 @@ def _checkpoint(connection: Connection) -> tuple[int, int, int]:
     with sqlite3.connect(connection.engine.url.database or "") as own:
         found: tuple[int, int, int] = own.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return found
+
+
+async def test_readers_that_never_pause_do_not_let_the_log_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = 2 * 1024 * 1024
+    monkeypatch.setattr(sqlite, "_LOG_LIMIT", limit)
+    monkeypatch.setattr(sqlite, "_PAUSE", 30.0)  # a busy machine may be slow to end them
+    database = Sqlite(tmp_path / "caesura.db")
+    over = threading.Event()
+    sizes: list[int] = []
+
+    async def read() -> None:
+        while not over.is_set():
+            await database.read(_dawdle, 0.01)
+
+    reading = [asyncio.create_task(read()) for _ in range(8)]
+    for number in range(160):
+        await database.write_lightly(users.create, f"person-{number}", "x" * 200_000)
+        sizes.append((tmp_path / "caesura.db-wal").stat().st_size)
+    over.set()
+    await asyncio.gather(*reading)
+    assert max(sizes) < 3 * limit
+    assert len(await _names(database)) == 160
+    await database.close()
+
+
+async def test_a_reader_that_does_not_end_holds_up_no_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_LOG_LIMIT", 1024)
+    monkeypatch.setattr(sqlite, "_PAUSE", 0.01)
+    monkeypatch.setattr(sqlite, "_AGAIN", 0.0)
+    database = Sqlite(tmp_path / "caesura.db")
+    begun, over = threading.Event(), threading.Event()
+
+    def stay(connection: Connection) -> int:
+        count = len(users.listing(connection))
+        begun.set()
+        assert over.wait(60)
+        return count
+
+    reading = asyncio.ensure_future(database.read(stay))
+    await asyncio.to_thread(begun.wait, 60)
+    for number in range(10):
+        await database.write(users.create, f"person-{number}", "x")
+        assert len(await _names(database)) == number + 1
+    over.set()
+    assert await reading == 0
+    await database.write(users.create, "last", "x")
+    await database.write_lightly(lambda connection: None)  # behind what the writer did after that
+    assert (tmp_path / "caesura.db-wal").stat().st_size == 0
+    await database.close()
+
+
+def _dawdle(connection: Connection, seconds: float) -> None:
+    connection.exec_driver_sql("SELECT count(*) FROM users").scalar_one()
+    time.sleep(seconds)

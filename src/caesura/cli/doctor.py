@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from caesura.agents.aside import Aside
 from caesura.cli.files import is_there, obstacle
 from caesura.core import shown
 from caesura.core.errors import NotFound, StartupError
@@ -48,11 +49,12 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
         yield Finding("fault", "settings", f"{error.message}: correct it, then look again")
         return
     yield Finding("ok", "settings", f"{settings.host}:{settings.port}, log-in: {settings.auth}")
-    yield await asyncio.to_thread(_address, settings)
+    aside = Aside("caesura-doctor")
+    yield await aside.run(_address, settings)
     if settings.registers == "open" and (settings.trusted_proxies or not is_loopback(settings.host)):
         yield Finding("note", "register", "open to whoever reaches the server (CAESURA_REGISTRATION)")
     yield _secret(settings)
-    yield await asyncio.to_thread(_database, settings)
+    yield await aside.run(_database, settings)
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url)
     yield _model(settings)

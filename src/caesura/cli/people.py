@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from caesura.agents.aside import Aside
 from caesura.cli import database, streams
 from caesura.cli.credentials import PASSWORD
 from caesura.cli.files import is_there
@@ -35,7 +36,7 @@ def passwd(name: str, **flags: str | None) -> None:
     async def change(people: People) -> None:
         if await people.get(name) is None:
             raise NotFound(f"user not found: {name}")
-        await people.set_password(name, await asyncio.to_thread(new_password, name))
+        await people.set_password(name, await Aside("caesura-prompt").run(new_password, name))
 
     _with_people(settings, change)
     print(f"{name} has a new password; earlier tokens are worth nothing")

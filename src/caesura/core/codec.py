@@ -84,12 +84,18 @@ def pack(rows: Sequence[tuple[int, bytes]]) -> bytes:
 
 def decode(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
     """The events of one row, numbered from `first`."""
+    return measured(version, body, first, at)[0]
+
+
+def measured(version: int, body: bytes, first: int, at: int) -> tuple[list[ev.Envelope], int]:
+    """As `decode`, with how many bytes the events take where they are not compressed."""
     if version not in (VERSION, PACKED):
         raise UnknownVersion(f"events of version {version} cannot be read: this program knows 1 and 2")
     try:
         if version == VERSION:
-            return list(_envelopes(plain.loads(body), first, at))
-        return list(_unpacked(plain.loads(zlib.decompress(body)), first, at))
+            return list(_envelopes(plain.loads(body), first, at)), len(body)
+        raw = zlib.decompress(body)
+        return list(_unpacked(plain.loads(raw), first, at)), len(raw)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
         raise CodecError(f"events from {first} cannot be read: {error}") from error
 

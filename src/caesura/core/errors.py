@@ -24,6 +24,7 @@ CaesuraError
 │   └── TooMuchUnread       429  of one person
 ├── Unavailable             503  carries retry_after
 ├── Fenced                  500  a run that lost its lease; never reaches a client
+├── Unwritable              500  rows of a run that no database takes; never reaches a client
 ├── CodecError              500  stored bytes that cannot be read
 │   └── UnknownVersion      500
 └── StartupError            500  a fault that stops the start, said in one line
@@ -207,6 +208,12 @@ class Fenced(CaesuraError):
     """This run was taken over by another owner"""
 
     code = "fenced"
+
+
+class Unwritable(CaesuraError):
+    """What goes with an event cannot be written"""
+
+    code = "unwritable"
 
 
 class CodecError(CaesuraError):

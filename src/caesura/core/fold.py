@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from caesura.core import events as ev
+from caesura.core import messages
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
 
@@ -111,6 +112,13 @@ class Transcript:
         """What has been said so far, drafts last, as the person saw it."""
         drafts = [draft.message(None) for draft in self.drafts.values() if draft.text or draft.reasoning]
         return [*self.finished, *drafts]
+
+    def shown(self) -> int:
+        """How many messages a history shows of what has been said so far. Takes no text together."""
+        drafts = [draft for draft in self.drafts.values() if draft.parent is None]
+        return len(messages.shown(self.finished)) + sum(
+            any(text and not text.isspace() for text in draft.text) for draft in drafts
+        )
 
     def closed(self) -> list[Message]:
         """The messages of an ended turn: every tool call has a result, so that any provider accepts them."""

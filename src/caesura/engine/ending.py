@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 
 from caesura.core import events as ev
 from caesura.core import ids
-from caesura.core import messages as msg
 from caesura.core.errors import CaesuraError, Fenced
 from caesura.core.fold import Transcript
+from caesura.core.messages import Message
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
 from caesura.engine.run import Run
@@ -74,14 +74,19 @@ class Ending:
         if turn.ended:
             await self._pack(turn)
 
-    async def give_up(self, turn: Turn, outcome: ev.Failed) -> None:
-        """End a turn whose log cannot be read: its rows can still be written."""
+    async def give_up(
+        self, turn: Turn, outcome: ev.Failed, messages: Sequence[Message] | None = None
+    ) -> None:
+        """End a turn without its run, with the messages that its log has. They are left out where the log
+        cannot be read."""
         stream = await self._log.open(turn.num, turn.epoch)
-        rows = turns.ended("failed") | turns.RELEASED
+        told = turns.told(turn, messages) if messages is not None else {}
+        rows = turns.ended("failed") | turns.RELEASED | told
 
         def ended(connection: Connection) -> None:
             interrupts.close(connection, turn.num, "cancelled")
             turns.change(connection, turn.num, turn.epoch, **rows)
+            shares.charge(connection, turn.num)
 
         await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
 
@@ -111,11 +116,11 @@ def failed(turn: Turn, error: Exception) -> ev.Failed:
     return ev.Failed("something went wrong", "internal", error_id)
 
 
-def _messages(transcript: Transcript, outcome: Outcome) -> list[msg.Message]:
+def _messages(transcript: Transcript, outcome: Outcome) -> list[Message]:
     return transcript.messages() if isinstance(outcome, ev.Interrupted) else transcript.closed()
 
 
-def _rows(run: Run, outcome: Outcome, messages: list[msg.Message], released: bool) -> Also:
+def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool) -> Also:
     if not isinstance(outcome, ev.Interrupted):
         return _Over(run, _STATUS[type(outcome)], messages, released)
     turn = run.turn
@@ -137,7 +142,7 @@ class _Over(Alike):
 
     run: Run
     status: turns.Status
-    messages: list[msg.Message]
+    messages: list[Message]
     released: bool
 
     @classmethod

@@ -42,6 +42,12 @@ class QuestionLimit(RunFailed):
     code = "questions"
 
 
+class NotStored(RunFailed):
+    """What the turn did could not be stored"""
+
+    code = "unwritable"
+
+
 class TimeLimit(RunFailed):
     """The turn took too long"""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,12 +16,12 @@ from caesura.agents import phrases
 from caesura.agents.aside import LARGE, Aside
 from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
-from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
 from caesura.engine import cancellation, loop, past, texts, titles
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
 from caesura.engine.ending import Ending, Outcome, Spawn, Title, failed
-from caesura.engine.failures import QuestionLimit, RunFailed, TimeLimit
+from caesura.engine.failures import NotStored, QuestionLimit, RunFailed, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
@@ -62,6 +62,7 @@ class Runner:
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
         self._aside = Aside("caesura-texts")
+        self._runs: dict[int, Run] = {}
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -80,7 +81,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
             await self._ending.give_up(turn, failed(turn, error))
             return
-        with self._log.live(run.stream):
+        with self._log.live(run.stream), self._known(run):
             title = self._begin(run)
             try:
                 outcome = await self._outcome(run)
@@ -90,9 +91,30 @@ class Runner:
                     with suppress(CaesuraError):
                         await run.stream.commit()
                 raise
+            except (Fenced, Unavailable):
+                raise
+            except Exception as error:
+                if run.transcript.outcome is not None:
+                    raise  # the turn has its end already
+                await self._abandon(run, error)
             finally:
                 if title is not None:
                     title.cancel()
+
+    def shown(self, num: int, epoch: int) -> int | None:
+        """How many messages a history shows of a turn that runs here under this claim; None where it does
+        not. They may be ahead of what is committed, by a moment."""
+        run = self._runs.get(num)
+        return run.transcript.shown() if run is not None and run.turn.epoch == epoch else None
+
+    @contextmanager
+    def _known(self, run: Run) -> Iterator[None]:
+        self._runs[run.turn.num] = run
+        try:
+            yield
+        finally:
+            if self._runs.get(run.turn.num) is run:
+                del self._runs[run.turn.num]
 
     # --- opening
 
@@ -177,10 +199,19 @@ class Runner:
         except TimeoutError as error:
             late = TimeLimit(f"the turn took longer than {run.limits.run:g} seconds")
             return failed(run.turn, late if clock.expired() else error)
-        except (Fenced, Released, Unavailable):
+        except (Fenced, Released, Unavailable, Unwritable):
             raise
         except Exception as error:  # noqa: BLE001 - a run may fail in any way, and ends in an event
             return failed(run.turn, error)
+
+    async def _abandon(self, run: Run, error: Exception) -> None:
+        """End a turn whose run made rows that no database takes. To try again would not help."""
+        failure = NotStored()
+        failure.__cause__ = error
+        run.stream.fail(Unwritable())  # a title may still be on its way
+        known = await self._database.read(past.read, run.turn.num)
+        messages = fold.fold(item.event for item in known.events).closed()
+        await self._ending.give_up(run.turn, failed(run.turn, failure), messages)
 
     async def _closed(self, run: Run) -> Outcome:
         """What waited is over: stopped by a person, or its time has passed."""

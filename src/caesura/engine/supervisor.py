@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
+from caesura.agents.aside import Aside
 from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
@@ -169,7 +170,7 @@ class Supervisor:
         await _all_ended(self._others, _HEED)
         self._ended.set()
         if self._heart is not None:
-            await asyncio.to_thread(self._heart.join, _HEED)
+            await Aside("caesura-drain").run(self._heart.join, _HEED)
 
     async def _insist(self, job: _Job) -> None:
         """Take the turn from a run that does not heed its stop, and end the turn here: what the old run still

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from caesura.agents.aside import Aside
 from caesura.agents.tools.workspace import UNFINISHED
 from caesura.core import ids
 
@@ -46,13 +47,14 @@ class Workspaces:
     ) -> None:
         self._root, self._trash, self._origin, self._gone = root, root / _TRASH, origin, gone
         self._thread = ThreadPoolExecutor(1, "caesura-removal")
+        self._moving = Aside("caesura-discard")
         self._closing = threading.Event()
 
     async def discard(self, conversation_id: str) -> None:
         """Take a workspace away at once. Its files go in the background; after a crash, at the next start."""
         if not ids.is_file_name(conversation_id):
             return
-        await asyncio.to_thread(self._set_aside, conversation_id)
+        await self._moving.run(self._set_aside, conversation_id)
         if not self._closing.is_set():
             self._thread.submit(self._remove, conversation_id)
 

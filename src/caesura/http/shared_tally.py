@@ -84,6 +84,8 @@ class SharedTally:
     async def _try(self) -> None:
         """With what a request would ask: a Redis that answers but does not write is no use."""
         try:
+            # Connections from before may be dead without knowing it: each would hold up a request.
+            await self._redis.connection_pool.disconnect(inuse_connections=False)
             await self._execute("EVAL", _HIT, 1, f"{_PREFIX}try", 1_000_000, 1000)
         except (RedisError, OSError) as error:
             self._lose(error)

@@ -10,11 +10,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core import codec
+from caesura.core.errors import CaesuraError, Fenced, Unwritable
 from caesura.core.events import Envelope, Event
 from caesura.log.flusher import Committed, Flusher
 from caesura.log.stream import Batch, Stream
-from caesura.log.tail import Tail
+from caesura.log.tail import Tail, fitting
 from caesura.log.wakeups import Alone, Wakeups
 from caesura.store import events as rows
 from caesura.store import turns
@@ -22,8 +23,8 @@ from caesura.store.database import Database
 
 logger = logging.getLogger(__name__)
 
-#: How many events a reader holds at the most.
-WINDOW = 256
+#: How many events, and bytes of them, a reader holds at the most; but at least one event.
+WINDOW, WINDOW_BYTES = 256, 256 * 1024
 
 
 class Log:
@@ -90,16 +91,17 @@ class Log:
         try:
             while True:
                 version = tail.version
-                found = None if look else tail.after(after, WINDOW)
+                size = 0
+                found = None if look else tail.after(after, WINDOW, WINDOW_BYTES)
                 if found is None:
-                    found = await self._look(turn, after)
+                    found, size = await self._look(turn, after)
                     look = False
                 if found is None:
                     return
                 if found:
-                    for start in range(0, len(found), WINDOW):
-                        after = found[min(start + WINDOW, len(found)) - 1].seq
-                        yield found[start : start + WINDOW]
+                    for window in _windows(found, size):
+                        after = window[-1].seq
+                        yield window
                 elif tail.version != version:
                     continue  # something came while the rows were looked at
                 elif tail.closed:
@@ -128,9 +130,9 @@ class Log:
         for tail in list(self._tails.values()):
             tail.close()
 
-    async def _look(self, turn: int, after: int) -> list[Envelope] | None:
-        """All that the rows give, for what is decoded once should not be decoded again; None when the turn
-        is gone, perhaps through another process."""
+    async def _look(self, turn: int, after: int) -> tuple[list[Envelope] | None, int]:
+        """All that the rows of one window give, for what is decoded once should not be decoded again, and
+        its bytes. None when the turn is gone, perhaps through another process."""
         return await self._flusher.patiently(lambda _: self._database.read(_rows, turn, after))
 
     def _written(self, seconds: float, batches: Sequence[Batch]) -> None:
@@ -195,14 +197,25 @@ class Log:
 
 def _unexpected(error: Exception) -> CaesuraError:
     logger.error("what went with an event could not be written", exc_info=error)
-    failure = Unavailable()
+    failure = Unwritable()
     failure.__cause__ = error
     return failure
 
 
-def _rows(connection: Connection, turn: int, after: int) -> list[Envelope] | None:
-    found = rows.read(connection, turn, after, WINDOW)
-    return found if found or turns.exists(connection, turn) else None
+def _windows(found: list[Envelope], size: int) -> Iterator[list[Envelope]]:
+    """The same events in windows. `size` is how many bytes they have: hardly ever must each be measured."""
+    start = 0
+    while start < len(found):
+        window = found[start : start + WINDOW]
+        if size > WINDOW_BYTES:
+            window = window[: fitting((codec.size(item.event) for item in window), WINDOW_BYTES)]
+        start += len(window)
+        yield window
+
+
+def _rows(connection: Connection, turn: int, after: int) -> tuple[list[Envelope] | None, int]:
+    found, size = rows.window(connection, turn, after, WINDOW, WINDOW_BYTES)
+    return found if found or turns.exists(connection, turn) else None, size
 
 
 def _last(connection: Connection, turn: int, epoch: int) -> int:

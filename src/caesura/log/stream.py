@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,9 @@ from caesura.store.events import Rows
 Also = Callable[[Connection], Any]
 _Stamped = tuple[int, Event]
 _HIGH = 4096
-#: How many events one row holds at the most: a reader decodes whole rows.
-_ROW = 512
+#: How many events, and bytes of them, one row holds at the most; but at least one event. A reader decodes
+#: whole rows.
+_ROW, _ROW_BYTES = 512, 256 * 1024
 _SAID = (TextDelta, ReasoningDelta)
 
 
@@ -43,17 +44,24 @@ class Batch:
         self.envelopes = [Envelope(seq, at, event) for seq, (at, event) in enumerate(self.events, first)]
 
     def rows(self) -> list[Rows]:
-        return [self._row(start) for start in range(0, len(self.events), _ROW)]
+        starts = range(0, len(self.events), _ROW)
+        return [row for start in starts for row in self._rows(start, min(start + _ROW, len(self.events)))]
 
-    def _row(self, start: int) -> Rows:
-        part = self.events[start : start + _ROW]
+    def _rows(self, start: int, stop: int) -> Iterator[Rows]:
+        """These events in one row, or in as many as it takes."""
+        part = self.events[start:stop]
         at = part[0][0]
         body = codec.encode([event for _, event in part], [stamp - at for stamp, _ in part])
+        if len(body) > _ROW_BYTES and len(part) > 1:
+            middle = (start + stop) // 2
+            yield from self._rows(start, middle)
+            yield from self._rows(middle, stop)
+            return
         first = self.envelopes[start].seq
         if not all(_kept(event) for _, event in part):
             # What is shown is what was stored, not what it was made of.
-            self.envelopes[start : start + _ROW] = codec.decode(codec.VERSION, body, first, at)
-        return Rows(self.stream.turn, self.stream.epoch, first, first + len(part) - 1, at, body)
+            self.envelopes[start:stop] = codec.decode(codec.VERSION, body, first, at)
+        yield Rows(self.stream.turn, self.stream.epoch, first, first + len(part) - 1, at, body)
 
     def tell(self, outcome: Any) -> None:
         if self.done is None or self.done.done():

@@ -7,7 +7,8 @@ longer holds; so a reader that never reads holds nothing, and a slow one holds n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, takewhile
 
 from caesura.core import codec
 from caesura.core.events import Envelope
@@ -26,6 +27,8 @@ class Tail:
         #: The newest event there is, as far as anyone here knows.
         self._last: int | None = None
         self._events: list[Envelope] = []
+        #: Their bytes, about, and those of all together.
+        self._sizes: list[int] = []
         self._size = 0
         self._waiting: dict[asyncio.Future[bool], None] = {}
 
@@ -34,21 +37,26 @@ class Tail:
         held = self._events
         if held and events[0].seq != held[-1].seq + 1:
             self._clear()  # another process wrote in between: the rows have it
+        sizes = [codec.size(item.event) for item in events]
         held.extend(events)
-        self._size += sum(codec.size(item.event) for item in events)
+        self._sizes.extend(sizes)
+        self._size += sum(sizes)
         self._last = held[-1].seq
         if len(held) > 2 * _KEEP or self._size > 2 * _BYTES:
             self._shorten()
         self.wake()
 
-    def after(self, seq: int, limit: int) -> list[Envelope] | None:
-        """The next events after `seq`; None when only the rows can tell."""
+    def after(self, seq: int, limit: int, size: int) -> list[Envelope] | None:
+        """The next events after `seq`: so many, of so many bytes, but at least one. None when only the rows
+        can tell."""
         held = self._events
         if not held:
             return [] if self._last is not None and seq >= self._last else None
         if held[0].seq > seq + 1:
             return None
         start = seq + 1 - held[0].seq
+        if self._size > size:
+            limit = fitting(self._sizes[start : start + limit], size)
         return held[start : start + limit]
 
     def begin(self, last: int) -> None:
@@ -69,16 +77,17 @@ class Tail:
     def _shorten(self) -> None:
         """Keep the newest: so many, and not too many bytes of them."""
         kept, size = 0, 0
-        for item in reversed(self._events[-_KEEP:]):
-            more = codec.size(item.event)
+        for more in reversed(self._sizes[-_KEEP:]):
             if size + more > _BYTES:
                 break
             kept, size = kept + 1, size + more
         del self._events[: len(self._events) - kept]
+        del self._sizes[: len(self._sizes) - kept]
         self._size = size
 
     def _clear(self) -> None:
         self._events.clear()
+        self._sizes.clear()
         self._size = 0
 
     def wake(self) -> None:
@@ -105,3 +114,9 @@ class Tail:
 def _tell(future: asyncio.Future[bool], changed: bool) -> None:
     if not future.done():
         future.set_result(changed)
+
+
+def fitting(sizes: Iterable[int], size: int) -> int:
+    """How many of these come to no more bytes than that; one at least, so that whoever reads gets on."""
+    totals = accumulate(sizes)
+    return max(sum(1 for _ in takewhile(lambda total: total <= size, totals)), 1)

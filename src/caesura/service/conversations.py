@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from caesura.agents.aside import Aside
 from caesura.core import ids, tree
-from caesura.core import messages as msg
 from caesura.core.errors import BadInput, CaesuraError, NotFound, TooManyConversations
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line
@@ -18,14 +17,15 @@ from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service import pages
+from caesura.service.counts import Counts
 from caesura.service.pages import BranchPage, TreePage
 from caesura.service.places import Places
 from caesura.store import conversations as rows
-from caesura.store import events, turns
+from caesura.store import turns
 from caesura.store.conversations import Conversation, Order, Page
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
-from caesura.store.turns import Turn
+from caesura.store.turns import Turn, Underway
 
 #: Told of each request that is over a person's share.
 Refused = Callable[[CaesuraError], None]
@@ -65,12 +65,14 @@ class Conversations:
         workspaces: Workspaces,
         default_agent: str,
         places: Places,
+        aside: Aside,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._log, self._engine = database, log, engine
         self._workspaces, self._default_agent = workspaces, default_agent
-        self._places, self._share, self._refused = places, share, refused
+        self._places, self._aside, self._share, self._refused = places, aside, share, refused
+        self._counts = Counts(database, engine.runner, aside)
 
     async def create(
         self,
@@ -106,8 +108,15 @@ class Conversations:
         after: tuple[int, str] | None = None,
         order: Order = "created",
     ) -> Page:
-        page, logs = await self._database.read(_page, user_id, limit, offset, after, order)
-        return await asyncio.to_thread(_counted, page, logs) if logs else page
+        page, underway = await self._database.read(_page, user_id, limit, offset, after, order)
+        if not underway:
+            return page
+        counts = await self._counts.of(underway)
+        items = [
+            item._replace(message_count=counts.get(item.active_turn or "", item.message_count))
+            for item in page.items
+        ]
+        return page._replace(items=items)
 
     async def rename(self, user_id: str, conversation_id: str, title: str) -> Conversation:
         return await self._database.write(_rename, user_id, conversation_id, _title(title))
@@ -136,7 +145,7 @@ class Conversations:
     async def tree(self, user_id: str, conversation_id: str, limit: int, after: int = 0) -> TreePage:
         """The conversation and a page of all its turns, oldest first, behind the one with this ordinal."""
         found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
-        seen = await pages.all_seen(found.turns)
+        seen = await pages.all_seen(found.turns, self._aside)
         return TreePage(found.conversation, seen, seen[-1].turn.ordinal if more else None)
 
     async def branch(
@@ -144,22 +153,22 @@ class Conversations:
     ) -> BranchPage:
         """The conversation and the end of its active branch, or of the branch that ends in `leaf`."""
         found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
-        return BranchPage(found.conversation, await pages.all_seen(found.turns), before)
+        return BranchPage(found.conversation, await pages.all_seen(found.turns, self._aside), before)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """What was said on the active branch, as people see it: messages with text, oldest first. One page
         is in memory at a time."""
         others, told = await self._database.read(pages.first_page, user_id, conversation_id)
-        yield await pages.lines(told)
+        yield await pages.lines(told, self._aside)
         for numbers in others:
-            yield await pages.lines(await self._database.read(pages.told, numbers))
+            yield await pages.lines(await self._database.read(pages.told, numbers), self._aside)
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
-        conversation, turn, pending, log = await self._database.read(_status, user_id, conversation_id)
+        conversation, turn, pending, underway = await self._database.read(_status, user_id, conversation_id)
         if turn is None:
             return Status(conversation, None, (), 0)
-        count = turn.message_count if log is None else await asyncio.to_thread(_count, turn, log)
-        return Status(conversation, turn, pending, count)
+        counts = await self._counts.of(underway)
+        return Status(conversation, turn, pending, counts.get(turn.id, turn.message_count))
 
 
 def _title(text: str) -> str:
@@ -213,17 +222,12 @@ def _live(connection: Connection, user_id: str, conversation_id: str) -> list[in
 
 def _status(
     connection: Connection, user_id: str, conversation_id: str
-) -> tuple[Conversation, Turn | None, tuple[Interrupt, ...], list[events.Stored] | None]:
+) -> tuple[Conversation, Turn | None, tuple[Interrupt, ...], list[Underway]]:
     conversation = rows.get(connection, conversation_id, user_id)
     if conversation.active_turn is None:
-        return conversation, None, (), None
+        return conversation, None, (), []
     turn = turns.get(connection, conversation.active_turn)
-    return conversation, turn, pages.pending(connection, turn), _ahead(connection, turn)
-
-
-def _ahead(connection: Connection, turn: Turn) -> list[events.Stored] | None:
-    """The log of a turn that runs: it is ahead of the row."""
-    return None if turn.ended or turn.status == "waiting" else events.stored(connection, turn.num)
+    return conversation, turn, pages.pending(connection, turn), turns.underway(connection, [turn.id])
 
 
 def _page(
@@ -233,28 +237,7 @@ def _page(
     offset: int,
     after: tuple[int, str] | None,
     order: Order,
-) -> tuple[Page, dict[str, tuple[Turn, list[events.Stored]]]]:
-    """A page, and by conversation the logs of turns that run, until they are too much to read."""
+) -> tuple[Page, list[Underway]]:
     found = rows.page(connection, user_id, limit, offset=offset, after=after, order=order)
-    logs: dict[str, tuple[Turn, list[events.Stored]]] = {}
-    size = 0
-    for item in found.items:
-        if not item.running or item.active_turn is None or size > pages.BYTES:
-            continue
-        turn = turns.get(connection, item.active_turn)
-        if (log := _ahead(connection, turn)) is not None:
-            logs[item.id] = turn, log
-            size += sum(len(row.body) for row in log)
-    return found, logs
-
-
-def _counted(page: Page, logs: dict[str, tuple[Turn, list[events.Stored]]]) -> Page:
-    counts = {conversation_id: _count(turn, log) for conversation_id, (turn, log) in logs.items()}
-    items = [item._replace(message_count=counts.get(item.id, item.message_count)) for item in page.items]
-    return page._replace(items=items)
-
-
-def _count(turn: Turn, log: list[events.Stored]) -> int:
-    """How many messages the branch up to this turn shows, while its log is ahead of its row."""
-    above = turn.message_count - len(msg.shown(turn.messages or ()))
-    return above + len(msg.shown(pages.folded(log).messages()))
+    running = [item.active_turn for item in found.items if item.running and item.active_turn]
+    return found, turns.underway(connection, running) if running else []

@@ -6,13 +6,13 @@ time, and neither the database nor the event loop is to wait for it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from caesura.agents.aside import Aside
 from caesura.core import fold
 from caesura.core import messages as msg
 from caesura.core.errors import NoConversation, NotFound
@@ -132,11 +132,11 @@ def pending(connection: Connection, turn: Turn) -> tuple[Interrupt, ...]:
     return tuple(item.interrupt for item in interrupts.pending(connection, turn.num))
 
 
-async def all_seen(found: list[Stored]) -> list[Seen]:
+async def all_seen(found: list[Stored], aside: Aside) -> list[Seen]:
     """A live turn's log is folded in a thread: it may be long, and others want to be served."""
     if all(item.log is None for item in found):
         return [_seen(item) for item in found]
-    return await asyncio.to_thread(lambda: [_seen(item) for item in found])
+    return await aside.run(lambda: [_seen(item) for item in found])
 
 
 def _seen(item: Stored) -> Seen:
@@ -178,10 +178,10 @@ def told(connection: Connection, numbers: list[int]) -> list[Told]:
     ]
 
 
-async def lines(told: list[Told]) -> list[Line]:
+async def lines(told: list[Told], aside: Aside) -> list[Line]:
     if all(item.log is None for item in told):
         return [line for item in told for line in _lines_of(item)]
-    return await asyncio.to_thread(lambda: [line for item in told for line in _lines_of(item)])
+    return await aside.run(lambda: [line for item in told for line in _lines_of(item)])
 
 
 def _lines_of(item: Told) -> list[Line]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from caesura.agents.aside import Aside
 from caesura.core.errors import CaesuraError, Unavailable
 from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
@@ -61,9 +62,11 @@ class Service:
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
         self._workspaces = Workspaces(engine.workspaces, origin, engine.disk_share.forget)
+        #: For what is read and written in large pages.
+        self.aside = Aside("caesura-pages", 2)
         places = Places(database.shared)
         self.conversations = Conversations(
-            database, log, engine, self._workspaces, default_agent, places, share, refused
+            database, log, engine, self._workspaces, default_agent, places, self.aside, share, refused
         )
         self.turns = Turns(database, engine, self.presence, places, share, refused)
         self.streams = Streams(database, log, self.presence)
@@ -83,7 +86,7 @@ class Service:
         """Let go of all runs within these seconds; safe to repeat."""
         self.presence.close()
         await self.engine.drain(grace)
-        await asyncio.to_thread(self._workspaces.close)
+        await self.aside.run(self._workspaces.close)
 
     @property
     def draining(self) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import BigInteger, Connection, Select, bindparam, delete, func, insert, select
 
 from caesura.core import codec
 from caesura.core.events import Envelope
@@ -16,8 +17,10 @@ from caesura.store.prepared import Prepared, run
 from caesura.store.schema import events, turns
 from caesura.store.turns import NONE_REFUSED, Refused, hold, refused
 
-_PACK = 512
-_ALL = 1 << 30
+#: A packed row has so many events, of so many bytes before they are compressed, about.
+_PACK, _PACK_BYTES = 512, 256 * 1024
+#: More events, and more bytes, than any log has.
+_ALL, _ALL_BYTES = 1 << 30, 1 << 62
 
 #: The fence is part of the insert: a row goes in only if its epoch owns the turn.
 _INSERT_SQLITE = (
@@ -67,12 +70,25 @@ _LAST = Prepared(_NEWEST)
 _LAST_OWNED = Prepared(_NEWEST.where(events.c.turn == turns.c.num, turns.c.epoch == bindparam("epoch")))
 #: The row that holds the next event begins at or before it.
 _BEGIN = select(func.max(events.c.first)).where(_OF, events.c.first <= bindparam("next"))
-_READ = Prepared(
-    select(events.c.first, events.c.at, events.c.version, events.c.body)
-    .where(_OF, events.c.first >= func.coalesce(_BEGIN.scalar_subquery(), 0))
-    .order_by(events.c.first)
-    .limit(bindparam("limit"))
+_STORED = (events.c.first, events.c.at, events.c.version, events.c.body)
+_WITHIN = (
+    _OF,
+    events.c.first >= func.coalesce(_BEGIN.scalar_subquery(), 0),
+    events.c.first <= bindparam("final"),
 )
+_READ = Prepared(select(*_STORED).where(*_WITHIN).order_by(events.c.first))
+
+
+def _bounded() -> Select[Any]:
+    """For PostgreSQL, which sends all rows that it finds: none behind those that have enough bytes."""
+    total = func.sum(func.length(events.c.body)).over(order_by=events.c.first, rows=(None, 0))
+    before = (total - func.length(events.c.body)).label("before")
+    found = select(*_STORED, before).where(*_WITHIN).subquery()
+    rows = select(found.c.first, found.c.at, found.c.version, found.c.body)
+    return rows.where(found.c.before < bindparam("size", type_=BigInteger)).order_by(found.c.first)
+
+
+_READ_BOUNDED = Prepared(_bounded())
 _LOOSE = Prepared(
     select(events.c.first, events.c.last, events.c.at, events.c.body)
     .where(_OF, events.c.version == codec.VERSION)
@@ -144,10 +160,17 @@ def ends(connection: Connection, numbers: Collection[int]) -> dict[int, int]:
     return {turn: end for turn, end in connection.execute(statement.group_by(events.c.turn))}
 
 
-def stored(connection: Connection, turn: int) -> list[Stored]:
-    """The whole log as it is stored: whoever wants the events decodes it, outside of the transaction."""
-    rows = _READ.rows(connection, turn=turn, next=1, limit=_ALL)
-    return [Stored(row.first, row.at, row.version, bytes(row.body)) for row in rows]
+def stored(connection: Connection, turn: int, size: int = _ALL_BYTES) -> list[Stored]:
+    """The log as it is stored, from its beginning, so many bytes of it, about. Whoever wants the events
+    decodes it, outside of the transaction."""
+    found: list[Stored] = []
+    with closing(_rows(connection, turn, 0, _ALL, size)) as rows:
+        for row in rows:
+            found.append(row)
+            size -= len(row.body)
+            if size <= 0:
+                break
+    return found
 
 
 def decoded(rows: Iterable[Stored]) -> Iterator[Envelope]:
@@ -157,12 +180,36 @@ def decoded(rows: Iterable[Stored]) -> Iterator[Envelope]:
 
 def read(connection: Connection, turn: int, after: int, limit: int) -> list[Envelope]:
     """Up to about `limit` events strictly after a number, in order, without gaps."""
+    return window(connection, turn, after, limit, _ALL_BYTES)[0]
+
+
+def window(
+    connection: Connection, turn: int, after: int, limit: int, size: int
+) -> tuple[list[Envelope], int]:
+    """As `read`, of about `size` bytes at the most, but at least one row; and how many bytes they are."""
     found: list[Envelope] = []
-    for row in _READ.rows(connection, turn=turn, next=after + 1, limit=limit):
-        found += codec.decode(row.version, bytes(row.body), row.first, row.at)
-        if found[-1].seq - after >= limit:
-            break
-    return [item for item in found if item.seq > after]
+    held = 0
+    with closing(_rows(connection, turn, after, limit, size)) as rows:
+        for row in rows:
+            decoded, more = codec.measured(row.version, row.body, row.first, row.at)
+            found += decoded
+            held += more
+            if held >= size or found[-1].seq - after >= limit:
+                break
+    return [item for item in found if item.seq > after], held
+
+
+def _rows(
+    connection: Connection, turn: int, after: int, limit: int, size: int
+) -> Generator[Stored, None, None]:
+    """The rows that hold the events behind a number, one by one."""
+    where = {"turn": turn, "next": after + 1, "final": after + limit}
+    if connection.dialect.name == "sqlite":
+        rows = _READ.each(connection, **where)
+    else:
+        rows = _READ_BOUNDED.each(connection, **where, size=size)
+    for first, at, version, body in rows:
+        yield Stored(first, at, version, bytes(body))
 
 
 def pack(connection: Connection, turn: int, epoch: int) -> None:
@@ -179,12 +226,15 @@ def pack(connection: Connection, turn: int, epoch: int) -> None:
 
 
 def _parts(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    """Runs of rows without a gap between them, of about as many events as one row should hold."""
+    """Runs of rows without a gap between them, of about as many events, and bytes, as one row should hold."""
     part: list[Any] = []
+    size = 0
     for row in rows:
-        if part and (row.first != part[-1].last + 1 or row.last - part[0].first >= _PACK):
+        size += len(row.body)
+        full = part and (row.last - part[0].first >= _PACK or size > _PACK_BYTES)
+        if full or (part and row.first != part[-1].last + 1):
             yield part
-            part = []
+            part, size = [], len(row.body)
         part.append(row)
     yield part
 

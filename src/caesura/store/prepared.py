@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -44,6 +44,19 @@ class Prepared:
             self._row = NamedTuple("Row", names)._make
         return [self._row(row) for row in found]
 
+    def each(self, connection: Connection, **values: Any) -> Iterator[Any]:
+        """The rows one by one, as plain tuples. SQLite reads none that is not asked for; PostgreSQL sends
+        all of them."""
+        if connection.dialect.name != "sqlite":
+            yield from connection.execute(self._statement, values)
+            return
+        text, given = self._bound(connection, values)
+        try:
+            with closing(driver(connection).execute(text, given)) as cursor:
+                yield from cursor
+        except sqlite3.Error as error:
+            raise _told(connection, text, error) from error
+
     def row(self, connection: Connection, **values: Any) -> Any | None:
         """The first row, if there is one."""
         found = self.rows(connection, **values)
@@ -56,12 +69,15 @@ class Prepared:
         return self._run(connection, values)[0].rowcount
 
     def _run(self, connection: Connection, values: dict[str, Any]) -> tuple[sqlite3.Cursor, list[Any]]:
+        return run(connection, *self._bound(connection, values))
+
+    def _bound(self, connection: Connection, values: dict[str, Any]) -> tuple[str, list[Any]]:
         names = tuple(values)
         form = self._forms.get(names)
         if form is None:
             form = self._forms[names] = self._compiled(connection, names)
         given = form.constants | values
-        return run(connection, form.text, [given[name] for name in form.places])
+        return form.text, [given[name] for name in form.places]
 
     def _compiled(self, connection: Connection, names: tuple[str, ...]) -> _Form:
         keys = None if isinstance(self._statement, Select) else list(names)
@@ -76,7 +92,11 @@ def run(connection: Connection, text: str, values: Sequence[Any] = ()) -> tuple[
         cursor = driver(connection).execute(text, values)
         return cursor, cursor.fetchall()
     except sqlite3.Error as error:
-        raise DBAPIError.instance(text, None, error, sqlite3.Error, dialect=connection.dialect) from error
+        raise _told(connection, text, error) from error
+
+
+def _told(connection: Connection, text: str, error: sqlite3.Error) -> BaseException:
+    return DBAPIError.instance(text, None, error, sqlite3.Error, dialect=connection.dialect)
 
 
 def driver(connection: Connection) -> sqlite3.Connection:

@@ -12,6 +12,7 @@ import os
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -20,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
@@ -28,9 +28,14 @@ from caesura.store import migrate
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 from caesura.store.disk import Disk
 from caesura.store.prepared import driver, run, savepoint
+from caesura.store.readers import Readers
 
 _READERS = 4
 _GROUP = 512
+#: Bytes of the write-ahead log after which the writer begins it anew: no reader then keeps it from that.
+_LOG_LIMIT = 32 * 1024 * 1024
+#: Seconds that readers get to end for that; and until it is tried again, if one of them did not.
+_PAUSE, _AGAIN = 0.25, 2.0
 #: `secure_delete` writes zeros over what is deleted. Its default depends on how SQLite was built.
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -38,6 +43,7 @@ _PRAGMAS = (
     "foreign_keys=ON",
     "temp_store=MEMORY",
     "secure_delete=ON",
+    f"journal_size_limit={_LOG_LIMIT}",
 )
 
 
@@ -78,8 +84,7 @@ class Sqlite:
         self._writing = _engine(path, busy_timeout, readers=0)
         self._reading = _engine(path, busy_timeout, readers=_READERS)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="caesura-read")
-        self._own = threading.local()
-        self._kept: list[Connection] = []
+        self._under_way = Readers(self._reading)
         try:
             with storage_errors(), self._writing.begin() as connection:
                 run(connection, "BEGIN IMMEDIATE")
@@ -94,7 +99,9 @@ class Sqlite:
             self._release()
             raise
         self._connection: Connection | None = None
-        self._disk = Disk(Path(f"{path}-wal"), partial(_checkpoint, path, busy_timeout))
+        self._path, self._log = path, Path(f"{path}-wal")
+        self._shorten_at = 0.0
+        self._disk = Disk(self._log, partial(_checkpoint, path, busy_timeout))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
 
@@ -140,8 +147,9 @@ class Sqlite:
                 return
             self._closed = True
             self._units.put(None)
-        await asyncio.to_thread(self._writer.join)
-        await asyncio.to_thread(self._disk.close)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._readers, self._writer.join)
+        await loop.run_in_executor(self._readers, self._disk.close)
         self._readers.shutdown()
         self._release()
 
@@ -164,33 +172,8 @@ class Sqlite:
             raise Unavailable("the database is closed")
 
     def _read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Each thread keeps its connection, and begins and ends the transaction itself: SQLAlchemy would take
-        longer for that than SQLite for the work."""
-        with storage_errors():
-            connection = self._reader()
-            try:
-                run(connection, "BEGIN")
-                result = work(connection, *args, **kwargs)
-                run(connection, "COMMIT")
-            except BaseException:
-                self._break_off(connection)
-                raise
-            return result
-
-    def _reader(self) -> Connection:
-        found: Connection | None = getattr(self._own, "connection", None)
-        if found is None:
-            found = self._own.connection = self._reading.connect()
-            self._kept.append(found)
-        return found
-
-    def _break_off(self, connection: Connection) -> None:
-        try:
-            run(connection, "ROLLBACK")
-        except DBAPIError:
-            self._own.connection = None
-            self._kept.remove(connection)
-            connection.close()
+        with storage_errors(), self._under_way.reading() as connection:
+            return work(connection, *args, **kwargs)
 
     def _write_all(self) -> None:
         while True:
@@ -203,8 +186,19 @@ class Sqlite:
                 unit = self._units.get()
             if group:
                 self._commit(group)
+                self._shorten_log()
             if unit is None:
                 return
+
+    def _shorten_log(self) -> None:
+        """Begin a long write-ahead log anew. SQLite has copied nearly all of it into the database by then,
+        and lacks only a moment without readers. Done by the writer: a checkpoint must not wait for it."""
+        if time.monotonic() < self._shorten_at or _size(self._log) <= _LOG_LIMIT:
+            return
+        with self._under_way.paused(_PAUSE) as alone:
+            done = alone and _checkpoint(self._path, 0)
+        if not done:
+            self._shorten_at = time.monotonic() + _AGAIN
 
     def _commit(self, group: list[_Unit]) -> None:
         try:
@@ -235,8 +229,7 @@ class Sqlite:
         return outcomes
 
     def _release(self) -> None:
-        for connection in self._kept:
-            connection.close()
+        self._under_way.close()
         self._writing.dispose()
         self._reading.dispose()
         if self._lock is not None:
@@ -305,6 +298,13 @@ def _checkpoint(path: Path, busy_timeout: float) -> bool:
             return not busy
     except sqlite3.Error:
         return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _real(path: Path) -> Path:

@@ -82,6 +82,16 @@ class Node(NamedTuple):
     size: int
 
 
+class Underway(NamedTuple):
+    """A turn that runs, as far as it takes to count its messages. `above` is how many the branch shows up to
+    and with the turn's own message."""
+
+    id: str
+    num: int
+    epoch: int
+    above: int
+
+
 class Said(NamedTuple):
     """A turn as far as it takes to tell what was said in it."""
 
@@ -329,6 +339,18 @@ def some(connection: Connection, numbers: Collection[int]) -> list[Turn]:
     """These turns, in the order of their ordinals."""
     statement = select(turns).where(turns.c.num.in_(numbers)).order_by(turns.c.ordinal)
     return [made(row) for row in connection.execute(statement)]
+
+
+def underway(connection: Connection, turn_ids: Collection[str]) -> list[Underway]:
+    """Those of these turns that run or are about to."""
+    parents = turns.alias("parents")
+    above = func.coalesce(parents.c.message_count, 0) + 1
+    statement = (
+        select(turns.c.id, turns.c.num, turns.c.epoch, above)
+        .join(parents, parents.c.id == turns.c.parent_id, isouter=True)
+        .where(turns.c.id.in_(turn_ids), running(turns))
+    )
+    return [Underway(*row) for row in connection.execute(statement)]
 
 
 def said(connection: Connection, numbers: Collection[int]) -> list[Said]:

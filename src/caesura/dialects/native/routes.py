@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
@@ -128,7 +127,7 @@ async def tree(
     unless `limit` says less."""
     size = here.pages.size(limit or here.pages.largest)
     page = await here.service.conversations.tree(user_id, conversation_id, size, cursor or 0)
-    return await _page(lambda: wire.Tree.of_page(page))
+    return await _page(here, lambda: wire.Tree.of_page(page))
 
 
 @router.get(
@@ -144,7 +143,7 @@ async def snapshot(
     large as it may be unless `limit` says less."""
     size = here.pages.size(limit or here.pages.largest)
     page = await here.service.conversations.branch(user_id, conversation_id, size, cursor)
-    return await _page(lambda: wire.Snapshot.of_page(page))
+    return await _page(here, lambda: wire.Snapshot.of_page(page))
 
 
 @router.patch("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND | _SENT)
@@ -315,9 +314,9 @@ async def _frames(here: Context, turn: Turn, after: int) -> AsyncGenerator[bytes
             del frames
 
 
-async def _page(make: Callable[[], BaseModel]) -> Response:
+async def _page(here: Context, make: Callable[[], BaseModel]) -> Response:
     """A page may be megabytes: it is written in a thread, while others are served."""
-    body = await asyncio.to_thread(lambda: make().model_dump_json().encode())
+    body = await here.service.aside.run(lambda: make().model_dump_json().encode())
     return Response(body, media_type="application/json")
 
 

@@ -1,0 +1,88 @@
+"""The readers of a SQLite file, counted: so the writer can have the file to itself for a moment.
+
+SQLite begins its write-ahead log anew only while nobody reads from it. Readers that overlap without a pause
+would let it grow for ever.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from caesura.store.prepared import run
+
+
+class Readers:
+    """For threads: whoever must wait blocks. Each thread keeps its connection, and its transactions begin and
+    end by statements of ours: SQLAlchemy would take longer for that than SQLite for most of the work."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._own = threading.local()
+        self._connections: list[Connection] = []
+        self._changed = threading.Condition()
+        self._count = 0
+        self._paused = False
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction, which begins when nobody has the file to itself."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._paused)
+            self._count += 1
+        try:
+            yield from self._transaction()
+        finally:
+            with self._changed:
+                self._count -= 1
+                if self._paused:
+                    self._changed.notify_all()
+
+    @contextmanager
+    def paused(self, within: float) -> Iterator[bool]:
+        """No reader begins while this lasts. Gives whether those under way have ended within so many
+        seconds."""
+        with self._changed:
+            self._paused = True
+        try:
+            with self._changed:
+                alone = self._changed.wait_for(lambda: self._count == 0, within)
+            yield alone
+        finally:
+            with self._changed:
+                self._paused = False
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """No thread reads any more."""
+        for connection in self._connections:
+            connection.close()
+
+    def _transaction(self) -> Iterator[Connection]:
+        connection = self._connection()
+        try:
+            run(connection, "BEGIN")
+            yield connection
+            run(connection, "COMMIT")
+        except BaseException:
+            self._break_off(connection)
+            raise
+
+    def _connection(self) -> Connection:
+        found: Connection | None = getattr(self._own, "connection", None)
+        if found is None:
+            found = self._own.connection = self._engine.connect()
+            self._connections.append(found)
+        return found
+
+    def _break_off(self, connection: Connection) -> None:
+        try:
+            run(connection, "ROLLBACK")
+        except DBAPIError:
+            self._own.connection = None
+            self._connections.remove(connection)
+            connection.close()

@@ -1,0 +1,109 @@
+"""Windows of a log are bounded in events and in bytes, wherever they come from, and nothing is missing."""
+
+import asyncio
+import random
+from contextlib import aclosing
+
+import pytest
+from sqlalchemy import Connection, func, select
+
+from caesura.core import codec
+from caesura.core.events import Envelope, Event, TextDelta, ToolFinished
+from caesura.log import WINDOW, Log
+from caesura.log.log import WINDOW_BYTES
+from caesura.store import events, schema
+from caesura.store.database import Database
+from tests.conformance.rows import make_turn
+from tests.log.reading import PATIENCE, words
+
+MIB = 1024 * 1024
+
+
+async def test_a_reader_of_large_events_holds_few_bytes_and_misses_nothing(database: Database) -> None:
+    """Small, large and very large ones, in rows of one and of many: loose, in the tail, and packed."""
+    log, turn = Log(database, poll=0.05), await make_turn(database)
+    sizes = random.Random(4).choices([5, 60_000, MIB], [20, 10, 1], k=120)
+    said = [_tool(place, "x" * size) for place, size in enumerate(sizes, 1)]
+    stream = await log.open(turn.num, 1)
+    with log.live(stream):
+        live = asyncio.create_task(_followed(log, turn.num, 0, len(said)))
+        await asyncio.sleep(0)
+        for start in range(0, len(said), 30):
+            await stream.commit(*said[start : start + 30])
+        assert await live == said
+    for packed in (False, True):
+        if packed:
+            await log.pack(turn.num, 1)
+        for after in (0, 1, 59, 119):
+            assert await _followed(log, turn.num, after, len(said)) == said[after:]
+    await log.close()
+
+
+async def test_no_row_is_larger_than_it_must_be(database: Database) -> None:
+    log, turn = Log(database), await make_turn(database)
+    said: list[Event] = [TextDelta(1, "y" * 10_000) for _ in range(600)]
+    await log.append(turn.num, 1, said)
+    assert await database.read(_largest, turn.num) <= 256 * 1024
+    await log.pack(turn.num, 1)
+    largest = max(
+        codec.measured(row.version, row.body, row.first, row.at)[1]
+        for row in await database.read(events.stored, turn.num)
+    )
+    assert largest <= 300 * 1024
+    assert await _followed(log, turn.num, 0, 600) == said
+    await log.close()
+
+
+@pytest.mark.parametrize("after", [0, 300, 511, 512, 1023, 1500])
+async def test_a_window_of_a_packed_log_takes_the_rows_it_needs(
+    database: Database, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    log, turn = Log(database), await make_turn(database)
+    await log.append(turn.num, 1, words(1, 2000))
+    await log.pack(turn.num, 1)
+    taken: list[int] = []
+    genuine = events.Stored
+
+    def counted(*values: int) -> events.Stored:
+        taken.append(values[0])
+        return genuine._make(values)
+
+    monkeypatch.setattr(events, "Stored", counted)
+    found = await database.read(events.read, turn.num, after, WINDOW)
+    assert [item.seq for item in found[:WINDOW]] == list(range(after + 1, after + WINDOW + 1))
+    assert len(taken) <= 2
+    await log.close()
+
+
+async def test_the_beginning_of_a_log_is_read_by_bytes(database: Database) -> None:
+    log, turn = Log(database), await make_turn(database)
+    for place in range(1, 21):
+        await log.append(turn.num, 1, [_tool(place, "x" * 10_000)])
+    assert len(await database.read(events.stored, turn.num, 30_000)) == 3
+    assert len(await database.read(events.stored, turn.num, 1)) == 1
+    assert len(await database.read(events.stored, turn.num)) == 20
+    await log.close()
+
+
+async def _followed(log: Log, turn: int, after: int, last: int) -> list[Event]:
+    found: list[Envelope] = []
+    async with asyncio.timeout(PATIENCE), aclosing(log.follow(turn, after)) as windows:
+        async for window in windows:
+            assert len(window) <= WINDOW
+            size = sum(codec.size(item.event) for item in window)
+            assert size <= WINDOW_BYTES or len(window) == 1
+            found += window
+            if found[-1].seq == last:
+                break
+    assert [item.seq for item in found] == list(range(after + 1, last + 1))
+    return [item.event for item in found]
+
+
+def _tool(place: int, output: str) -> Event:
+    return ToolFinished(str(place), "look", output)
+
+
+def _largest(connection: Connection, turn: int) -> int:
+    size = func.max(func.length(schema.events.c.body))
+    found: int = connection.execute(select(size).where(schema.events.c.turn == turn)).scalar_one()
+    return found
