@@ -151,7 +151,8 @@ class Turns:
             return claimed or _not_ours(turns.get(connection, asked[0].turn_id))
 
         turn = await self._begin(user_id, key, decide, lambda: known)
-        supervisor.hurry(turn.num)
+        if turn.owner is None:  # whoever asked the question may still hold the turn
+            supervisor.hurry(turn)
         return Answered(turn, after)
 
     def _check_edit(self, item: Interrupt, answer: Answer) -> None:
