@@ -146,7 +146,7 @@ async def _see_through(database: Database, engine: Engine, turn: turns.Turn, unk
             answers = {item.interrupt.id: answer_to(item.interrupt, unknown) for item in asked}
             with suppress(AlreadyAnswered, NothingPending):
                 await database.write(interrupts.answer, USER, answers)
-            engine.supervisor.hurry(turn.num)
+            engine.supervisor.hurry(row)
             engine.supervisor.nudge()
         await asyncio.sleep(0.003)
 

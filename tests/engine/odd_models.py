@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 
 class _Odd(BaseChatModel):
@@ -50,3 +51,40 @@ class Strays(_Odd):
     ) -> AsyncIterator[ChatGenerationChunk]:
         yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
         raise asyncio.CancelledError
+
+
+class Traced(_Odd):
+    """Notes when each of its calls begins. It lets everybody else work before its first word."""
+
+    trace: ClassVar[list[str]] = []
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        self.trace.append("answer begins")
+        for _ in range(20):
+            await asyncio.sleep(0.005)
+        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
+        yield ChatGenerationChunk(message=AIMessageChunk(content="done"))
+
+    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
+        self.trace.append("title begins")
+        return _whole("A title")
+
+
+class DeafTitle(Traced):
+    """Takes no notice of a cancellation while it makes a title, and makes it when `heard` is set."""
+
+    heard: ClassVar[asyncio.Event]
+
+    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
+        self.trace.append("title begins")
+        while not self.heard.is_set():
+            with suppress(asyncio.CancelledError):
+                await self.heard.wait()
+        self.trace.append("title made")
+        return _whole("Too late")
+
+
+def _whole(text: str) -> ChatResult:
+    return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])

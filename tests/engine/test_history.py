@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
+from caesura.core import events as ev
 from caesura.core.messages import Message
 from caesura.engine.history import History
+from caesura.service.places import Places
+from caesura.service.presence import Presence
+from caesura.service.turns import Message as Sent
+from caesura.service.turns import Turns
 from caesura.store import conversations, turns, users
 from caesura.store.database import Database
 from caesura.store.turns import Turn
+from tests.engine.slow_disk import SlowDisk
+from tests.engine.world import PATIENCE, world_over
+from tests.openai_server import Desk, Hang, Say
 
 KB = 1024
 
@@ -49,6 +59,33 @@ async def test_of_a_branch_that_is_too_long_the_model_reads_the_end(database: Da
 async def test_nothing_is_left_of_a_branch_that_was_deleted(database: Database) -> None:
     turn = await _turn(database)
     assert await History(database).before(replace(turn, parent_id="turn-gone")) == []
+
+
+async def test_a_message_after_a_retry_does_not_read_the_old_answer_while_the_disk_still_writes(
+    database: Database, tmp_path: Path, desk: Desk
+) -> None:
+    disk = SlowDisk(database)
+    async with world_over(cast(Database, disk), tmp_path, desk) as world:
+        world.agent("tools: []")
+        await world.begin()
+        await world.database.write(conversations.set_title, world.conversation, "Mine")
+        service = Turns(
+            world.database, world.engine, Presence(PATIENCE, lambda _: None), Places(wanted=False)
+        )
+        desk.script(Hang(["the old answer"]), Say("the new answer"), Say("that was it"))
+        turn = await world.send("hi")
+        await world.until(turn, ev.TextDelta)
+        world.engine.supervisor.stop(turn.num, "user")
+        await world.segment(turn)
+        disk.safe.clear()
+        async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as requests:
+            requests.create_task(service.retry("alice", turn.id))
+            await world.until(turn, ev.Finished)
+            requests.create_task(service.send("alice", world.conversation, Sent("and?")))
+            while len(desk.requests) < 3:  # noqa: ASYNC110 - another thread answers them
+                await asyncio.sleep(0.005)
+            disk.safe.set()
+        assert desk.sent(2) == [("user", "hi"), ("assistant", "the new answer"), ("user", "and?")]
 
 
 async def _turn(database: Database) -> Turn:

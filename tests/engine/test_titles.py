@@ -1,13 +1,48 @@
-"""Titles: made beside the first answer, harming nothing."""
+"""Titles: made beside the first answer, after its first words, harming nothing."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
 import pytest
+import pytest_asyncio
 
 from caesura.core import events as ev
+from caesura.log.tail import Tail
+from caesura.service.places import Places
+from caesura.service.presence import Presence
+from caesura.service.turns import Turns
 from caesura.store import conversations
-from tests.engine.world import YES, World
-from tests.openai_server import Broken, Call, Hang, Refusal, Reply, Say
+from caesura.store.database import Database
+from tests.engine.odd_models import DeafTitle, Traced
+from tests.engine.world import PATIENCE, YES, World, limits, world_over
+from tests.openai_server import Broken, Call, Desk, Hang, Refusal, Reply, Say
+
+ODD = "model: {{class: tests.engine.odd_models:{}}}\ntools: []"
+SEAL = Call("seal", {"text": "b"})
+FALLBACK = """
+tools: []
+model:
+  primary: openai:first
+  fallbacks: [openai:second]
+  base_url: {url}
+  api_key_env: TEST_KEY
+"""
+
+
+@pytest_asyncio.fixture
+async def patient(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    """A world in which no title is ever late."""
+    async with world_over(database, tmp_path, desk, limits(title=2 * PATIENCE)) as world:
+        yield world
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 - another thread sees to it
+            await asyncio.sleep(0.01)
 
 
 async def title(world: World) -> str | None:
@@ -31,7 +66,7 @@ async def test_a_conversation_whose_first_turn_was_stopped_gets_its_title_with_t
     world.desk.title = Hang([])
     world.desk.script(Hang(["hm"]), Say("whales sing"), Say("and dive"))
     turn = await world.send("hi")
-    await world.until(turn, ev.TextDelta)
+    await until(lambda: world.desk.titles_asked == 1)
     world.engine.supervisor.stop(turn.num, "user")
     await world.segment(turn)
     assert await title(world) is None
@@ -130,3 +165,116 @@ async def test_a_title_is_made_later_when_the_first_try_failed(world: World) -> 
     world.desk.title = Say("At last")
     said = await world.resume(said, YES)
     assert said.of(ev.TitleChanged) == [ev.TitleChanged("At last")]
+
+
+# --- when it is made
+
+
+async def test_the_model_is_asked_for_a_title_after_the_first_words_were_shown(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace: list[str] = []
+    monkeypatch.setattr(Traced, "trace", trace)
+    push = Tail.push
+
+    def pushed(tail: Tail, events: Sequence[ev.Envelope]) -> None:
+        push(tail, events)
+        trace.extend("words" for item in events if isinstance(item.event, ev.TextDelta))
+
+    monkeypatch.setattr(Tail, "push", pushed)
+    world.agent(ODD.format("Traced"))
+    said = await world.say("hi")
+    assert said.of(ev.TitleChanged) == [ev.TitleChanged("A title")]
+    assert trace[:2] == ["answer begins", "words"]
+    assert trace.count("title begins") == 1
+
+
+async def test_a_segment_without_words_makes_no_title_and_the_next_one_does(patient: World) -> None:
+    patient.agent("tools: [seal]")
+    patient.desk.script(Say(calls=[SEAL]), Say("done"))
+    asked = await patient.say("hi")
+    assert asked.interrupts
+    assert not asked.of(ev.TitleChanged)
+    assert patient.desk.titles_asked == 0
+    resumed = await patient.resume(asked, YES)
+    assert resumed.of(ev.TitleChanged) == [ev.TitleChanged("A title")]
+
+
+async def test_a_segment_that_goes_on_at_once_has_its_whole_time_for_a_title(patient: World) -> None:
+    patient.agent("tools: [seal]")
+    patient.desk.title = Say("At leisure", pause=0.3)
+    patient.desk.script(Say(calls=[SEAL]), Say("done"))
+    asked = await patient.say("hi")
+    presence = Presence(PATIENCE, lambda _: None)
+    service = Turns(patient.database, patient.engine, presence, Places(patient.database.shared))
+    await service.answer("alice", {asked.interrupts[0].id: YES})
+    resumed = await patient.segment(asked.turn)
+    assert resumed.finished
+    assert resumed.of(ev.TitleChanged) == [ev.TitleChanged("At leisure")]
+
+
+async def test_a_segment_that_fails_without_words_asks_for_no_title(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Refusal(401), Say("hello"))
+    assert isinstance((await world.say("hi")).outcome, ev.Failed)
+    assert world.desk.titles_asked == 0
+    assert (await world.say("again")).of(ev.TitleChanged) == [ev.TitleChanged("A title")]
+
+
+async def test_no_title_is_asked_for_where_the_person_gave_one(world: World) -> None:
+    world.agent("tools: []")
+    await world.begin()
+    await world.database.write(conversations.set_title, world.conversation, "Mine")
+    world.desk.script(Say("hello"))
+    assert (await world.say("hi")).finished
+    assert world.desk.titles_asked == 0
+
+
+async def test_a_message_sent_while_a_title_is_made_is_answered_and_asks_for_no_other(patient: World) -> None:
+    patient.agent("tools: []")
+    patient.desk.title = Hang()
+    patient.desk.script(Say("hello"), Say("more"))
+    first = await patient.send("hi")
+    await patient.until(first, ev.Finished)
+    await until(lambda: patient.desk.titles_asked == 1)
+    assert (await patient.say("and?")).text == "more"
+    assert patient.desk.titles_asked == 1
+    assert (await patient.row(first)).owner is not None
+    patient.engine.supervisor.stop(first.num, "user")
+    assert (await patient.segment(first)).events[-2:] == [ev.Finished(), ev.SegmentEnded()]
+
+
+async def test_a_turn_that_failed_can_be_tried_again_while_a_title_was_made(patient: World) -> None:
+    patient.agent("tools: []")
+    patient.desk.title = Hang()
+    patient.desk.script(Broken(["half"]))
+    turn = await patient.send("hi")
+    await patient.until(turn, ev.Failed)
+    assert (await patient.row(turn)).owner is None
+
+
+async def test_the_model_that_answers_makes_the_title(world: World) -> None:
+    world.agent(FALLBACK.format(url=world.desk.base_url))
+    world.desk.script(Refusal(400), model="first")
+    world.desk.script(Say("hello"), model="second")
+    assert (await world.say("hi")).of(ev.TitleChanged) == [ev.TitleChanged("A title")]
+    assert world.desk.title_models == ["second"]
+
+
+async def test_a_stop_does_not_wait_for_a_title_whose_model_ignores_its_cancellation(
+    patient: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace: list[str] = []
+    monkeypatch.setattr(DeafTitle, "trace", trace)
+    monkeypatch.setattr(DeafTitle, "heard", asyncio.Event(), raising=False)
+    patient.agent(ODD.format("DeafTitle"))
+    turn = await patient.send("hi")
+    await patient.until(turn, ev.Finished)
+    await until(lambda: "title begins" in trace)
+    patient.engine.supervisor.stop(turn.num, "user")
+    assert (await patient.segment(turn)).events[-2:] == [ev.Finished(), ev.SegmentEnded()]
+    DeafTitle.heard.set()
+    await until(lambda: "title made" in trace)
+    await patient.checked(turn)
+    assert (await patient.events(turn))[-1] == ev.SegmentEnded()
+    assert await title(patient) is None

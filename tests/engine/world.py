@@ -113,8 +113,9 @@ class World:
 
     async def answer(self, turn: Turn, answers: Mapping[str, Answer]) -> bool:
         """Answer these; the turn is queued when nothing is left open."""
+        asking = await self.row(turn)
         ready = await self.database.write(interrupts.answer, self.user, answers)
-        self.engine.supervisor.hurry(turn.num)
+        self.engine.supervisor.hurry(asking)
         self.engine.supervisor.nudge()
         return ready
 

@@ -25,8 +25,8 @@ class Call:
 
 @dataclass(frozen=True)
 class Say:
-    """An answer in pieces: what is thought, what is said, what is wanted. `pause` is between the pieces, and
-    `width` is how many characters of arguments come at a time."""
+    """An answer in pieces: what is thought, what is said, what is wanted. `pause` is between the pieces, or
+    before an answer that is not streamed; `width` is how many characters of arguments come at a time."""
 
     pieces: Sequence[str] | str = ()
     calls: Sequence[Call] = ()

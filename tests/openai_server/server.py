@@ -35,7 +35,8 @@ class Desk:
         self.requests: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self.title: Reply = Say("A title")
-        self.titles_asked = 0
+        #: The models that were asked for a title.
+        self.title_models: list[str] = []
         self._script: dict[str, deque[Reply]] = {}
 
     def script(self, *replies: Reply, model: str = "test") -> None:
@@ -44,7 +45,7 @@ class Desk:
 
     def next(self, asked: dict[str, Any]) -> Reply:
         if _asks_for_title(asked):
-            self.titles_asked += 1
+            self.title_models.append(asked["model"])
             return self.title
         self.requests.append(asked)
         if fault := fault_in(asked["messages"]):
@@ -55,6 +56,10 @@ class Desk:
             self.refused.append(f"nothing is written down for {asked['model']}")
             return Refusal(400)
         return script.popleft()
+
+    @property
+    def titles_asked(self) -> int:
+        return len(self.title_models)
 
     def sent(self, place: int = -1) -> list[tuple[str, str]]:
         """The messages of a request, as role and text."""
@@ -110,6 +115,7 @@ class Server:
             error = {"message": "; ".join(desk.refused) or "refused", "type": "error"}
             return JSONResponse({"error": error}, reply.status, {**_CLOSE, **reply.headers})
         if isinstance(reply, Say) and not asked.get("stream"):
+            await asyncio.sleep(reply.pause)
             return JSONResponse(reply.whole(), headers=_CLOSE)
         return StreamingResponse(_stream(reply, asked), media_type="text/event-stream", headers=_CLOSE)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from sqlalchemy import Connection
 
@@ -18,6 +18,7 @@ from caesura.core.messages import Message
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
 from caesura.engine.run import Run
+from caesura.engine.titles import Spawn, Title
 from caesura.log import Log
 from caesura.log.also import Alike
 from caesura.log.stream import Also
@@ -27,8 +28,6 @@ from caesura.store.turns import Turn
 logger = logging.getLogger(__name__)
 
 Outcome = ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped
-Title = asyncio.Task[None]
-Spawn = Callable[[Coroutine[Any, Any, None]], Title]
 
 _STATUS: dict[type[Outcome], turns.Status] = {
     ev.Finished: "done",
@@ -46,7 +45,9 @@ class Ending:
         """The outcome and its rows at once: nobody can see one without the other. Then the title, if it is
         still being made, and the segment's last event."""
         turn = run.turn
-        titled = title is None or title.done()
+        titled = title is None or not _waits_for(title, run, outcome)
+        if title is not None and titled:
+            title.close()
         messages = _messages(run.transcript, outcome)
         rows = _rows(run, outcome, messages, titled)
         last = [ev.SegmentEnded()] if titled else []
@@ -91,12 +92,13 @@ class Ending:
         await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
 
     async def _wait_for(self, title: Title, run: Run) -> None:
-        """No longer than it may take, and no longer than the person waits."""
+        """No longer than it may take, and no longer than the person waits. A model that ignores that its call
+        is cancelled is not waited for."""
         hurry = self._spawn(_wait(run.control.hurry))
-        await asyncio.wait([title, hurry], timeout=run.limits.title, return_when=asyncio.FIRST_COMPLETED)
-        for task in (title, hurry):
-            task.cancel()
-        await asyncio.wait([title, hurry])
+        both = (title.task, hurry)
+        await asyncio.wait(both, timeout=run.limits.title, return_when=asyncio.FIRST_COMPLETED)
+        title.close()
+        hurry.cancel()
 
     async def _pack(self, turn: Turn) -> None:
         try:
@@ -114,6 +116,12 @@ def failed(turn: Turn, error: Exception) -> ev.Failed:
     if isinstance(error, CaesuraError) and error.status < 500:
         return ev.Failed(error.message, error.code, error_id)
     return ev.Failed("something went wrong", "internal", error_id)
+
+
+def _waits_for(title: Title, run: Run, outcome: Outcome) -> bool:
+    """Not where the turn was stopped or has failed: it may be tried again at once."""
+    goes_on = isinstance(outcome, ev.Finished | ev.Interrupted)
+    return goes_on and title.expected and not run.control.hurry.is_set()
 
 
 def _messages(transcript: Transcript, outcome: Outcome) -> list[Message]:

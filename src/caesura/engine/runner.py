@@ -17,15 +17,16 @@ from caesura.agents.aside import LARGE, Aside
 from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
-from caesura.engine import cancellation, loop, past, texts, titles
+from caesura.engine import cancellation, loop, past, texts
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
-from caesura.engine.ending import Ending, Outcome, Spawn, Title, failed
+from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, QuestionLimit, RunFailed, TimeLimit
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
+from caesura.engine.titles import Spawn, Titles
 from caesura.engine.watching import watched
 from caesura.log import Log
 from caesura.store import interrupts as asked
@@ -58,11 +59,12 @@ class Runner:
         history: History | None = None,
     ) -> None:
         self._database, self._log, self._builder = database, log, builder
-        self._workspaces, self._limits, self._spawn = workspaces, limits, spawn
+        self._workspaces, self._limits = workspaces, limits
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
         self._aside = Aside("caesura-texts")
         self._runs: dict[int, Run] = {}
+        self._titles = Titles(database, log, spawn)
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -82,7 +84,8 @@ class Runner:
             await self._ending.give_up(turn, failed(turn, error))
             return
         with self._log.live(run.stream), self._known(run):
-            title = self._begin(run)
+            self._begin(run)
+            title = self._titles.begin(run)
             try:
                 outcome = await self._outcome(run)
                 await self._ending.end(run, outcome, title)
@@ -99,7 +102,7 @@ class Runner:
                 await self._abandon(run, error)
             finally:
                 if title is not None:
-                    title.cancel()
+                    title.close()
 
     def shown(self, num: int, epoch: int) -> int | None:
         """How many messages a history shows of a turn that runs here under this claim; None where it does
@@ -149,7 +152,7 @@ class Runner:
             logged=sum(codec.size(item.event) for item in known.events),
         )
 
-    def _begin(self, run: Run) -> Title | None:
+    def _begin(self, run: Run) -> None:
         """Say that the segment begins, and what of an earlier attempt is void."""
         turn, transcript = run.turn, run.transcript
         if stop := turn.stop_requested:
@@ -172,8 +175,6 @@ class Runner:
             run.say(started, soon=False)  # the row was made that way
         else:
             run.note(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place), soon=False)
-        wanted = turn.ordinal <= titles.TRIES and run.agent.models and not run.control.stop
-        return self._spawn(titles.make(run, self._database)) if wanted else None
 
     # --- running
 

@@ -118,10 +118,11 @@ class Supervisor:
         """Something may wait to be taken up: look now."""
         self._nudged.set()
 
-    def hurry(self, num: int) -> None:
-        """The person has answered: do not hold the segment open for a title."""
-        if job := self._jobs.get(num):
-            job.control.hurry.set()
+    def hurry(self, turn: Turn) -> None:
+        """The person has answered: do not hold the segment of this claim open for a title. A later claim goes
+        on with the answer, and may take its time."""
+        if self.works_on(turn):
+            self._jobs[turn.num].control.hurry.set()
 
     def stop(self, num: int, reason: ev.StopReason) -> bool:
         """Stop a run of this process; what was said is kept. False when it does not run here."""

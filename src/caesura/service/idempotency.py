@@ -36,18 +36,17 @@ async def once(
     user_id: str,
     key: Key | None,
     work: Callable[[Connection], Turn],
-    begun: Callable[[Turn], None],
+    found: Callable[[Turn, bool], None],
 ) -> Turn:
-    """Do the work that makes or moves a turn, unless this key has done it. `begun` is told as soon as it is
-    done, while the disk still writes; the turn is given when it is safe there."""
+    """Do the work that makes or moves a turn, unless this key has done it. `found` is told which turn it is,
+    and whether the work was done just now, while the disk still writes; the turn is given when it is safe
+    there."""
 
     def attempt(connection: Connection) -> tuple[Turn, bool]:
         return _once(connection, user_id, key, work) if key else (work(connection), True)
 
     def committed(outcome: tuple[Turn, bool]) -> None:
-        turn, new = outcome
-        if new:
-            begun(turn)
+        found(*outcome)
 
     try:
         turn, _ = await database.write_ahead(attempt, committed)

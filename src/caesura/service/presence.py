@@ -1,12 +1,20 @@
-"""Who is reading: a run whose readers have all left is stopped after a while, if it was begun that way."""
+"""Who is reading: a run whose readers have all left is stopped after a while, if it was begun that way.
+
+A request that will read counts from when the server knows what it asks for: the storage may take longer to
+answer it than a run waits for its readers.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from caesura.store.turns import Turn
+
+#: A person, and the id of a conversation or a turn.
+_Key = tuple[str, str]
 
 
 class Presence:
@@ -16,15 +24,49 @@ class Presence:
         self._leave = leave
         self._readers: dict[int, int] = {}
         self._timers: dict[int, asyncio.TimerHandle] = {}
+        #: Requests under way whose clients will read.
+        self._coming: Counter[_Key] = Counter()
+        #: Turns whose time has passed while such a request was under way.
+        self._held: dict[_Key, dict[int, Turn]] = {}
         self._closed = False
 
     def readers(self, num: int) -> int:
         return self._readers.get(num, 0)
 
+    def anybody(self, turn: Turn) -> bool:
+        """Whether somebody reads the turn, or a request is under way that will. Safe in any thread."""
+        return self.readers(turn.num) > 0 or self._awaited(turn) is not None
+
     def started(self, turn: Turn) -> None:
         """A run begins, maybe after a restart: its readers have the whole time to come (back)."""
         if turn.on_disconnect == "stop" and not self.readers(turn.num):
-            self._wait(turn.num)
+            self._wait(turn)
+
+    def expect(self, turn: Turn) -> None:
+        """A client learns of the turn just now, and has the whole time to begin to read."""
+        if turn.num in self._timers:
+            self._wait(turn)
+
+    @contextmanager
+    def coming(self, user_id: str, *places: str) -> Iterator[Callable[[str], None]]:
+        """A request is under way whose client will read these conversations or turns, and those that are
+        named meanwhile. No run is stopped for want of readers before it is answered."""
+        keys: list[_Key] = []
+        answered = False
+
+        def name(place: str) -> None:
+            if not answered:  # a request that was broken off may learn of its turn after that
+                keys.append((user_id, place))
+                self._coming[user_id, place] += 1
+
+        for place in places:
+            name(place)
+        try:
+            yield name
+        finally:
+            answered = True
+            for key in keys:
+                self._answered(key)
 
     @contextmanager
     def reading(self, turn: Turn) -> Iterator[None]:
@@ -38,7 +80,7 @@ class Presence:
             if not self._readers[num]:
                 del self._readers[num]
                 if turn.on_disconnect == "stop":
-                    self._wait(num)
+                    self._wait(turn)
 
     def close(self) -> None:
         """The process ends: readers who leave now are sent away, and come back to the next one."""
@@ -46,15 +88,29 @@ class Presence:
         for num in list(self._timers):
             self._cancel(num)
 
-    def _wait(self, num: int) -> None:
-        self._cancel(num)
+    def _awaited(self, turn: Turn) -> _Key | None:
+        keys = ((turn.user_id, turn.id), (turn.user_id, turn.conversation_id))
+        return next((key for key in keys if key in self._coming), None)
+
+    def _answered(self, key: _Key) -> None:
+        self._coming[key] -= 1
+        if not self._coming[key]:
+            del self._coming[key]
+            for turn in self._held.pop(key, {}).values():
+                self.started(turn)
+
+    def _wait(self, turn: Turn) -> None:
+        self._cancel(turn.num)
         if self._closed:
             return
-        self._timers[num] = asyncio.get_running_loop().call_later(self._grace, self._left, num)
+        self._timers[turn.num] = asyncio.get_running_loop().call_later(self._grace, self._left, turn)
 
-    def _left(self, num: int) -> None:
-        self._timers.pop(num, None)
-        self._leave(num)
+    def _left(self, turn: Turn) -> None:
+        self._timers.pop(turn.num, None)
+        if (key := self._awaited(turn)) is not None:
+            self._held.setdefault(key, {})[turn.num] = turn
+        else:
+            self._leave(turn.num)
 
     def _cancel(self, num: int) -> None:
         if timer := self._timers.pop(num, None):

@@ -76,7 +76,10 @@ class Streams:
     async def place(self, user_id: str, turn_id: str, after: int) -> Place:
         """The turn and the cursor from which to read it. A cursor beyond the end (power was lost after it
         was given out) is moved to the beginning of the newest segment."""
-        return await self._database.read(_place, user_id, turn_id, after)
+        with self._presence.coming(user_id, turn_id):
+            place = await self._database.read(_place, user_id, turn_id, after)
+            self._presence.expect(place.turn)
+        return place
 
     async def join(
         self, user_id: str, conversation_id: str, ordinal: int | None = None, seq: int = 0
@@ -84,7 +87,11 @@ class Streams:
         """Where to read a conversation on: behind the event that was seen last, in the turn with this
         ordinal, or in the newest turn once nothing is left there. Without a cursor the newest segment, from
         its beginning. None when nothing is left."""
-        return await self._database.read(_join, user_id, conversation_id, ordinal, seq)
+        with self._presence.coming(user_id, conversation_id):
+            place = await self._database.read(_join, user_id, conversation_id, ordinal, seq)
+            if place is not None:
+                self._presence.expect(place.turn)
+        return place
 
     async def exhausted(self, turn: Turn, after: int) -> bool:
         """Whether nothing will ever come after this cursor, unless somebody acts."""

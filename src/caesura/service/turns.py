@@ -97,12 +97,14 @@ class Turns:
         def create(connection: Connection) -> Turn:
             return turns.create(connection, new)
 
+        # Under a key it may be a repeated request, whose turn runs already.
+        places = (conversation_id,) if key is not None else ()
         for _ in range(2):
             try:
-                return await self._begin(user_id, key, create)
+                return await self._begin(user_id, key, create, *places)
             except (RunInProgress, InterruptPending) as refusal:
                 await self._make_way(user_id, conversation_id, message, refusal)
-        return await self._begin(user_id, key, create)
+        return await self._begin(user_id, key, create, *places)
 
     async def get(self, user_id: str, turn_id: str) -> Turn:
         return await self._database.read(turns.owned, turn_id, user_id)
@@ -121,8 +123,10 @@ class Turns:
     async def leave(self, num: int) -> None:
         """All readers have left a run that was not to go on without them."""
         turn = await self._database.read(turns.numbered, num)
-        if turn is not None and turn.status in ("queued", "running"):
-            await self._stop(turn, "disconnect")
+        if turn is None or turn.status not in ("queued", "running"):
+            return
+        if not await self._stop(turn, "disconnect"):
+            self._presence.started(turn)  # somebody was about to read it, and may not come after all
 
     async def answer(
         self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None, *, blind: bool = False
@@ -150,8 +154,9 @@ class Turns:
                 known = past.read(connection, num)
             return claimed or _not_ours(turns.get(connection, asked[0].turn_id))
 
-        turn = await self._begin(user_id, key, decide, lambda: known)
-        supervisor.hurry(turn.num)
+        turn = await self._begin(user_id, key, decide, prepare=lambda _: known)
+        if turn.owner is None:  # whoever asked the question may still hold the turn
+            supervisor.hurry(turn)
         return Answered(turn, after)
 
     def _check_edit(self, item: Interrupt, answer: Answer) -> None:
@@ -181,9 +186,10 @@ class Turns:
             claimed = leases.claim(connection, turn.num, supervisor.owner, lease) if supervisor.room else None
             return claimed or _not_ours(turns.get(connection, turn_id))
 
-        turn = await self._begin(user_id, key, reopen)
-        self._engine.runner.history.forget(turn.id)
-        return turn
+        def forget(turn: Turn) -> None:
+            self._engine.runner.history.forget(turn.id)
+
+        return await self._begin(user_id, key, reopen, turn_id, prepare=forget)
 
     async def regenerate(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
         """The same message once more, beside the turn: both answers stay."""
@@ -196,19 +202,29 @@ class Turns:
         user_id: str,
         key: Key | None,
         work: Callable[[Connection], Turn],
-        known: Callable[[], Past | None] = lambda: None,
+        *places: str,
+        prepare: Callable[[Turn], Past | None] = lambda _: None,
     ) -> Turn:
+        """Do the work that makes or moves a turn, once, and run the turn. `places` are what the client will
+        read; `prepare` is called before the turn can run, and gives its past where that is known."""
         supervisor = self._engine.supervisor
         if supervisor.draining:
             raise Unavailable("the server is shutting down")
 
-        def begun(turn: Turn) -> None:
+        def found(turn: Turn, new: bool) -> None:
+            about(turn.id)
+            if not new:
+                return
+            known = prepare(turn)
             if turn.owner == supervisor.owner and not supervisor.works_on(turn):
-                supervisor.run(turn, known())
+                supervisor.run(turn, known)
 
         try:
-            async with self._places.of(user_id):
-                return await idempotency.once(self._database, user_id, key, work, begun)
+            with self._presence.coming(user_id, *places) as about:
+                async with self._places.of(user_id):
+                    turn = await idempotency.once(self._database, user_id, key, work, found)
+                self._presence.expect(turn)
+                return turn
         except (TooManyRuns, TooManyQuestions, StorageFull) as error:
             self._refused(error)
             raise
@@ -229,7 +245,7 @@ class Turns:
             await self._database.read(shares.check, user_id, replace(self._share, questions=None))
             # What has expired waits for nobody, even if no one has noticed yet.
             await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
-        elif not message.take_over or self._presence.readers(turn.num):
+        elif not message.take_over or self._presence.anybody(turn):
             raise refusal
         else:
             await self._stop(turn, "disconnect")
@@ -238,6 +254,9 @@ class Turns:
         supervisor = self._engine.supervisor
 
         def request(connection: Connection) -> tuple[bool, Turn | None]:
+            # Somebody may have come while this waited for the storage.
+            if reason == "disconnect" and self._presence.anybody(turn):
+                return False, None
             asked = turns.request_stop(connection, turn.num, reason)
             # What nobody runs (it waits, or its owner is gone) is ended from here.
             return asked, leases.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)

@@ -40,8 +40,14 @@ def test_the_title_comes_in_the_middle_of_the_answer_and_only_once(alice: httpx.
 
 def test_a_short_answer_waits_for_the_title(alice: httpx.Client) -> None:
     thread = Thread.new(alice, "thinks")
-    assert names(thread.chat("say nothing")) == ["title_updated", "end"]
+    assert names(thread.chat("echo hello")) == ["messages/partial", "title_updated", "end"]
+
+
+def test_an_answer_without_words_leaves_the_title_to_the_next(alice: httpx.Client) -> None:
+    thread = Thread.new(alice, "thinks")
+    assert names(thread.chat("say nothing")) == ["end"]
     assert thread.history() == [("user", "say nothing")]
+    assert one(thread.chat("echo hello"), "title_updated") == {"title": "Counting"}
 
 
 def test_a_title_is_there_while_the_answer_still_comes(alice: httpx.Client, server: Served) -> None:
