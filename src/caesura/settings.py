@@ -92,7 +92,8 @@ class Settings(BaseSettings):
     conversations_per_person: Bound = 10_000
     stored_bytes_per_person: ByteBound = ByteSize(1024 * _MIB)
     unread_bytes_per_person: ByteBound = ByteSize(32 * _MIB)
-    turn_bytes: Bytes = ByteSize(16 * _MIB)
+    # An event takes 16 bytes at the least, and a cursor can number 2^24 of them.
+    turn_bytes: Annotated[Bytes, Field(le=256 * _MIB)] = ByteSize(16 * _MIB)
     history_cache_bytes: Bytes = ByteSize(256 * _MIB)
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 
+from caesura.core import cursors
+
 OUTCOMES = ("finished", "failed", "stopped", "interrupted")
 
 
@@ -16,6 +18,11 @@ class Event:
     id: str
     name: str
     data: Any
+
+    @property
+    def seq(self) -> int:
+        """The number in its turn, of an event of the native API."""
+        return cursors.seq(int(self.id))
 
 
 def parse(lines: Iterator[str]) -> Iterator[Event]:

@@ -159,7 +159,7 @@ def test_a_parent_of_null_begins_a_new_root(alice: httpx.Client) -> None:
 def test_a_turn_is_answered_and_its_events_follow_the_grammar(alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "count to 20")
     found = events(alice, turn["id"])
-    assert [int(event.id) for event in found] == list(range(1, len(found) + 1))
+    assert [event.seq for event in found] == list(range(1, len(found) + 1))
     assert found[0].name == "run_started"
     assert [event.name for event in found if event.name in ("finished", "segment_ended")] == [
         "finished",

@@ -54,7 +54,7 @@ def test_a_stream_cut_after_every_event_and_joined_again_equals_the_log(alice: h
             joined.append(event)
             break
     assert joined == events(alice, turn["id"])
-    assert [int(event.id) for event in joined] == list(range(1, len(joined) + 1))
+    assert [event.seq for event in joined] == list(range(1, len(joined) + 1))
 
 
 def test_from_every_cursor_the_rest_is_the_same(alice: httpx.Client) -> None:

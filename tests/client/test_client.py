@@ -43,8 +43,8 @@ def text(found: list[Envelope]) -> str:
 
 
 def test_the_public_names_are_these() -> None:
-    names = "Agent Asked Client ClientError Conversation Grant Rewound RunningTool SeenTurn Snapshot Tree"
-    assert caesura.client.__all__ == [*names.split(), "Turn", "Unreachable"]
+    names = "Agent Asked Client ClientError Conversation Grant Rewound RunningTool SeenTurn Snapshot Told"
+    assert caesura.client.__all__ == [*names.split(), "Tree", "Turn", "Unreachable"]
 
 
 def test_the_client_needs_nothing_of_the_server() -> None:

@@ -14,7 +14,7 @@ SEAL = Call("seal", {"text": "b"}, "seal-1")
 async def test_an_agent_that_does_not_exist_fails_the_turn_and_says_which(world: World) -> None:
     await world.begin("nobody")
     said = await world.say("hi")
-    assert said.events[0] == ev.RunStarted("nobody", 1, "start")
+    assert said.events[0] == ev.RunStarted("nobody", 1, "start", epoch=1)
     assert "nobody" in said.failure.message
     assert said.failure.error_id
     row = await world.checked(said.turn)

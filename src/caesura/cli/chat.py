@@ -193,11 +193,12 @@ class Chat:
         return True
 
     async def _follow(self, turn_id: str, after: int) -> tuple[list[Asked], int]:
-        """Until the turn has ended, or waits: what for, and the last event that was shown."""
+        """Until the turn has ended, or waits: what for, and the cursor of the last event that was shown."""
         shown: tuple[Interrupt, ...] = ()
         self.failed = False
         async with self._stoppable(turn_id), aclosing(self._client.events(turn_id, after)) as found:
-            async for after, _, event in found:
+            async for told in found:
+                after, event = told.cursor, told.event
                 self._screen.show(event)
                 if isinstance(event, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped):
                     shown = event.interrupts if isinstance(event, ev.Interrupted) else ()

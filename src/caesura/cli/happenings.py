@@ -7,7 +7,7 @@ from datetime import datetime
 
 from caesura.cli.session import Session, opened
 from caesura.client.events import KINDS
-from caesura.core import interrupts, plain, shown
+from caesura.core import cursors, interrupts, plain, shown
 from caesura.core.events import Envelope, Interrupted
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
@@ -19,8 +19,8 @@ def show(url: str, user: str | None, turn_id: str, after: int, follow: bool, as_
 
 
 async def _show(session: Session, turn_id: str, after: int, follow: bool, as_json: bool) -> None:
-    last = None if follow else (await session.client.seen(turn_id)).cursor
-    if last is not None and last <= after:
+    last = None if follow else cursors.seq((await session.client.seen(turn_id)).cursor)
+    if last is not None and last <= cursors.seq(after):
         return
     async with aclosing(session.client.events(turn_id, after)) as found:
         async for envelope in found:

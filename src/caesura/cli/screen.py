@@ -62,7 +62,7 @@ class Screen:
                 self._say(call, text, _DIM if call in self._others else "")
             case ev.ReasoningDelta(call, text):
                 self._say(call, text, _DIM, "thought")
-            case ev.RunStarted(_, _, cause):
+            case ev.RunStarted(cause=cause):
                 if cause == "adopt":
                     self.note("(the server was interrupted, and goes on)")
             case ev.ModelStarted(call, agent, _, parent):

@@ -2,6 +2,7 @@
 
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable
+from caesura.client.events import Told
 from caesura.client.values import (
     Agent,
     Asked,
@@ -25,6 +26,7 @@ __all__ = [
     "RunningTool",
     "SeenTurn",
     "Snapshot",
+    "Told",
     "Tree",
     "Turn",
     "Unreachable",

@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 from caesura.client import events, values
 from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
+from caesura.client.events import Told
 from caesura.client.patience import Waiting
 from caesura.client.values import Agent, Asked, Conversation, Grant, SeenTurn, Snapshot, Tree, Turn
 from caesura.core import ids, interrupts
-from caesura.core.events import Envelope
 from caesura.core.interrupts import Answer
 
 
@@ -189,10 +189,10 @@ class Client:
         """The same message once more, beside this turn: both answers stay."""
         return await self._turn(path_of("turns", turn_id, "regenerate"), None, key)
 
-    def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[Envelope, None]:
-        """What happens in a turn, strictly after the event `after`, until the turn has ended; a question does
-        not end it. Goes on by itself after any break, with no event lost and none twice. Whoever leaves
-        early closes it: `async with aclosing(client.events(…)) as found`."""
+    def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[Told, None]:
+        """What happens in a turn, strictly after the event with the cursor (or the number) `after`, until the
+        turn has ended; a question does not end it. Goes on by itself after any break, with no event lost and
+        none twice. Whoever leaves early closes it: `async with aclosing(client.events(…)) as found`."""
         return events.follow(self._connection, turn_id, after)
 
     # --- interrupts

@@ -9,8 +9,8 @@ from typing import Any, get_args
 from caesura.client import values
 from caesura.client.connection import FAILURES, Connection, path_of
 from caesura.client.errors import Rewound, Unreachable
+from caesura.core import cursors, plain
 from caesura.core import events as ev
-from caesura.core import plain
 from caesura.core.events import Envelope
 
 #: The events by their name on the wire.
@@ -19,48 +19,59 @@ KINDS: dict[str, type[ev.Event]] = {
 }
 
 
-async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGenerator[Envelope, None]:
+class Told(Envelope):
+    """An event as a server tells it. `cursor` is what to come back with."""
+
+    cursor: int
+
+
+async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGenerator[Told, None]:
     """Every event strictly after the cursor, once and in order, however often the connection breaks."""
     path = path_of("turns", turn_id, "events")
     patience = connection.patient()
     reader = Reader(after)
     while True:
         try:
-            async with connection.stream(path, reader.seq) as response:
+            async with connection.stream(path, reader.cursor) as response:
                 if response.status_code == 204:
                     return
-                begun = reader.seq
+                begun = reader.cursor
                 async for block in _blocks(response.aiter_bytes()):
                     patience.renew()
-                    if (envelope := reader.read(block)) is not None:
-                        yield envelope
-            if reader.seq == begun:
+                    if (told := reader.read(block)) is not None:
+                        yield told
+            if reader.cursor == begun:
                 raise Unreachable("the stream ended before it brought anything")
         except FAILURES as error:
             await connection.recover(error, patience)
 
 
 class Reader:
-    """Turns blocks of a stream into events; `seq` is that of the last one."""
+    """Turns blocks of a stream into events; `cursor` is that of the last one."""
 
     def __init__(self, after: int = 0) -> None:
-        self.seq = after
+        self.cursor = after
         self._at = 0
 
-    def read(self, block: bytes) -> Envelope | None:
+    def read(self, block: bytes) -> Told | None:
         """The event; None for a comment, and for an event of which only a newer program knows."""
         fields = dict(line.partition(b": ")[::2] for line in block.split(b"\n"))
         if b"data" not in fields:
             return None
-        seq = int(fields[b"id"])
-        if seq != self.seq + 1:
+        cursor = int(fields[b"id"])
+        seq = cursors.seq(cursor)
+        if seq != cursors.seq(self.cursor) + 1:
             raise Rewound(seq - 1)
-        self.seq = seq
+        self.cursor = cursor
         data = plain.loads(fields[b"data"])
         # The two deltas come without their time: they are most of a stream.
         self._at = data.pop("at", self._at)
         event = decode(fields[b"event"].decode(), data)
-        return Envelope(seq, self._at, event) if event is not None else None
+        if event is None:
+            return None
+        told = Told(seq, self._at, event)
+        told.cursor = cursor
+        return told
 
 
 def decode(name: str, data: dict[str, Any]) -> ev.Event | None:

@@ -100,6 +100,14 @@ def measured(version: int, body: bytes, first: int, at: int) -> tuple[list[ev.En
         raise CodecError(f"events from {first} cannot be read: {error}") from error
 
 
+def starts(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
+    """Each `RunStarted` of one row. Most rows have none, and are not decoded for it: inside of a text these
+    bytes would be escaped."""
+    if version == VERSION and b'["run",' not in body:
+        return []
+    return [item for item in decode(version, body, first, at) if isinstance(item.event, ev.RunStarted)]
+
+
 def _fields(event: ev.Event, offset: int) -> list[Any]:
     # Nearly all that is ever written are these two, and a class pattern costs three times as much.
     if isinstance(event, ev.TextDelta):

@@ -20,11 +20,13 @@ ToolStatus = Literal["ok", "error", "refused", "answered", "not_done", "unknown"
 @dataclass(frozen=True, slots=True)
 class RunStarted:
     """A segment begins, or (cause `adopt`) another owner goes on with it after a crash. With the cause
-    `close` nothing runs: what waited is closed, because its time is over or somebody stopped it."""
+    `close` nothing runs: what waited is closed, because its time is over or somebody stopped it. `epoch` is
+    the one under which all that follows is written."""
 
     agent: str
     segment: int
     cause: Cause = "start"
+    epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,8 @@ class Transcript:
     #: How often a model has answered since the turn began or was tried again.
     steps: int = 0
     title: str | None = None
+    #: Of the newest attempt.
+    epoch: int = 0
     last_call: int = 0
     usage: dict[str, int] = field(default_factory=dict)
 
@@ -132,6 +134,7 @@ class Transcript:
 
     def _begin(self, event: ev.RunStarted) -> None:
         self.segment, self.outcome, self.open = event.segment, None, True
+        self.epoch = event.epoch
         self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
         if event.cause == "retry":
             self.steps, self.asked_before_retry = 0, set(self.asked)

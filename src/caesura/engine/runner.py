@@ -160,7 +160,7 @@ class Runner:
         late = [ev.SegmentEnded()] if transcript.open and transcript.outcome is not None else []
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
-        started = ev.RunStarted(run.agent.name, number, cause)
+        started = ev.RunStarted(run.agent.name, number, cause, turn.epoch)
         # Words that are kept as the answer of a turn that is stopped, or full, are not void.
         again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []

@@ -239,6 +239,9 @@ class Supervisor:
                     found = await self._database.write_lightly(
                         leases.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
                     )
+                if found:
+                    # An epoch that power loss takes back would be given again, and name other words.
+                    await self._database.harden()
             except CaesuraError as error:
                 logger.warning("cannot look for work: %s", error)
             except Exception:

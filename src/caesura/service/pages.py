@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from caesura.agents.aside import Aside
-from caesura.core import fold
+from caesura.core import cursors, fold
 from caesura.core import messages as msg
 from caesura.core.errors import NoConversation, NotFound
 from caesura.core.events import ToolStarted
@@ -32,7 +32,7 @@ _ALL = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A turn with what was said in it so far, and the number of the event up to which that is. Of a live
+    """A turn with what was said in it so far, and the cursor of the event up to which that is. Of a live
     turn also the model call of each message, under which more text may come, and the tools under way."""
 
     turn: Turn
@@ -146,7 +146,8 @@ def _seen(item: Stored) -> Seen:
     transcript = folded(item.log)
     messages = transcript.messages()
     calls = tuple(_calls(transcript, messages))
-    return Seen(item.turn, messages, item.end, item.pending, calls, tuple(transcript.running.values()))
+    cursor = cursors.make(transcript.epoch, item.end)
+    return Seen(item.turn, messages, cursor, item.pending, calls, tuple(transcript.running.values()))
 
 
 def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int | None]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
+from caesura.core import cursors
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.log import Log
@@ -23,13 +23,16 @@ _OUTCOMES = (ev.Interrupted, ev.Finished, ev.Failed, ev.Stopped)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a reader begins. `exhausted`: nothing will ever come after it, unless somebody acts. `segment` is
-    the one to read where that begins after the cursor."""
+    """Where a reader begins: after the event with this number, which was written under this epoch.
+    `exhausted`: nothing will ever come after it, unless somebody acts. `segment` is the one to read where
+    that begins after it. `anew`: the reader has seen events that were lost, and begins its segment again."""
 
     turn: Turn
     after: int
     exhausted: bool
     segment: int = 0
+    epoch: int = 0
+    anew: bool = False
 
 
 class Streams:
@@ -73,22 +76,21 @@ class Streams:
         """The turn at the end of the active branch: the one that runs, or ran last."""
         return await self._database.read(_current, user_id, conversation_id)
 
-    async def place(self, user_id: str, turn_id: str, after: int) -> Place:
-        """The turn and the cursor from which to read it. A cursor beyond the end (power was lost after it
-        was given out) is moved to the beginning of the newest segment."""
+    async def place(self, user_id: str, turn_id: str, cursor: int) -> Place:
+        """Where to read a turn on. A void cursor is moved to the beginning of its segment."""
         with self._presence.coming(user_id, turn_id):
-            place = await self._database.read(_place, user_id, turn_id, after)
+            place = await self._database.read(_place, user_id, turn_id, cursor)
             self._presence.expect(place.turn)
         return place
 
     async def join(
-        self, user_id: str, conversation_id: str, ordinal: int | None = None, seq: int = 0
+        self, user_id: str, conversation_id: str, ordinal: int | None = None, cursor: int = 0
     ) -> Place | None:
         """Where to read a conversation on: behind the event that was seen last, in the turn with this
         ordinal, or in the newest turn once nothing is left there. Without a cursor the newest segment, from
         its beginning. None when nothing is left."""
         with self._presence.coming(user_id, conversation_id):
-            place = await self._database.read(_join, user_id, conversation_id, ordinal, seq)
+            place = await self._database.read(_join, user_id, conversation_id, ordinal, cursor)
             if place is not None:
                 self._presence.expect(place.turn)
         return place
@@ -130,15 +132,43 @@ def _current(connection: Connection, user_id: str, conversation_id: str) -> Turn
     return turns.get(connection, conversation.active_turn) if conversation.active_turn else None
 
 
-def _place(connection: Connection, user_id: str, turn_id: str, after: int) -> Place:
+def _place(connection: Connection, user_id: str, turn_id: str, cursor: int) -> Place:
     turn = turns.owned(connection, turn_id, user_id)
     last = events.last(connection, turn.num)
-    after = after if after <= last else turn.segment_seq
-    return Place(turn, after, after >= last and _quiet(connection, turn, last))
+    epoch = _written_under(connection, turn, cursor, last)
+    if epoch is None:
+        return _anew(connection, turn, cursor) or Place(turn, turn.segment_seq, False, anew=True)
+    after = cursors.seq(cursor)
+    return Place(turn, after, after >= last and _quiet(connection, turn, last), epoch=epoch)
+
+
+def _written_under(connection: Connection, turn: Turn, cursor: int, last: int) -> int | None:
+    """The epoch under which the cursor's event was written; None when the cursor is void."""
+    seq = cursors.seq(cursor)
+    if cursor == 0:
+        return 0
+    if seq > last or cursors.attempt(cursor) > cursors.MOST:
+        return None
+    if cursors.attempt(cursor) == turn.epoch < cursors.MOST:
+        return turn.epoch  # no later attempt has begun, and could have taken the event's place
+    since = turn.segment_seq if seq > turn.segment_seq else 0
+    begun = [event.epoch for start, event in events.starts(connection, turn.num, since) if start <= seq]
+    epoch = begun[-1] if begun else 0
+    return epoch if cursors.names(cursor, epoch) else None
+
+
+def _anew(connection: Connection, turn: Turn, cursor: int) -> Place | None:
+    """The beginning of the segment in which a void cursor's attempt was, or the one that took its place. None
+    when the cursor names no attempt, or one that nothing has replaced yet."""
+    attempt = cursors.attempt(cursor)
+    starts = events.starts(connection, turn.num) if attempt else []
+    found = next((event.segment for _, event in starts if event.epoch >= attempt), None)
+    begin = next((seq for seq, event in starts if event.segment == found), None)
+    return Place(turn, begin - 1, False, anew=True) if begin is not None else None
 
 
 def _join(
-    connection: Connection, user_id: str, conversation_id: str, ordinal: int | None, seq: int
+    connection: Connection, user_id: str, conversation_id: str, ordinal: int | None, cursor: int
 ) -> Place | None:
     current = _current(connection, user_id, conversation_id)
     if current is None:
@@ -147,9 +177,11 @@ def _join(
         return _newest(connection, current)
     if ordinal < current.ordinal:
         older = turns.at(connection, conversation_id, ordinal)
-        place = _behind(connection, older, seq) if older is not None else None
+        place = _behind(connection, older, cursor) if older is not None else None
         return place or _newest(connection, current)
-    return _behind(connection, current, seq if ordinal == current.ordinal else sys.maxsize)
+    if ordinal > current.ordinal:  # of another branch
+        return Place(current, current.segment_seq, False)
+    return _behind(connection, current, cursor)
 
 
 def _newest(connection: Connection, turn: Turn) -> Place:
@@ -167,11 +199,14 @@ def _came_to_an_outcome(connection: Connection, turn: Turn, last: int) -> bool:
     return any(isinstance(item.event, _OUTCOMES) for item in newest)
 
 
-def _behind(connection: Connection, turn: Turn, seq: int) -> Place | None:
+def _behind(connection: Connection, turn: Turn, cursor: int) -> Place | None:
     last = events.last(connection, turn.num)
+    if _written_under(connection, turn, cursor, last) is None:
+        return _anew(connection, turn, cursor) or replace(_newest(connection, turn), anew=True)
+    seq = cursors.seq(cursor)
     if seq == last and _quiet(connection, turn, last):
         return None
-    return Place(turn, seq if seq <= last else turn.segment_seq, False)
+    return Place(turn, seq, False)
 
 
 def _exhausted(connection: Connection, num: int, after: int) -> bool:

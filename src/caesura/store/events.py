@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import BigInteger, Connection, Select, bindparam, delete, func, insert, select
 
 from caesura.core import codec
-from caesura.core.events import Envelope
+from caesura.core.events import Envelope, RunStarted
 from caesura.store import shares
 from caesura.store.prepared import Prepared, run
 from caesura.store.schema import events, turns
@@ -210,6 +210,14 @@ def _rows(
         rows = _READ_BOUNDED.each(connection, **where, size=size)
     for first, at, version, body in rows:
         yield Stored(first, at, version, bytes(body))
+
+
+def starts(connection: Connection, turn: int, after: int = 0) -> list[tuple[int, RunStarted]]:
+    """Where the attempts after a number begin: the number of each `RunStarted`, and the event."""
+    found = _READ.rows(connection, turn=turn, next=after + 1, limit=_ALL)
+    rows = (codec.starts(row.version, bytes(row.body), row.first, row.at) for row in found)
+    items = chain.from_iterable(rows)
+    return [(seq, event) for seq, _, event in items if isinstance(event, RunStarted) and seq > after]
 
 
 def pack(connection: Connection, turn: int, epoch: int) -> None:

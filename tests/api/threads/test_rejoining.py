@@ -76,7 +76,9 @@ def test_who_saw_the_question_gets_what_was_done_about_it_elsewhere(
 def test_an_id_beyond_the_end_begins_at_the_newest_segment(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     whole = thread.chat("echo one two")
-    assert thread.join(str(int(whole[-1].id) + 1000)) == whole
+    first, *rest = thread.join(str(int(whole[-1].id) + 1000))
+    assert (first.name, first.data) == ("messages/reset", {"scope": "segment"})
+    assert rest == whole
 
 
 @pytest.mark.parametrize("id", ["x", "-1", "1.5", "0x10", "１", str(2**53), "9" * 4000, "1 2", "null"])

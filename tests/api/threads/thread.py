@@ -125,6 +125,7 @@ def said(found: list[Event]) -> str:
             answer += event.data["content"]
         elif event.name == "messages/reset":
             answer = ""
+            shown = "" if event.data.get("scope") == "segment" else shown
         elif event.name.startswith("tool/"):
             shown, answer = shown + answer, ""
     return shown + answer

@@ -10,6 +10,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from caesura.core import cursors
 from caesura.core import events as ev
 from caesura.dialects.native import encode
 from tests.core.strategies import events
@@ -31,8 +32,8 @@ def test_the_name_of_a_frame_is_the_events() -> None:
 
 @given(events("hostile"))
 def test_a_frame_is_three_lines_with_all_fields(event: ev.Event) -> None:
-    seq, name, data = decoded(encode.frames([ev.Envelope(5, AT, event)]))
-    assert (seq, name) == (5, encode.NAMES[type(event)])
+    id, name, data = decoded(encode.frames([ev.Envelope(5, AT, event)])[1])
+    assert (cursors.seq(id), name) == (5, encode.NAMES[type(event)])
     timed = set() if isinstance(event, ev.TextDelta | ev.ReasoningDelta) else {"at"}
     assert set(data) == {field.name for field in fields(event)} | timed
 
@@ -43,7 +44,9 @@ def test_a_stream_resumed_at_any_cursor_equals_the_unbroken_one(
 ) -> None:
     log = [ev.Envelope(seq, AT + seq, event) for seq, event in enumerate(made, 1)]
     cut = data.draw(st.integers(0, len(log)))
-    assert encode.frames(log[:cut]) + encode.frames(log[cut:]) == encode.frames(log)
+    epoch, first = encode.frames(log[:cut])
+    end, second = encode.frames(log[cut:], epoch)
+    assert (end, first + second) == encode.frames(log)
 
 
 def test_a_token_costs_less_than_its_json_would() -> None:
@@ -51,7 +54,7 @@ def test_a_token_costs_less_than_its_json_would() -> None:
     data = [{"call": 1, "text": "hello "}] * len(batch)
     ours = _best(lambda: encode.frames(batch))
     assert ours < _best(lambda: [json.dumps(item) for item in data])
-    assert len(encode.frames(batch)) / len(batch) <= 64
+    assert len(encode.frames(batch)[1]) / len(batch) <= 64
 
 
 def _best(work: Callable[[], object]) -> float:

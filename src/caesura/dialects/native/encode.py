@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, get_args
 
+from caesura.core import cursors, interrupts, plain
 from caesura.core import events as ev
-from caesura.core import interrupts, plain
 
 #: The name on the wire of each event.
 NAMES: dict[type[ev.Event], str] = {
@@ -15,24 +15,32 @@ NAMES: dict[type[ev.Event], str] = {
 }
 
 
-def frames(envelopes: Iterable[ev.Envelope]) -> bytes:
-    """The frames of these events, one after the other. There is no state: each stands for itself."""
-    return b"".join([_frame(seq, at, event) for seq, at, event in envelopes])
+def frames(envelopes: Iterable[ev.Envelope], epoch: int = 0) -> tuple[int, bytes]:
+    """The frames of these events, one after the other. `epoch` is that of the attempt in which they begin;
+    that in which they end comes with them."""
+    attempt = cursors.make(epoch, 0)
+    made = []
+    for seq, at, event in envelopes:
+        if type(event) is ev.RunStarted:
+            epoch = event.epoch
+            attempt = cursors.make(epoch, 0)
+        made.append(_frame(attempt + seq, at, event))
+    return epoch, b"".join(made)
 
 
-def _frame(seq: int, at: int, event: ev.Event) -> bytes:
+def _frame(id: int, at: int, event: ev.Event) -> bytes:
     match event:
         case ev.TextDelta(call, text):
-            return b'id: %d\nevent: text_delta\ndata: {"call":%d,"text":%b}\n\n' % (seq, call, _dumps(text))
+            return b'id: %d\nevent: text_delta\ndata: {"call":%d,"text":%b}\n\n' % (id, call, _dumps(text))
         case ev.ReasoningDelta(call, text):
             return b'id: %d\nevent: reasoning_delta\ndata: {"call":%d,"text":%b}\n\n' % (
-                seq,
+                id,
                 call,
                 _dumps(text),
             )
         case _:
             name = NAMES[type(event)].encode()
-            return b"id: %d\nevent: %b\ndata: %b\n\n" % (seq, name, _dumps(data(at, event)))
+            return b"id: %d\nevent: %b\ndata: %b\n\n" % (id, name, _dumps(data(at, event)))
 
 
 def _dumps(value: Any) -> bytes:

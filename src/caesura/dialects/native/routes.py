@@ -17,15 +17,15 @@ from caesura.http.context import Context, Here
 from caesura.http.errors import Form, documented
 from caesura.http.tickets import SECONDS
 from caesura.service.idempotency import Key
+from caesura.service.streams import Place
 from caesura.service.turns import Message
-from caesura.store.turns import Turn
 
 FORM = Form(("/api/v2",), wire.error, model=wire.Error)
 _ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
 _FOUND = documented(FORM, 404, 422)
 _SENT = documented(FORM, 400, 413, 422)
 _STARTS = documented(FORM, 400, 404, 409, 413, 422)
-_STREAM = sse.documented(encode.NAMES.values(), "One event for each fact; `id` is its number in the turn.")
+_STREAM = sse.documented(encode.NAMES.values(), "One event for each fact; `id` is its cursor.")
 
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
 
@@ -48,9 +48,7 @@ IdempotencyKey = Annotated[
         description="The same request under the same key is done once, and gets the same turn, for 24 hours",
     ),
 ]
-Cursor = Annotated[
-    int | None, Query(ge=0, le=2**53, description="The number of the last event that was seen")
-]
+Cursor = Annotated[int | None, Query(ge=0, le=2**53, description="The `id` of the last event that was seen")]
 ToolName = Annotated[str, Path(min_length=1, max_length=200)]
 LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**53)]
 
@@ -247,7 +245,7 @@ async def events(
     place = await here.service.streams.place(user_id, turn_id, begin)
     if place.exhausted and place.turn.ended:
         return Response(status_code=204)
-    return here.streams.response(_frames(here, place.turn, place.after))
+    return here.streams.response(_frames(here, place))
 
 
 # --- interrupts
@@ -305,10 +303,11 @@ async def answer_all(
     return wire.Turn.of(answered.turn)
 
 
-async def _frames(here: Context, turn: Turn, after: int) -> AsyncGenerator[bytes, None]:
-    async with aclosing(here.service.streams.everything(turn, after)) as batches:
+async def _frames(here: Context, place: Place) -> AsyncGenerator[bytes, None]:
+    epoch = place.epoch
+    async with aclosing(here.service.streams.everything(place.turn, place.after)) as batches:
         async for batch in batches:
-            frames = encode.frames(batch)
+            epoch, frames = encode.frames(batch, epoch)
             del batch  # a reader that waits holds nothing
             yield frames
             del frames

@@ -1,6 +1,6 @@
 """Event ids of a thread: one number that names the turn and the event, and grows along the thread.
 
-The turn's ordinal is in the upper bits, the event's number in the lower 32: up to two million turns fit
+The turn's ordinal is in the upper bits, the event's cursor in the lower 32: up to two million turns fit
 into what JavaScript holds exactly.
 """
 
@@ -16,11 +16,11 @@ _LARGEST = 2**53
 
 class Cursor(NamedTuple):
     ordinal: int
-    seq: int
+    event: int
 
 
-def number(ordinal: int, seq: int) -> int:
-    return ordinal << _BITS | seq
+def number(ordinal: int, event: int) -> int:
+    return ordinal << _BITS | event
 
 
 def parse(text: str) -> Cursor:

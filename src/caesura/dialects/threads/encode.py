@@ -8,13 +8,15 @@ from typing import Any, assert_never
 
 import orjson
 
+from caesura.core import cursors, interrupts, language, plain
 from caesura.core import events as ev
-from caesura.core import interrupts, language, plain
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Interrupt
 from caesura.dialects.threads import cursor
 
 END = b"event: end\ndata: {}\n\n"
+#: Power loss took events that this reader has seen: its segment comes again, from the beginning.
+ANEW = b'event: messages/reset\ndata: {"scope":"segment"}\n\n'
 _OPTIONS = {
     "en": [{"label": "Continue", "value": "continue"}, {"label": "Cancel", "value": "cancel"}],
     "zh": [{"label": "继续", "value": "continue"}, {"label": "取消", "value": "cancel"}],
@@ -23,9 +25,11 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a reader is: the turn's ordinal, which calls are a sub-agent's, which have shown text."""
+    """Where a reader is: the turn's ordinal, what the attempt adds to the number of an event, which calls are
+    a sub-agent's, which have shown text."""
 
     ordinal: int
+    attempt: int = 0
     hidden: frozenset[int] = field(default=frozenset())
     shown: frozenset[int] = field(default=frozenset())
 
@@ -40,6 +44,8 @@ def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901
             if call not in state.shown:
                 state = replace(state, shown=state.shown | {call})
             return state, _partial(state, envelope.seq, text)
+        case ev.RunStarted(epoch=epoch):
+            return replace(state, attempt=cursors.make(epoch, 0)), b""
         case ev.ModelStarted(call, parent=parent):
             return (state if parent is None else replace(state, hidden=state.hidden | {call})), b""
         case ev.TextVoided(call):
@@ -59,8 +65,7 @@ def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901
         case ev.SegmentEnded():
             return state, _frame(state, envelope, "end", {})
         case (
-            ev.RunStarted()
-            | ev.ReasoningDelta()
+            ev.ReasoningDelta()
             | ev.ModelFinished()
             | ev.ArtifactChanged()
             | ev.InterruptClosed()
@@ -106,7 +111,7 @@ def still_pending(items: Sequence[Interrupt]) -> bytes:
 
 
 def _partial(state: State, seq: int, text: str) -> bytes:
-    number = cursor.number(state.ordinal, seq)
+    number = cursor.number(state.ordinal, state.attempt + seq)
     try:
         content = orjson.dumps(text)
     except TypeError:
@@ -115,7 +120,7 @@ def _partial(state: State, seq: int, text: str) -> bytes:
 
 
 def _frame(state: State, envelope: Envelope, name: str, data: dict[str, Any]) -> bytes:
-    number = cursor.number(state.ordinal, envelope.seq)
+    number = cursor.number(state.ordinal, state.attempt + envelope.seq)
     return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, name.encode(), _data(data))
 
 

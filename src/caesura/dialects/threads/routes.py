@@ -178,7 +178,8 @@ async def stream(
         place = await here.service.streams.join(user_id, thread_id, *(seen or ()))
     if place is None:
         return Response(status_code=204)
-    return here.streams.response(_segment(here, place.turn, place.after, place.segment))
+    frames = _segment(here, place.turn, place.after, place.segment, first=encode.ANEW if place.anew else b"")
+    return here.streams.response(frames)
 
 
 @router.post("/chat/{thread_id}/stop", responses=_OF_ONE)
@@ -229,9 +230,13 @@ def _shown(new: wire.Resume) -> str | set[str] | None:
     return set(shown)
 
 
-async def _segment(here: Context, turn: Turn, after: int, segment: int = 0) -> AsyncGenerator[bytes, None]:
-    """What came before the cursor in its segment is folded in, not sent again. With `segment`, that one from
-    its beginning, which lies behind the cursor."""
+async def _segment(
+    here: Context, turn: Turn, after: int, segment: int = 0, first: bytes = b""
+) -> AsyncGenerator[bytes, None]:
+    """What came before the event `after` in its segment is folded in, not sent again. With `segment`, that
+    one from its beginning, which lies behind that event. `first` is sent before all else."""
+    if first:
+        yield first
     since = None if segment else turn.segment_seq if after >= turn.segment_seq else 0
     state = State(turn.ordinal)
     async with aclosing(here.service.streams.segment(turn, after, segment, since)) as batches:
