@@ -214,7 +214,7 @@ def _rows(
 
 def starts(connection: Connection, turn: int, after: int = 0) -> list[tuple[int, RunStarted]]:
     """Where the attempts after a number begin: the number of each `RunStarted`, and the event."""
-    found = _READ.rows(connection, turn=turn, next=after + 1, limit=_ALL)
+    found = _READ.rows(connection, turn=turn, next=after + 1, final=_ALL)
     rows = (codec.starts(row.version, bytes(row.body), row.first, row.at) for row in found)
     items = chain.from_iterable(rows)
     return [(seq, event) for seq, _, event in items if isinstance(event, RunStarted) and seq > after]
