@@ -71,9 +71,9 @@ class Turns:
         stream = await self._log.open(self.turn.num, epoch)
         for event in [*said, *more]:
             await stream.commit(event)  # in a row of its own: any of them may be the last that is left
-        if (start := said[0]) and isinstance(start, ev.RunStarted) and start.cause != "adopt":
-            place = {"segment": start.segment, "segment_seq": written}
-            await self._database.write(turns.change, self.turn.num, epoch, **place)
+        start = said[0]
+        if isinstance(start, ev.RunStarted) and start.cause != "adopt":
+            await self._database.write(_begin, self.turn, start.segment, written)
         self.log = await self._log.read(self.turn.num)
         seen = range(written, len(self.log) + 1)
         self.readers += [(self.log[:seq], named(self.log, seq)) for seq in seen]
@@ -99,6 +99,10 @@ def named(log: Sequence[Envelope], seq: int) -> int:
     """The cursor of this event, as docs/protocol.md says."""
     epochs = [item.event.epoch for item in log[:seq] if isinstance(item.event, ev.RunStarted)]
     return (epochs[-1] if epochs else 0) * 2**24 + seq
+
+
+def _begin(connection: Connection, turn: Turn, segment: int, after: int) -> None:
+    turns.change(connection, turn.num, turn.epoch, segment=segment, segment_seq=after)
 
 
 def _cut(connection: Connection, num: int, kept: int) -> None:

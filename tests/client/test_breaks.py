@@ -113,7 +113,7 @@ async def test_a_question_waits_through_a_restart(process: Process) -> None:
         asked = asyncio.Event()
 
         async def follow() -> list[Envelope]:
-            found = []
+            found: list[Envelope] = []
             async for envelope in client.events(turn_id):
                 found.append(envelope)
                 if isinstance(envelope.event, ev.SegmentEnded):
