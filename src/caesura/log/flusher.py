@@ -99,6 +99,7 @@ class Flusher:
         self.start()
         while tasks := [task for task in self._tasks() if task is not None and not task.done()]:
             await asyncio.wait(tasks)
+            self.start()  # a stream that comes back from its lane may have more
 
     async def patiently(self, attempt: Callable[[bool], Awaitable[T]]) -> T:
         """Try again, and say so, for as long as the storage may be away."""
@@ -147,6 +148,7 @@ class Flusher:
             for batch in batches:
                 batch.stream.fail(Unavailable())
                 batch.tell(Unavailable())
+                self._tries.pop(batch.stream, None)
             return
         _put_back(locked)
         waiting = {batch.stream for batch in locked}
@@ -169,10 +171,10 @@ class Flusher:
         now = asyncio.get_running_loop().time()
         deadline, pause = self._tries.get(stream, (now + self._patience, _SOON / 2))
         pause = min(pause * 2, _LATEST)
-        if now + pause > deadline:
+        if stream.error is not None or now + pause > deadline:
             logger.error("turn %d could not be written: its row is locked", stream.turn)
             self._tries.pop(stream, None)
-            stream.fail(Unavailable())
+            stream.fail(stream.error or Unavailable())
             return
         self._tries[stream] = deadline, pause
         self._hasty.pop(stream, None)
