@@ -181,8 +181,9 @@ class Runner:
     async def _outcome(self, run: Run) -> Outcome:
         """What the segment comes to. Whatever happens in it, it comes to something."""
         clock = asyncio.timeout(max(run.limits.run - run.turn.running_ms / 1000, 0.001))
+        closes = run.control.stop is not None or run.turn.status == "waiting"
         try:
-            if run.control.stop is not None or run.turn.status == "waiting":
+            if closes:
                 return await self._closed(run)
             if run.agent.fault is not None:
                 return failed(run.turn, run.agent.fault)
@@ -193,8 +194,8 @@ class Runner:
             async with clock:
                 return await self._drive(run)
         except asyncio.CancelledError:
-            if run.control.stop is None:
-                raise
+            if run.control.stop is None or closes:
+                raise  # what is to be closed may still be open: whoever comes next closes it
             cancellation.forget()
             return ev.Stopped(run.control.stop)
         except TimeoutError as error:
