@@ -15,7 +15,7 @@ from tests.api.server import Served
 from tests.api.slow_storage import PATIENCE, hold_before, hold_disk
 from tests.api.threads.thread import Thread, read
 
-GRACE = 0.3
+GRACE = 0.1
 #: It takes longer than any test here.
 LONG = "count to 20000 delay=0.005"
 
@@ -172,18 +172,19 @@ def test_another_persons_request_for_the_thread_does_not_keep_the_run(
 
 
 def test_a_repeated_request_on_slow_storage_keeps_the_run_of_the_first(
-    slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    patient: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slow.client() as client:
+    with patient.client() as client:
         url, key = f"/api/v2/conversations/{conversation(client)}/turns", {"Idempotency-Key": "click"}
         sent = {"content": LONG, "on_disconnect": "stop"}
         turn = client.post(url, json=sent, headers=key).json()["id"]
-        again = hold_before(slow, monkeypatch, "write_ahead")
+        again = hold_before(patient, monkeypatch, "write_ahead")
         found = follow(client, turn)
         for _ in range(3):
             next(found)
-        second = pool.submit(_post, slow, url, sent, key)
+        second = pool.submit(_post, patient, url, sent, key)
         again.until_reached()
+        monkeypatch.setattr(patient.context.service.presence, "_grace", GRACE)
         found.close()  # type: ignore[attr-defined]
         time.sleep(GRACE * 3)
         again.let_go()
