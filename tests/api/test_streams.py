@@ -1,6 +1,7 @@
 """Streams over real sockets: cut and joined again, read by several, by a slow one, by nobody."""
 
 import asyncio
+import gc
 import socket
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from caesura.store.turns import Turn
 from tests.api.reading import (
     Event,
     conversation,
@@ -137,6 +139,19 @@ def test_a_stream_over_a_question_stays_open_and_goes_on_with_the_answer(
         seen += list(found)
     assert [event.data["cause"] for event in seen if event.name == "run_started"] == ["start", "resume"]
     assert outcome(seen).name == "finished"
+
+
+def test_readers_that_wait_do_not_hold_the_messages_of_their_turn(
+    alice: httpx.Client, server: Served
+) -> None:
+    turn = finished(alice, "write hello.py: " + "x" * 90_000)  # it waits for an approval
+    with ExitStack() as stack:
+        for _ in range(20):
+            assert stack.enter_context(raw(server, turn["id"])).recv(100).startswith(b"HTTP/1.1 200")
+        until(lambda: len(server.context.streams) == 20)
+        held = [item for item in gc.get_objects() if isinstance(item, Turn) and len(item.content) > 90_000]
+        assert len(held) < 10  # some that were read just now, and that the collector has not found yet
+    alice.post(f"/api/v2/turns/{turn['id']}/stop")
 
 
 def test_a_reader_that_leaves_is_noticed_at_once(alice: httpx.Client, server: Served) -> None:

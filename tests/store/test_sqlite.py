@@ -424,6 +424,7 @@ async def test_readers_that_never_pause_do_not_let_the_log_grow(
 ) -> None:
     limit = 2 * 1024 * 1024
     monkeypatch.setattr(sqlite, "_LOG_LIMIT", limit)
+    monkeypatch.setattr(sqlite, "_LOOK", 1)
     monkeypatch.setattr(sqlite, "_PAUSE", 30.0)  # a busy machine may be slow to end them
     database = Sqlite(tmp_path / "caesura.db")
     over = threading.Event()
@@ -448,6 +449,7 @@ async def test_a_reader_that_does_not_end_holds_up_no_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "_LOG_LIMIT", 1024)
+    monkeypatch.setattr(sqlite, "_LOOK", 1)
     monkeypatch.setattr(sqlite, "_PAUSE", 0.01)
     monkeypatch.setattr(sqlite, "_AGAIN", 0.0)
     database = Sqlite(tmp_path / "caesura.db")

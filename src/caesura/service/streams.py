@@ -81,7 +81,7 @@ class Streams:
         with self._presence.coming(user_id, turn_id):
             place = await self._database.read(_place, user_id, turn_id, cursor)
             self._presence.expect(place.turn)
-        return place
+        return replace(place, turn=place.turn.bare())
 
     async def join(
         self, user_id: str, conversation_id: str, ordinal: int | None = None, cursor: int = 0
@@ -91,9 +91,10 @@ class Streams:
         its beginning. None when nothing is left."""
         with self._presence.coming(user_id, conversation_id):
             place = await self._database.read(_join, user_id, conversation_id, ordinal, cursor)
-            if place is not None:
-                self._presence.expect(place.turn)
-        return place
+            if place is None:
+                return None
+            self._presence.expect(place.turn)
+        return replace(place, turn=place.turn.bare())
 
     async def exhausted(self, turn: Turn, after: int) -> bool:
         """Whether nothing will ever come after this cursor, unless somebody acts."""

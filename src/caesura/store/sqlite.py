@@ -36,6 +36,8 @@ _GROUP = 512
 _LOG_LIMIT = 32 * 1024 * 1024
 #: Seconds that readers get to end for that; and until it is tried again, if one of them did not.
 _PAUSE, _AGAIN = 0.25, 2.0
+#: The log's length is looked at after so many commits.
+_LOOK = 16
 #: `secure_delete` writes zeros over what is deleted. Its default depends on how SQLite was built.
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -101,6 +103,7 @@ class Sqlite:
         self._connection: Connection | None = None
         self._path, self._log = path, Path(f"{path}-wal")
         self._shorten_at = 0.0
+        self._commits = 0
         self._disk = Disk(self._log, partial(_checkpoint, path, busy_timeout))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
@@ -186,7 +189,9 @@ class Sqlite:
                 unit = self._units.get()
             if group:
                 self._commit(group)
-                self._shorten_log()
+                self._commits += 1
+                if self._commits % _LOOK == 0:
+                    self._shorten_log()
             if unit is None:
                 return
 

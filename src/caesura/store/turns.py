@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
@@ -64,6 +64,10 @@ class Turn:
     @property
     def ended(self) -> bool:
         return self.status in ENDED
+
+    def bare(self) -> Turn:
+        """The same without what was said: a reader may wait for hours, and needs none of it."""
+        return replace(self, content="", messages=None)
 
 
 class Link(NamedTuple):

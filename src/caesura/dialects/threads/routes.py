@@ -237,6 +237,7 @@ async def _segment(
     one from its beginning, which lies behind that event. `first` is sent before all else."""
     if first:
         yield first
+    turn = turn.bare()
     since = None if segment else turn.segment_seq if after >= turn.segment_seq else 0
     state = State(turn.ordinal)
     async with aclosing(here.service.streams.segment(turn, after, segment, since)) as batches:
