@@ -15,8 +15,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 
+from caesura.store import prepared, sqlite
 from caesura.store.open import open_database
 from tests.chaos.crowd import write_until_killed
 from tests.chaos.process import Program, wait_for
@@ -63,7 +64,7 @@ class Reaper:
 
 async def _tell(url: str, name: str, when: When, reaper: Reaper, say: Callable[[str], None]) -> None:
     if when == "before":
-        event.listen(Engine, "commit", lambda connection: _unless_reading(reaper))
+        _call_before_commits(reaper)
     database = await open_database(url, after_commit=reaper if when == "after" else None)
     await Story(database, name, say).tell()
     await database.close()
@@ -71,6 +72,17 @@ async def _tell(url: str, name: str, when: When, reaper: Reaper, say: Callable[[
 
 async def _write(url: str, name: str, life: float, say: Callable[[str], None]) -> None:
     await write_until_killed(await open_database(url), name, life, say)
+
+
+def _call_before_commits(reaper: Reaper) -> None:
+    event.listen(Engine, "commit", lambda connection: _unless_reading(reaper))
+
+    def run(connection: Connection, text: str, *values: Any) -> Any:
+        if text == "COMMIT":
+            reaper()
+        return prepared.run(connection, text, *values)
+
+    setattr(sqlite, "run", run)  # noqa: B010 - with this the writer begins and ends its transactions
 
 
 def _unless_reading(reaper: Reaper) -> None:
