@@ -180,8 +180,8 @@ def _join(
         older = turns.at(connection, conversation_id, ordinal)
         place = _behind(connection, older, cursor) if older is not None else None
         return place or _newest(connection, current)
-    if ordinal > current.ordinal:  # of another branch
-        return Place(current, current.segment_seq, False)
+    if ordinal > current.ordinal:  # of another branch, or of none
+        return replace(_newest(connection, current), anew=True)
     return _behind(connection, current, cursor)
 
 

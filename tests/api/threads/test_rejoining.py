@@ -73,10 +73,11 @@ def test_who_saw_the_question_gets_what_was_done_about_it_elsewhere(
     assert thread.join(asking[-1].id) == going_on
 
 
-def test_an_id_beyond_the_end_begins_at_the_newest_segment(alice: httpx.Client) -> None:
+@pytest.mark.parametrize("more", [1000, 2**32, 2**40], ids=["event", "turn", "far"])
+def test_an_id_beyond_the_end_begins_at_the_newest_segment(alice: httpx.Client, more: int) -> None:
     thread = Thread.new(alice)
     whole = thread.chat("echo one two")
-    first, *rest = thread.join(str(int(whole[-1].id) + 1000))
+    first, *rest = thread.join(str(int(whole[-1].id) + more))
     assert (first.name, first.data) == ("messages/reset", {"scope": "segment"})
     assert rest == whole
 
