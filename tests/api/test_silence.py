@@ -1,12 +1,13 @@
 """A database that falls silent: no reset, no answer. The server says so, and can be ended."""
 
 import signal
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 
-from tests.api.reading import conversation, send
+from tests.api.reading import conversation, follow, send, until
 from tests.api.test_serve import served
 from tests.relay import Relay
 
@@ -28,6 +29,42 @@ def test_a_silent_database_is_told_and_does_not_keep_the_process(tmp_path: Path,
             assert _listing(client) == 503
             process.send_signal(signal.SIGTERM)
             assert process.wait(60) == 0
+
+
+def test_a_node_goes_on_when_a_silent_database_is_back(tmp_path: Path, postgres_url: str) -> None:
+    """Connections from before stay silent: those of the heartbeat and of readers too."""
+    port = urlsplit(postgres_url).port
+    assert port is not None
+    with Relay(port) as relay:
+        url = postgres_url.replace(f":{port}/", f":{relay.port}/")
+        with served(tmp_path, DATABASE_URL=url, SECRET=SECRET, LEASE="3") as (_, client):
+            turn = send(client, conversation(client), "count to 800 delay=0.01")
+            time.sleep(2.5)  # at least one heartbeat has made its connection
+            relay.silence()
+            until(lambda: client.get("/ready").status_code == 503)
+            relay.restore()
+            until(lambda: client.get("/ready").status_code == 200, 60)
+            until(lambda: _listing(client) == 200, 60)
+            assert "".join(_words(client, turn["id"])).split() == [*map(str, range(1, 801)), "done."]
+            assert client.get("/ready").status_code == 200
+
+
+def _words(client: httpx.Client, turn_id: str) -> list[str]:
+    """What a reader shows that comes back until the turn is over."""
+    shown: dict[int, str] = {}
+    seen = 0
+    while True:
+        try:
+            for event in follow(client, turn_id, after=seen):
+                seen = int(event.id)
+                if event.name == "text_delta":
+                    shown[event.data["call"]] = shown.get(event.data["call"], "") + event.data["text"]
+                elif event.name == "text_voided":
+                    shown.pop(event.data["call"], None)
+                elif event.name == "finished":
+                    return list(shown.values())
+        except httpx.HTTPError:
+            time.sleep(0.1)
 
 
 def _listing(client: httpx.Client) -> int:

@@ -11,18 +11,21 @@ from psycopg.errors import DeadlockDetected
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from caesura.core.errors import CaesuraError, StartupError
 from caesura.store import migrate
+from caesura.store.cutting import cut_after, cut_in_thread_after
 from caesura.store.database import P, T, Work, cause, storage_errors
 
 _POOL = 10
 _WAIT = 5
 #: So often work is done again that was broken off by a deadlock.
 _DEADLOCKS = 3
-#: Seconds for one attempt. A server that says nothing at all must not hold up this process for ever.
-_LIMIT = 10.0
+#: Seconds for one attempt. A server that says nothing at all must not hold up this process for ever. So many
+#: more for what comes before and after: a connection that must be made, and one that must be given back.
+_LIMIT, _MORE = 10.0, 10.0
 #: Milliseconds. A process that is stopped or cut off in the middle of a transaction must not hold its rows
 #: for ever: those who want to take over its turns would wait as long. Nor may a statement or a lock's wait.
 _SERVER_SIDE = {
@@ -93,8 +96,9 @@ class Postgres:
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors():
-            async with asyncio.timeout(_LIMIT), self._reading.connect() as connection:
-                return await connection.run_sync(lambda c: work(c, *args, **kwargs))
+            async with asyncio.timeout(_LIMIT + _MORE), self._reading.connect() as connection:
+                with cut_after(_driver(connection), _LIMIT):
+                    return await connection.run_sync(lambda c: work(c, *args, **kwargs))
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._write(self._writing, lambda connection: work(connection, *args, **kwargs))
@@ -110,8 +114,10 @@ class Postgres:
         with storage_errors():
             for left in reversed(range(_DEADLOCKS + 1)):
                 try:
-                    async with asyncio.timeout(limit), engine.begin() as connection:
-                        result = await connection.run_sync(work)
+                    async with asyncio.timeout(limit and limit + _MORE), engine.connect() as connection:
+                        with cut_after(_driver(connection), limit):
+                            async with connection.begin():
+                                result = await connection.run_sync(work)
                     break
                 except OperationalError as error:
                     if not left or not isinstance(error.orig, DeadlockDetected):
@@ -128,7 +134,12 @@ class Postgres:
         pass
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        with storage_errors(), self._blocking.begin() as connection:
+        with (
+            storage_errors(),
+            self._blocking.connect() as connection,
+            cut_in_thread_after(connection.connection.driver_connection, _LIMIT),
+            connection.begin(),
+        ):
             return work(connection, *args, **kwargs)
 
     async def close(self) -> None:
@@ -137,11 +148,17 @@ class Postgres:
         self._blocking.dispose()
 
 
-def _bound(connection: Any, _: object) -> None:
-    with closing(connection.cursor()) as cursor:
+def _driver(connection: AsyncConnection) -> Any:
+    """The driver's own connection."""
+    made = connection.sync_connection
+    return made.connection.driver_connection if made is not None else None
+
+
+def _bound(connection: Any, record: ConnectionPoolEntry) -> None:
+    with cut_in_thread_after(record.driver_connection, _WAIT), closing(connection.cursor()) as cursor:
         for name, milliseconds in _SERVER_SIDE.items():
             cursor.execute(f"SET {name} = {milliseconds}")
-    connection.commit()
+        connection.commit()
 
 
 def _nothing() -> None:
