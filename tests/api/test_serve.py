@@ -169,3 +169,19 @@ def test_a_port_that_is_taken_is_said_before_anything_is_opened(tmp_path: Path) 
 def test_two_servers_do_not_share_one_file(tmp_path: Path) -> None:
     with Served(tmp_path), pytest.raises(StartupError, match="in use by another Caesura process"):
         Served(tmp_path).start()
+
+
+def test_sigterm_ends_a_process_whose_event_loop_is_blocked(tmp_path: Path) -> None:
+    agents = tmp_path / "own-agents"
+    agents.mkdir()
+    (agents / "blocks.yaml").write_text(
+        "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: blocks}\n"
+        "spec: {model: {class: 'tests.engine.odd_models:Blocks'}, tools: []}\n"
+    )
+    with served(tmp_path, DRAIN="0.3", AGENTS_DIR=str(agents)) as (process, client):
+        made = client.post("/api/v2/conversations", json={"agent": "blocks"}).json()["id"]
+        turn = send(client, made, "go")
+        assert "text_delta" in (event.name for event in follow(client, turn["id"]))
+        time.sleep(1)  # by now the model has the event loop
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0

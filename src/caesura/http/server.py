@@ -97,7 +97,7 @@ class Server(uvicorn.Server):
         """Storage that does not answer must not keep the process. What was not let go is taken over by
         another process when its lease runs out."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._grace + _LATE
+        deadline = loop.time() + self._grace + _LATE / 2
         draining = asyncio.ensure_future(self._drain(self._grace))
         while not draining.done() and not self.force_exit and loop.time() < deadline:
             await asyncio.wait([draining], timeout=0.1)
@@ -112,6 +112,8 @@ class Server(uvicorn.Server):
         if self.should_exit:
             self.force_exit = True
             end_in(_HURRY, 128 + sig)
+        else:
+            end_in(self._grace + _LATE, 0)
         self.should_exit = True
 
 
