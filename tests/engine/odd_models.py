@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -88,3 +89,35 @@ class DeafTitle(Traced):
 
 def _whole(text: str) -> ChatResult:
     return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
+
+
+class Exits(_Odd):
+    """Raises what would end a whole program."""
+
+    kind: str
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
+        raise ENDS[self.kind]
+
+
+class Blocks(_Odd):
+    """Keeps the event loop for itself, for ever."""
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
+        await asyncio.sleep(0.5)
+        while True:
+            time.sleep(60)  # noqa: ASYNC251 - the fault that is meant
+
+
+ENDS: dict[str, BaseException] = {
+    "SystemExit": SystemExit(3),
+    "KeyboardInterrupt": KeyboardInterrupt(),
+    "GeneratorExit": GeneratorExit(),
+    "BaseExceptionGroup": BaseExceptionGroup("several", [asyncio.CancelledError()]),
+}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from caesura.core import events as ev
 from caesura.store import turns
 from caesura.store.turns import Turn
-from tests.engine.odd_models import Swallows
+from tests.engine.odd_models import ENDS, Swallows
 from tests.engine.world import PATIENCE, World
 from tests.openai_server import Call, Say
 
@@ -68,6 +70,16 @@ async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unkno
     later = await world.checked(turn)
     assert (later.epoch, later.status, later.messages) == (row.epoch, row.status, row.messages)
     assert (await world.say("and now?")).finished
+
+
+@pytest.mark.parametrize("kind", sorted(ENDS))
+async def test_a_model_that_would_end_the_program_fails_its_turn_alone(world: World, kind: str) -> None:
+    world.agent(f"model: {{class: 'tests.engine.odd_models:Exits', options: {{kind: {kind}}}}}\ntools: []")
+    said = await world.say("go")
+    assert said.failure.error_id
+    row = await world.checked(said.turn)
+    assert (row.status, row.epoch) == ("failed", 1)
+    assert [m.content for m in row.messages or ()] == ["well "]
 
 
 async def test_a_tool_that_ignores_its_cancellation_does_not_hold_up_a_deletion(world: World) -> None:

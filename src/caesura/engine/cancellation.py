@@ -8,18 +8,21 @@ from contextlib import contextmanager
 
 
 class Stray(Exception):
-    """`CancelledError` was raised, and nobody had cancelled anything"""
+    """What only a program's own end or a cancellation may raise was raised, and nobody had asked for that"""
 
 
 @contextmanager
 def strays_fail() -> Iterator[None]:
-    """Turn a `CancelledError` that nobody asked for into an error like any other."""
+    """Turn a `CancelledError` that nobody asked for into an error like any other; so too `SystemExit` and its
+    like, which would end the whole server, and end it again whenever the turn is taken up."""
     try:
         yield
-    except asyncio.CancelledError as error:
-        if is_asked_for():
+    except Exception:
+        raise
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and is_asked_for():
             raise
-        raise Stray(Stray.__doc__) from error
+        raise Stray(f"{type(error).__name__}: {Stray.__doc__}") from error
 
 
 def is_asked_for() -> bool:
