@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from caesura.core import codec
-from caesura.core.events import Envelope, Event, TextDelta, ToolFinished
+from caesura.core.events import Envelope, Event, RunStarted, TextDelta, ToolFinished
 from caesura.log import WINDOW, Log
 from caesura.log.log import WINDOW_BYTES
 from caesura.store import events, schema
@@ -107,3 +107,27 @@ def _largest(connection: Connection, turn: int) -> int:
     size = func.max(func.length(schema.events.c.body))
     found: int = connection.execute(select(size).where(schema.events.c.turn == turn)).scalar_one()
     return found
+
+
+async def test_where_attempts_begin_is_found_without_decoding_the_words(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, turn = Log(database), await make_turn(database)
+    said = words(1, 4000)
+    await log.append(turn.num, 1, [RunStarted("a", 1, "start", 1), *said[:2000]])
+    await log.append(turn.num, 1, [RunStarted("a", 1, "adopt", 2), *said[2000:]])
+    await log.pack(turn.num, 1)
+    decoded: list[int] = []
+    genuine = codec.decode
+
+    def counted(version: int, body: bytes, first: int, at: int) -> list[Envelope]:
+        decoded.append(first)
+        return genuine(version, body, first, at)
+
+    monkeypatch.setattr(codec, "decode", counted)
+    found = await database.read(events.starts, turn.num)
+    assert [(seq, event.epoch) for seq, event in found] == [(1, 1), (2002, 2)]
+    assert len(decoded) == 2
+    assert [seq for seq, _ in await database.read(events.starts, turn.num, 0, 2001)] == [1]
+    assert [seq for seq, _ in await database.read(events.starts, turn.num, 1)] == [2002]
+    await log.close()

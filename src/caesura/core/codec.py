@@ -103,7 +103,11 @@ def measured(version: int, body: bytes, first: int, at: int) -> tuple[list[ev.En
 def starts(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
     """Each `RunStarted` of one row. Most rows have none, and are not decoded for it: inside of a text these
     bytes would be escaped."""
-    if version == VERSION and b'["run",' not in body:
+    try:
+        text = zlib.decompress(body) if version == PACKED else body
+    except zlib.error as error:
+        raise CodecError(f"events from {first} cannot be read: {error}") from error
+    if b'["run",' not in text:
         return []
     return [item for item in decode(version, body, first, at) if isinstance(item.event, ev.RunStarted)]
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.agents.aside import Aside
 from caesura.core import ids, tree
 from caesura.core.errors import BadInput, CaesuraError, NotFound, TooManyConversations
 from caesura.core.interrupts import Interrupt
@@ -20,6 +19,7 @@ from caesura.service import pages
 from caesura.service.counts import Counts
 from caesura.service.pages import BranchPage, TreePage
 from caesura.service.places import Places
+from caesura.service.readings import Readings
 from caesura.store import conversations as rows
 from caesura.store import turns
 from caesura.store.conversations import Conversation, Order, Page
@@ -65,14 +65,14 @@ class Conversations:
         workspaces: Workspaces,
         default_agent: str,
         places: Places,
-        aside: Aside,
+        readings: Readings,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._log, self._engine = database, log, engine
         self._workspaces, self._default_agent = workspaces, default_agent
-        self._places, self._aside, self._share, self._refused = places, aside, share, refused
-        self._counts = Counts(database, engine.runner, aside)
+        self._places, self._readings, self._share, self._refused = places, readings, share, refused
+        self._counts = Counts(database, engine.runner, readings.aside)
 
     async def create(
         self,
@@ -144,24 +144,32 @@ class Conversations:
 
     async def tree(self, user_id: str, conversation_id: str, limit: int, after: int = 0) -> TreePage:
         """The conversation and a page of all its turns, oldest first, behind the one with this ordinal."""
-        found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
-        seen = await pages.all_seen(found.turns, self._aside)
+        async with self._readings.of(user_id):
+            found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
+            seen = await pages.all_seen(found.turns, self._readings.aside)
         return TreePage(found.conversation, seen, seen[-1].turn.ordinal if more else None)
 
     async def branch(
         self, user_id: str, conversation_id: str, limit: int, leaf: str | None = None
     ) -> BranchPage:
         """The conversation and the end of its active branch, or of the branch that ends in `leaf`."""
-        found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
-        return BranchPage(found.conversation, await pages.all_seen(found.turns, self._aside), before)
+        async with self._readings.of(user_id):
+            found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
+            seen = await pages.all_seen(found.turns, self._readings.aside)
+        return BranchPage(found.conversation, seen, before)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """What was said on the active branch, as people see it: messages with text, oldest first. One page
         is in memory at a time."""
-        others, told = await self._database.read(pages.first_page, user_id, conversation_id)
-        yield await pages.lines(told, self._aside)
+        async with self._readings.of(user_id):
+            others, told = await self._database.read(pages.first_page, user_id, conversation_id)
+            lines = await pages.lines(told, self._readings.aside)
+        yield lines
         for numbers in others:
-            yield await pages.lines(await self._database.read(pages.told, numbers), self._aside)
+            async with self._readings.of(user_id):
+                told = await self._database.read(pages.told, numbers)
+                lines = await pages.lines(told, self._readings.aside)
+            yield lines
 
     async def status(self, user_id: str, conversation_id: str) -> Status:
         conversation, turn, pending, underway = await self._database.read(_status, user_id, conversation_id)

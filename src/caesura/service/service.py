@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.agents.aside import Aside
 from caesura.core.errors import CaesuraError, Unavailable
 from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
@@ -21,6 +20,7 @@ from caesura.service.inbox import Inbox
 from caesura.service.people import People, Registration
 from caesura.service.places import Places
 from caesura.service.presence import Presence
+from caesura.service.readings import Readings
 from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
@@ -62,14 +62,13 @@ class Service:
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
         self._workspaces = Workspaces(engine.workspaces, origin, engine.disk_share.forget)
-        #: For what is read and written in large pages.
-        self.aside = Aside("caesura-pages", 2)
+        self.readings = Readings()
         places = Places(database.shared)
         self.conversations = Conversations(
-            database, log, engine, self._workspaces, default_agent, places, self.aside, share, refused
+            database, log, engine, self._workspaces, default_agent, places, self.readings, share, refused
         )
         self.turns = Turns(database, engine, self.presence, places, share, refused)
-        self.streams = Streams(database, log, self.presence)
+        self.streams = Streams(database, log, self.presence, self.readings)
         self.inbox = Inbox(database)
         self.grants = Grants(database)
         self.agents = Agents(engine.catalog, default_agent)
@@ -86,7 +85,7 @@ class Service:
         """Let go of all runs within these seconds; safe to repeat."""
         self.presence.close()
         await self.engine.drain(grace)
-        await self.aside.run(self._workspaces.close)
+        await self.readings.aside.run(self._workspaces.close)
 
     @property
     def draining(self) -> bool:

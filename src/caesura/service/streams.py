@@ -12,6 +12,7 @@ from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.log import Log
 from caesura.service.presence import Presence
+from caesura.service.readings import Readings
 from caesura.store import conversations, events, turns
 from caesura.store.database import Database
 from caesura.store.turns import Turn
@@ -36,8 +37,8 @@ class Place:
 
 
 class Streams:
-    def __init__(self, database: Database, log: Log, presence: Presence) -> None:
-        self._database, self._log, self._presence = database, log, presence
+    def __init__(self, database: Database, log: Log, presence: Presence, readings: Readings) -> None:
+        self._database, self._log, self._presence, self._readings = database, log, presence, readings
 
     async def segment(
         self, turn: Turn, after: int, segment: int = 0, since: int | None = None
@@ -79,7 +80,8 @@ class Streams:
     async def place(self, user_id: str, turn_id: str, cursor: int) -> Place:
         """Where to read a turn on. A void cursor is moved to the beginning of its segment."""
         with self._presence.coming(user_id, turn_id):
-            place = await self._database.read(_place, user_id, turn_id, cursor)
+            async with self._readings.of(user_id):
+                place = await self._database.read(_place, user_id, turn_id, cursor)
             self._presence.expect(place.turn)
         return replace(place, turn=place.turn.bare())
 
@@ -90,7 +92,8 @@ class Streams:
         ordinal, or in the newest turn once nothing is left there. Without a cursor the newest segment, from
         its beginning. None when nothing is left."""
         with self._presence.coming(user_id, conversation_id):
-            place = await self._database.read(_join, user_id, conversation_id, ordinal, cursor)
+            async with self._readings.of(user_id):
+                place = await self._database.read(_join, user_id, conversation_id, ordinal, cursor)
             if place is None:
                 return None
             self._presence.expect(place.turn)
@@ -152,9 +155,11 @@ def _written_under(connection: Connection, turn: Turn, cursor: int, last: int) -
         return None
     if cursors.attempt(cursor) == turn.epoch < cursors.MOST:
         return turn.epoch  # no later attempt has begun, and could have taken the event's place
-    since = turn.segment_seq if seq > turn.segment_seq else 0
-    begun = [event.epoch for start, event in events.starts(connection, turn.num, since) if start <= seq]
-    epoch = begun[-1] if begun else 0
+    epoch = 1
+    if turn.epoch > 1:
+        since = turn.segment_seq if seq > turn.segment_seq else 0
+        begun = events.starts(connection, turn.num, since, seq)
+        epoch = begun[-1][1].epoch if begun else 0
     return epoch if cursors.names(cursor, epoch) else None
 
 

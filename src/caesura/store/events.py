@@ -212,12 +212,15 @@ def _rows(
         yield Stored(first, at, version, bytes(body))
 
 
-def starts(connection: Connection, turn: int, after: int = 0) -> list[tuple[int, RunStarted]]:
-    """Where the attempts after a number begin: the number of each `RunStarted`, and the event."""
-    found = _READ.rows(connection, turn=turn, next=after + 1, final=_ALL)
-    rows = (codec.starts(row.version, bytes(row.body), row.first, row.at) for row in found)
+def starts(
+    connection: Connection, turn: int, after: int = 0, final: int = _ALL
+) -> list[tuple[int, RunStarted]]:
+    """Where the attempts after a number begin, up to another: the number of each `RunStarted`, and the
+    event."""
+    found = _READ.each(connection, turn=turn, next=after + 1, final=final)
+    rows = (codec.starts(version, bytes(body), first, at) for first, at, version, body in found)
     items = chain.from_iterable(rows)
-    return [(seq, event) for seq, _, event in items if isinstance(event, RunStarted) and seq > after]
+    return [(seq, event) for seq, _, event in items if isinstance(event, RunStarted) and after < seq <= final]
 
 
 def pack(connection: Connection, turn: int, epoch: int) -> None:

@@ -30,7 +30,7 @@ from caesura.store.disk import Disk
 from caesura.store.prepared import driver, run, savepoint
 from caesura.store.readers import Readers
 
-_READERS = 4
+_READERS = 6
 _GROUP = 512
 #: Bytes of the write-ahead log after which the writer begins it anew: no reader then keeps it from that.
 _LOG_LIMIT = 32 * 1024 * 1024

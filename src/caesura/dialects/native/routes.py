@@ -125,7 +125,7 @@ async def tree(
     unless `limit` says less."""
     size = here.pages.size(limit or here.pages.largest)
     page = await here.service.conversations.tree(user_id, conversation_id, size, cursor or 0)
-    return await _page(here, lambda: wire.Tree.of_page(page))
+    return await _page(here, user_id, lambda: wire.Tree.of_page(page))
 
 
 @router.get(
@@ -141,7 +141,7 @@ async def snapshot(
     large as it may be unless `limit` says less."""
     size = here.pages.size(limit or here.pages.largest)
     page = await here.service.conversations.branch(user_id, conversation_id, size, cursor)
-    return await _page(here, lambda: wire.Snapshot.of_page(page))
+    return await _page(here, user_id, lambda: wire.Snapshot.of_page(page))
 
 
 @router.patch("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND | _SENT)
@@ -313,9 +313,11 @@ async def _frames(here: Context, place: Place) -> AsyncGenerator[bytes, None]:
             del frames
 
 
-async def _page(here: Context, make: Callable[[], BaseModel]) -> Response:
+async def _page(here: Context, user_id: str, make: Callable[[], BaseModel]) -> Response:
     """A page may be megabytes: it is written in a thread, while others are served."""
-    body = await here.service.aside.run(lambda: make().model_dump_json().encode())
+    readings = here.service.readings
+    async with readings.of(user_id):
+        body = await readings.aside.run(lambda: make().model_dump_json().encode())
     return Response(body, media_type="application/json")
 
 

@@ -81,10 +81,30 @@ def encode(state: State, batch: Iterable[Envelope], after: int = 0) -> tuple[Sta
     """The frames of a batch; what lies at or before `after` is folded in but not sent again."""
     frames = []
     for envelope in batch:
+        if envelope.seq <= after:
+            state = _passed(state, envelope.event)
+            continue
         state, frame = step(state, envelope)
-        if frame and envelope.seq > after:
+        if frame:
             frames.append(frame)
     return state, b"".join(frames)
+
+
+def _passed(state: State, event: ev.Event) -> State:
+    """As `step`, without the frame: there may be a hundred thousand before the first that is sent."""
+    match event:
+        case ev.TextDelta(call):
+            if call in state.shown or call in state.hidden:
+                return state
+            return replace(state, shown=state.shown | {call})
+        case ev.RunStarted(epoch=epoch):
+            return replace(state, attempt=cursors.make(epoch, 0))
+        case ev.ModelStarted(call, parent=parent) if parent is not None:
+            return replace(state, hidden=state.hidden | {call})
+        case ev.TextVoided(call):
+            return replace(state, shown=state.shown - {call})
+        case _:
+            return state
 
 
 def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:

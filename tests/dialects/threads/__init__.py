@@ -1,0 +1,1 @@
+"""API A without a server."""
