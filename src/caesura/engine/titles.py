@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from caesura.agents import titles
 from caesura.agents.chunks import text_of
 from caesura.core import events as ev
+from caesura.engine.cancellation import strays_fail
 from caesura.engine.compiled import BoundModel
 from caesura.engine.run import Run
 from caesura.log import Log
@@ -25,6 +26,8 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 #: The first turns of a conversation try to give it a title: the very first may have been stopped too soon.
 TRIES = 3
+#: So many titles are begun at once, and the next ones after so many seconds.
+_FEW, _APART = 8, 0.015
 
 
 class Titles:
@@ -32,20 +35,36 @@ class Titles:
         self._database, self._log, self._spawn = database, log, spawn
         #: The conversations whose title a model is asked for now.
         self._asked: set[str] = set()
+        self._few = asyncio.Semaphore(_FEW)
 
     def begin(self, run: Run) -> Title | None:
         """Make a title beside this run once it has words; None where none is to be made."""
         if run.turn.ordinal > TRIES or not run.agent.models or run.control.stop or run.cause == "close":
             return None
-        return Title(run, self._database, self._log, self._spawn, self._asked)
+        return Title(run, self._database, self._log, self._spawn, self._asked, self._in_turn)
+
+    async def _in_turn(self) -> None:
+        """When many answers begin together, words come between their titles: to ask for one takes a good part of
+        a millisecond of the event loop."""
+        async with self._few:
+            await asyncio.sleep(_APART)
 
 
 class Title:
     """A title that may come of one segment. It reads the log as any reader does, so the first words are on
     disk, and shown, before the model is asked for anything else."""
 
-    def __init__(self, run: Run, database: Database, log: Log, spawn: Spawn, asked: set[str]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        database: Database,
+        log: Log,
+        spawn: Spawn,
+        asked: set[str],
+        in_turn: Callable[[], Awaitable[None]],
+    ) -> None:
         self._run, self._database, self._log, self._asked = run, database, log, asked
+        self._in_turn = in_turn
         self._calls_before = run.transcript.last_call
         self._asks = self._closed = False
         self.task = spawn(self._make(run.stream.last))
@@ -73,6 +92,7 @@ class Title:
                 return
             self._asked.add(conversation_id)
             self._asks = True
+            await self._in_turn()
             await self._write(await self._ask(model))
         except _Titled:
             pass
@@ -97,7 +117,9 @@ class Title:
 
     async def _ask(self, model: BoundModel) -> str | None:
         run = self._run
-        return titles.clean(text_of(await model.plain.ainvoke(titles.prompt(run.turn.content, run.language))))
+        with strays_fail():
+            said = await model.plain.ainvoke(titles.prompt(run.turn.content, run.language))
+        return titles.clean(text_of(said))
 
     async def _write(self, title: str | None) -> None:
         if title is not None and not self._closed:

@@ -37,7 +37,7 @@ _COMPANY = 0.005
 _FEW = 8
 #: So many batches with rows of their own are written in one transaction: in the one thread that writes to
 #: SQLite words wait for it, on PostgreSQL they do not.
-_MOST, _MOST_SHARED = 8, 32
+_MOST, _MOST_SHARED = 64, 32
 #: Seconds until a stream whose row is locked is tried again: at first, and at the most.
 _SOON, _LATEST = 0.005, 0.1
 
@@ -78,7 +78,9 @@ class Flusher:
                 _finish(self._pause)
         elif stream not in self._hasty:
             self._flowing[stream] = None
-            if self._pause is not None and asyncio.get_running_loop().time() >= self._due:
+            left = self._due - asyncio.get_running_loop().time()
+            stream.due = time.time_ns() // 1_000_000 + int(left * 1000)
+            if left <= 0 and self._pause is not None:
                 _finish(self._pause)
         if self._task is not None and not self._task.done():
             return

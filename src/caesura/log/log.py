@@ -27,6 +27,11 @@ logger = logging.getLogger(__name__)
 WINDOW, WINDOW_BYTES = 256, 256 * 1024
 
 
+#: So many readers look into the rows at once. More threads would only wait for one another and for the event
+#: loop; a shared database is also looked at once a second by each reader that waits.
+_LOOKS, _LOOKS_SHARED = 2, 8
+
+
 class Log:
     """One per process: what is written in it and what is read from it are the same events."""
 
@@ -50,6 +55,7 @@ class Log:
         self._tails: dict[int, Tail] = {}
         self._closed = False
         self._packing = asyncio.Lock()
+        self._looking = asyncio.Semaphore(_LOOKS_SHARED if database.shared else _LOOKS)
         self._hardening: set[asyncio.Task[None]] = set()
 
     async def open(self, turn: int, epoch: int) -> Stream:
@@ -99,7 +105,8 @@ class Log:
                 if found is None:
                     return
                 if found:
-                    for window in _windows(found, size):
+                    short = len(found) <= WINDOW and size <= WINDOW_BYTES
+                    for window in (found,) if short else _windows(found, size):
                         after = window[-1].seq
                         yield window
                 elif tail.version != version:
@@ -133,7 +140,8 @@ class Log:
     async def _look(self, turn: int, after: int) -> tuple[list[Envelope] | None, int]:
         """All that the rows of one window give, for what is decoded once should not be decoded again, and
         its bytes. None when the turn is gone, perhaps through another process."""
-        return await self._flusher.patiently(lambda _: self._database.read(_rows, turn, after))
+        async with self._looking:
+            return await self._flusher.patiently(lambda _: self._database.read(_rows, turn, after))
 
     def _written(self, seconds: float, batches: Sequence[Batch]) -> None:
         """Tell of a commit. It has happened: whatever goes wrong here must not harm it."""

@@ -82,6 +82,8 @@ class Stream:
         self.epoch = epoch
         #: The newest event that is on disk.
         self.last = last
+        #: When the words that flow are to be written, in milliseconds.
+        self.due = 0
         #: Why nothing more can be written, once that is so.
         self.error: CaesuraError | None = None
         self._dirty = dirty
@@ -95,15 +97,18 @@ class Stream:
         comes then, unless it is to be `soon`."""
         if self.error is not None:
             raise self.error
-        self._pending.append((time.time_ns() // 1_000_000, event))
+        now = time.time_ns() // 1_000_000
+        self._pending.append((now, event))
         if not soon:
             self._dirty(self)
             return
         flows = isinstance(event, _SAID)
         if not (flows and self._flows):
             self._urgent = True
+            self._dirty(self)
+        elif len(self._pending) == 1 or now >= self.due:
+            self._dirty(self)
         self._flows = flows
-        self._dirty(self)
 
     async def breathe(self) -> None:
         """Let others work; wait while too much is pending."""

@@ -93,7 +93,8 @@ class Tail:
     def wake(self) -> None:
         self.version += 1
         for future in self._waiting:
-            _tell(future, True)
+            if not future.done():
+                future.set_result(True)
         self._waiting.clear()
 
     async def changed(self, within: float | None) -> bool:
