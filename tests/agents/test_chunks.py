@@ -54,3 +54,19 @@ def test_usage_is_flat_and_leaves_out_what_is_not_said() -> None:
         "reasoning_tokens": 1,
     }
     assert usage_of(AIMessageChunk(content="")) is None
+
+
+@pytest.mark.parametrize("reported", [-1, 10**30, 2**63, "7", 1.5, None])
+def test_usage_is_a_number_that_every_program_can_hold(reported: Any) -> None:
+    chunk = AIMessageChunk(content="")
+    object.__setattr__(
+        chunk,
+        "usage_metadata",
+        {"input_tokens": reported, "output_tokens": 4, "input_token_details": {"cache_read": reported}}
+        | {"total_tokens": reported},
+    )
+    found = usage_of(chunk)
+    assert found is not None
+    assert all(type(count) is int for count in found.values())
+    assert all(0 <= count < 2**53 for count in found.values())
+    assert found["output_tokens"] == 4

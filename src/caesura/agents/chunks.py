@@ -6,6 +6,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
+#: A number of tokens that every program can hold.
+_MOST = 2**53 - 1
+
 
 def text_of(message: AIMessage) -> str:
     content = message.content
@@ -30,10 +33,15 @@ def usage_of(message: AIMessage) -> dict[str, int] | None:
     usage = message.usage_metadata
     if not usage:
         return None
-    counts = {name: usage[name] for name in ("input_tokens", "output_tokens", "total_tokens")}
+    counts = {name: _count(usage[name]) for name in ("input_tokens", "output_tokens", "total_tokens")}
     cached = usage.get("input_token_details", {}).get("cache_read")
     reasoned = usage.get("output_token_details", {}).get("reasoning")
-    return counts | _present(cache_read_tokens=cached, reasoning_tokens=reasoned)
+    return counts | _present(cache_read_tokens=_count(cached), reasoning_tokens=_count(reasoned))
+
+
+def _count(reported: object) -> int:
+    """A provider may report anything."""
+    return min(max(reported, 0), _MOST) if isinstance(reported, int) else 0
 
 
 def _text(block: str | dict[Any, Any]) -> str:
@@ -62,5 +70,5 @@ def _summary(block: dict[Any, Any]) -> list[dict[Any, Any]]:
     return [{"text": part.get("text")} for part in found if isinstance(part, dict)]
 
 
-def _present(**counts: int | None) -> dict[str, int]:
+def _present(**counts: int) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}

@@ -93,7 +93,7 @@ class Sandbox:
         self._program = program
         self._hide = hiding.hidden() if hide is None else hide
         count = at_once or max(2, os.cpu_count() or 1)
-        self._places = Places(count)
+        self._places = Places(count, each=max(count // 2, 1))
         # One thread to watch each command, and some to prepare and to clean up.
         self._threads = ThreadPoolExecutor(count + 2, "caesura-sandbox")
         self._probing = asyncio.Lock()
