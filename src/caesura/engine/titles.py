@@ -44,8 +44,8 @@ class Titles:
         return Title(run, self._database, self._log, self._spawn, self._asked, self._in_turn)
 
     async def _in_turn(self) -> None:
-        """When many answers begin together, words come between their titles: to ask for one takes a good part of
-        a millisecond of the event loop."""
+        """When many answers begin together, words come between their titles: to ask for one takes a good part
+        of a millisecond of the event loop."""
         async with self._few:
             await asyncio.sleep(_APART)
 
