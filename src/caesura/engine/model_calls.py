@@ -78,7 +78,7 @@ class _Speaker:
         return self._call > 0
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
-        run, answer, held = self._run, translate.Answer(), 0
+        run, answer, held, words = self._run, translate.Answer(), 0, False
         async with aclosing(pieces.pieces(model.runnable, prompt, run.config)) as said:
             async for piece in said:
                 run.check()
@@ -88,6 +88,10 @@ class _Speaker:
                     run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
                 if text := text_of(chunk):
                     run.say(ev.TextDelta(self._begin(), _clean(text)))
+                    if not words:
+                        # A model that never waits would keep the interpreter from the thread that writes.
+                        await run.stream.commit()
+                    words = True
                 if chunk.tool_call_chunks:
                     held += sum(len(call["args"] or "") for call in chunk.tool_call_chunks)
                     run.bound(held)

@@ -87,12 +87,12 @@ class Title:
         conversation_id = self._run.turn.conversation_id
         try:
             model = await self._speaker(after)
+            await self._in_turn()
             known = await self._database.read(conversations.find, conversation_id)
             if known.title is not None or conversation_id in self._asked:
                 return
             self._asked.add(conversation_id)
             self._asks = True
-            await self._in_turn()
             await self._write(await self._ask(model))
         except _Titled:
             pass
