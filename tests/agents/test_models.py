@@ -104,7 +104,7 @@ def test_a_missing_key_is_said_with_its_name() -> None:
 def test_a_missing_package_is_said_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     base._get_chat_model_creator.cache_clear()
     monkeypatch.setitem(sys.modules, "langchain_anthropic", None)
-    with pytest.raises(ModelUnavailable, match=r"pip install 'caesura\[anthropic\]'"):
+    with pytest.raises(ModelUnavailable, match=r"pip install '\.\[anthropic\]'"):
         one(primary="anthropic:claude-sonnet-4-5")
     with pytest.raises(ModelUnavailable, match="pip install langchain-groq"):
         one(primary="groq:llama3-8b")

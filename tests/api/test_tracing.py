@@ -102,4 +102,4 @@ def test_what_is_asked_for_and_not_installed_is_said(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with caplog.at_level(logging.WARNING):
         assert tracing.callbacks({"LANGFUSE_PUBLIC_KEY": "x", "LANGFUSE_SECRET_KEY": "y"}) == ()
-    assert "caesura[langfuse]" in caplog.text
+    assert "pip install '.[langfuse]'" in caplog.text

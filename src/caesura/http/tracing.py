@@ -47,5 +47,8 @@ def _installed(module: str, extra: str) -> bool:
     except ModuleNotFoundError:
         found = False
     if not found:
-        logger.warning("tracing is set up but not installed: pip install 'caesura[%s]'", extra)
+        logger.warning(
+            "tracing is set up but not installed: in Caesura's own folder, .venv/bin/pip install '.[%s]'",
+            extra,
+        )
     return found
