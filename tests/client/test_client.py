@@ -81,12 +81,12 @@ async def test_a_name_and_a_password_log_in_by_themselves(server: Served) -> Non
 
 
 async def test_a_token_that_has_expired_is_renewed(tmp_path: Path) -> None:
-    with Served(tmp_path, token_hours=1 / 3600) as server:
+    with Served(tmp_path, token_hours=3 / 3600) as server:
         server.token("alice")
         async with Client(server.url, username="alice", password=PASSWORD) as client:
             conversation = await client.create()
             turn = await client.send(conversation.id, "echo x")
-            await asyncio.sleep(2.1)
+            await asyncio.sleep(3.1)
             assert text(await read(client, turn.id)) == "x"
 
 

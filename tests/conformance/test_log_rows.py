@@ -17,7 +17,7 @@ from tests.conformance.rows import make_conversation, make_turn
 from tests.log.flaky import Flaky, times
 from tests.log.reading import check, places, said, stored, word
 
-MOST = 32
+MOST = 64
 
 
 class Refused(Exception):
