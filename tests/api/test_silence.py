@@ -1,7 +1,10 @@
 """A database that falls silent: no reset, no answer. The server says so, and can be ended."""
 
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,39 +17,44 @@ from tests.relay import Relay
 SECRET = "a secret for tests, long enough to sign with"
 
 
-def test_a_silent_database_is_told_and_does_not_keep_the_process(tmp_path: Path, postgres_url: str) -> None:
+@contextmanager
+def relayed(
+    folder: Path, postgres_url: str, **settings: str
+) -> Iterator[tuple[Relay, subprocess.Popen[str], httpx.Client]]:
+    """A server process that reaches its database through a relay."""
     port = urlsplit(postgres_url).port
     assert port is not None
     with Relay(port) as relay:
         url = postgres_url.replace(f":{port}/", f":{relay.port}/")
-        with served(tmp_path, DATABASE_URL=url, SECRET=SECRET, DRAIN="0.5") as (process, client):
-            send(client, conversation(client), "count to 100000 delay=0.01")
-            assert client.get("/ready").status_code == 200
-            relay.silence()
-            refused = client.get("/ready")
-            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-            assert client.get("/health").status_code == 200
-            assert _listing(client) == 503
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0
+        with served(folder, DATABASE_URL=url, SECRET=SECRET, **settings) as (process, client):
+            yield relay, process, client
+
+
+def test_a_silent_database_is_told_and_does_not_keep_the_process(tmp_path: Path, postgres_url: str) -> None:
+    with relayed(tmp_path, postgres_url, DRAIN="0.5") as (relay, process, client):
+        send(client, conversation(client), "count to 100000 delay=0.01")
+        assert client.get("/ready").status_code == 200
+        relay.silence()
+        refused = client.get("/ready")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert client.get("/health").status_code == 200
+        assert _listing(client) == 503
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
 
 
 def test_a_node_goes_on_when_a_silent_database_is_back(tmp_path: Path, postgres_url: str) -> None:
     """Connections from before stay silent: those of the heartbeat and of readers too."""
-    port = urlsplit(postgres_url).port
-    assert port is not None
-    with Relay(port) as relay:
-        url = postgres_url.replace(f":{port}/", f":{relay.port}/")
-        with served(tmp_path, DATABASE_URL=url, SECRET=SECRET, LEASE="3") as (_, client):
-            turn = send(client, conversation(client), "count to 800 delay=0.01")
-            time.sleep(2.5)  # at least one heartbeat has made its connection
-            relay.silence()
-            until(lambda: client.get("/ready").status_code == 503)
-            relay.restore()
-            until(lambda: client.get("/ready").status_code == 200, 60)
-            until(lambda: _listing(client) == 200, 60)
-            assert "".join(_words(client, turn["id"])).split() == [*map(str, range(1, 801)), "done."]
-            assert client.get("/ready").status_code == 200
+    with relayed(tmp_path, postgres_url, LEASE="3") as (relay, _, client):
+        turn = send(client, conversation(client), "count to 800 delay=0.01")
+        time.sleep(2.5)  # at least one heartbeat has made its connection
+        relay.silence()
+        until(lambda: client.get("/ready").status_code == 503)
+        relay.restore()
+        until(lambda: client.get("/ready").status_code == 200, 60)
+        until(lambda: _listing(client) == 200, 60)
+        assert "".join(_words(client, turn["id"])).split() == [*map(str, range(1, 801)), "done."]
+        assert client.get("/ready").status_code == 200
 
 
 def _words(client: httpx.Client, turn_id: str) -> list[str]:

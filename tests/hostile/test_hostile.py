@@ -13,7 +13,7 @@ _PAUSE = 0.1
 #: The bound lies above all of them: it finds what leaves 8 kB for each request, not less.
 _GROWTH = 80_000_000
 #: Connections of SQLite's readers are opened when they are first needed, with two descriptors each.
-_READERS = 8
+_READERS = 12
 #: Python's objects. One run was counted: 4,761 more. The bound finds what leaves four for each request.
 _OBJECTS = 40_000
 
