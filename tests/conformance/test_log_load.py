@@ -2,7 +2,12 @@
 
 import asyncio
 
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from caesura.core import codec
 from caesura.log import Log
+from caesura.store import events
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn
 from tests.log.flaky import Flaky
@@ -44,3 +49,18 @@ async def test_a_busy_stream_does_not_keep_another_waiting(database: Database) -
     assert counting.writes - before <= 3
     await asyncio.gather(*many)
     await check(log, busy.turn, 100)
+
+
+@pytest.mark.parametrize("count", [1, 7, 16, 17, 33, 300, 2_048, 2_049])
+async def test_any_number_of_rows_is_written_at_once_or_not_at_all(database: Database, count: int) -> None:
+    turn = await make_turn(database)
+
+    def rows(first: int) -> list[events.Rows]:
+        said = {seq: codec.encode([word(turn.num, seq)]) for seq in range(first, first + count)}
+        return [events.Rows(turn.num, 1, seq, seq, 5, body) for seq, body in said.items()]
+
+    await database.write_statement(events.insert_fenced, rows(1))
+    with pytest.raises(IntegrityError):
+        await database.write_statement(events.insert_fenced, [*rows(count + 1), *rows(1)[-1:]])
+    assert await database.read(events.last, turn.num) == count
+    await check(Log(database), turn.num, count)

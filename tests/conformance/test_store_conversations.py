@@ -194,11 +194,20 @@ async def test_a_title_is_kept_within_its_column(database: Database) -> None:
 
 async def test_a_title_that_is_there_stays_when_asked_to(database: Database) -> None:
     conversation_id = await make_conversation(database, await make_user(database, "alice"))
-    assert await database.write(conversations.set_title, conversation_id, "one", if_none=True)
-    assert not await database.write(conversations.set_title, conversation_id, "two", if_none=True)
+    assert await database.write(conversations.set_first_titles, {conversation_id: "one"}) == 1
+    assert await database.write(conversations.set_first_titles, {conversation_id: "two"}) == 0
     assert (await database.read(conversations.get, conversation_id, "alice")).title == "one"
     assert await database.write(conversations.set_title, conversation_id, "three")
     assert not await database.write(conversations.set_title, "missing", "three")
+
+
+async def test_each_conversation_gets_its_own_first_title(database: Database) -> None:
+    user = await make_user(database, "alice")
+    made = [await make_conversation(database, user) for _ in range(3)]
+    titles = {made[0]: "one", made[1]: "two 中\0", "missing": "three"}
+    assert await database.write(conversations.set_first_titles, titles) == 2
+    found = [(await database.read(conversations.get, item, "alice")).title for item in made]
+    assert found == ["one", "two 中", None]
 
 
 async def test_another_branch_can_be_made_the_active_one(database: Database) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -228,6 +229,21 @@ async def test_no_title_is_asked_for_where_the_person_gave_one(world: World) -> 
     world.desk.script(Say("hello"))
     assert (await world.say("hi")).finished
     assert world.desk.titles_asked == 0
+
+
+async def test_a_title_needs_no_look_at_a_conversation_whose_turn_was_just_made(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Say("hello"))
+    looks: list[object] = []
+    read = world.database.read
+
+    async def counted(work: Any, *args: Any, **kwargs: Any) -> Any:
+        looks.append(work)
+        return await read(work, *args, **kwargs)
+
+    world.database.read = counted  # type: ignore[method-assign]
+    assert (await world.say("hi")).of(ev.TitleChanged)
+    assert conversations.find not in looks
 
 
 async def test_a_message_sent_while_a_title_is_made_is_answered_and_asks_for_no_other(patient: World) -> None:

@@ -1,6 +1,7 @@
 """A database that does its work for real, and whose answers get lost on the way back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from sqlalchemy import Connection, Engine
 
@@ -33,16 +34,23 @@ class Flaky:
         return await self._database.read(work, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        self.writes += 1
-        if self.before():
-            raise Unavailable
-        result = await self._database.write(work, *args, **kwargs)
-        if self.after():
-            raise Unavailable
-        return result
+        return await self._disturb(self._database.write(work, *args, **kwargs))
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
+
+    async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._disturb(self._database.write_statement(work, *args, **kwargs))
+
+    async def _disturb(self, write: Coroutine[Any, Any, T]) -> T:
+        self.writes += 1
+        if self.before():
+            write.close()
+            raise Unavailable
+        result = await write
+        if self.after():
+            raise Unavailable
+        return result
 
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
         result = await self.write(work)

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import tracemalloc
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from contextvars import Context
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple, Unpack
@@ -11,9 +12,11 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 import pytest
 
 from caesura.log import Log
+from caesura.store.database import Database, P, Work
 from caesura.store.open import open_database
 from caesura.store.sqlite import Sqlite
 from tests.conformance.rows import make_turn
+from tests.log.flaky import Flaky
 from tests.log.reading import check, places, stored, word
 
 T = TypeVar("T")
@@ -72,6 +75,60 @@ async def test_a_lone_token_waits_for_no_poll(postgres_url: str) -> None:
     await asyncio.sleep(0.05)
     stream.put(word(turn.num, 1))
     await reader
+    await database.close()
+
+
+class Counting(Flaky):
+    """Counts the looks into the rows."""
+
+    looks = 0
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self.looks += 1
+        return await super().read(work, *args, **kwargs)
+
+
+async def test_a_reader_that_comes_with_its_run_does_not_look_into_the_rows(database: Database) -> None:
+    """The reader is there before the run has had its first step, as where a message is answered."""
+    counting = Counting(database)
+    log, turn = Log(counting, poll=3600), await make_turn(database)
+
+    async def run() -> None:
+        stream = log.begin(turn.num, 1)
+        with log.live(stream):
+            await stream.commit(word(turn.num, 1))
+
+    running = asyncio.create_task(run())
+    await check(log, turn.num, 1)
+    await running
+    assert counting.looks == 0
+
+
+async def test_a_reader_looks_seldom_while_the_writer_is_here(postgres_url: str) -> None:
+    database = await open_database(postgres_url)
+    counting = Counting(database)
+    log, turn = Log(counting, poll=0.02), await make_turn(database)
+    looks: list[int] = []
+    for held in (log.live(log.begin(turn.num, 1)), nullcontext()):
+        with held:
+            reader = asyncio.create_task(_next(log.follow(turn.num)))
+            before = counting.looks
+            await asyncio.sleep(1)
+            looks.append(counting.looks - before)
+            reader.cancel()
+    await database.close()
+    assert looks[0] < looks[1] / 2
+
+
+async def test_a_reader_looks_again_soon_after_the_writer_is_gone(postgres_url: str) -> None:
+    database = await open_database(postgres_url)
+    log, other, turn = Log(database, poll=0.05), Log(database), await make_turn(database)
+    with log.live(log.begin(turn.num, 1)):
+        reader = asyncio.create_task(check(log, turn.num, 1))
+        await asyncio.sleep(0.05)
+        assert log._tails[turn.num]._waiting
+    await other.append(turn.num, 1, [word(turn.num, 1)])
+    await asyncio.wait_for(reader, 60)
     await database.close()
 
 

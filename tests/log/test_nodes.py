@@ -94,6 +94,9 @@ class Lingering(Flaky):
         super().__init__(database)
         self.late: list[asyncio.Task[None]] = []
 
+    async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write_lightly(work, *args, **kwargs)
+
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self.late:
             return await self.write(work, *args, **kwargs)

@@ -28,7 +28,7 @@ from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.titles import Spawn, Titles
 from caesura.engine.watching import watched
-from caesura.log import Log
+from caesura.log import Log, Stream
 from caesura.store import interrupts as asked
 from caesura.store import turns
 from caesura.store.database import Database
@@ -77,7 +77,10 @@ class Runner:
             await self._ending.close(turn)
             return
         try:
-            run = await self._open(turn, self._agent(turn.agent), control, known)
+            known = known or await self._past(turn)
+            stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
+            with self._log.live(stream):
+                run = await self._open(turn, self._agent(turn.agent), control, known, stream)
         except (Fenced, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
@@ -127,10 +130,10 @@ class Runner:
         except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
             return self._builder.unusable(name, error)
 
-    async def _open(self, turn: Turn, agent: Compiled, control: Control, known: Past | None) -> Run:
-        if known is None:
-            known = past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
-        stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
+    async def _past(self, turn: Turn) -> Past:
+        return past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
+
+    async def _open(self, turn: Turn, agent: Compiled, control: Control, known: Past, stream: Stream) -> Run:
         history = await self.history.before(turn)
         first = history[0].text if history else ""
         limits = agent.spec.limits

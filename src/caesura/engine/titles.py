@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from sqlalchemy import Connection
 
@@ -17,6 +18,7 @@ from caesura.engine.cancellation import strays_fail
 from caesura.engine.compiled import BoundModel
 from caesura.engine.run import Run
 from caesura.log import Log
+from caesura.log.also import Alike
 from caesura.store import conversations
 from caesura.store.database import Database
 
@@ -39,7 +41,9 @@ class Titles:
 
     def begin(self, run: Run) -> Title | None:
         """Make a title beside this run once it has words; None where none is to be made."""
-        if run.turn.ordinal > TRIES or not run.agent.models or run.control.stop or run.cause == "close":
+        if run.turn.titled or run.turn.ordinal > TRIES or not run.agent.models:
+            return None
+        if run.control.stop or run.cause == "close":
             return None
         return Title(run, self._database, self._log, self._spawn, self._asked, self._in_turn)
 
@@ -88,8 +92,7 @@ class Title:
         try:
             model = await self._speaker(after)
             await self._in_turn()
-            known = await self._database.read(conversations.find, conversation_id)
-            if known.title is not None or conversation_id in self._asked:
+            if await self._is_titled() or conversation_id in self._asked:
                 return
             self._asked.add(conversation_id)
             self._asks = True
@@ -98,6 +101,13 @@ class Title:
             pass
         except Exception:
             logger.warning("no title for conversation %s", conversation_id, exc_info=True)
+
+    async def _is_titled(self) -> bool:
+        """Whether there is a title. One that is given from now on stays all the same."""
+        turn = self._run.turn
+        if turn.titled is not None:
+            return turn.titled
+        return (await self._database.read(conversations.find, turn.conversation_id)).title is not None
 
     async def _speaker(self, after: int) -> BoundModel:
         """The model that says the first words: where the first of several is not available, another one is.
@@ -123,7 +133,7 @@ class Title:
 
     async def _write(self, title: str | None) -> None:
         if title is not None and not self._closed:
-            await self._run.record(ev.TitleChanged(title), also=lambda c: _keep(c, self._run, title))
+            await self._run.record(ev.TitleChanged(title), also=_First(self._run.turn.conversation_id, title))
 
     def _has_words(self) -> bool:
         transcript, before = self._run.transcript, self._calls_before
@@ -133,9 +143,18 @@ class Title:
         )
 
 
-def _keep(connection: Connection, run: Run, title: str) -> None:
-    if not conversations.set_title(connection, run.turn.conversation_id, title, if_none=True):
-        raise _Titled
+@dataclass(frozen=True, slots=True)
+class _First(Alike):
+    """The title of a conversation that has none."""
+
+    conversation_id: str
+    title: str
+
+    @classmethod
+    def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
+        titles = {item.conversation_id: item.title for item in items}
+        if conversations.set_first_titles(connection, titles) != len(items):
+            raise _Titled
 
 
 class _Titled(Exception):

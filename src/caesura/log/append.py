@@ -26,9 +26,6 @@ _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 
 def append(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
     """Write the batches; for each, what its `also` gave, the error that refused it, `LATER` or `LOCKED`."""
-    if not any(batch.also or batch.again for batch in batches):
-        stopped = _stopped(batches, _insert(connection, batches))
-        return [stopped.get(batch.stream, batch.result) for batch in batches]
     # The rows before the look at what has landed: the first try may still be under way in a connection that
     # was cut.
     wanted = {(batch.stream.turn, batch.stream.epoch) for batch in batches}
@@ -41,6 +38,12 @@ def append(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
     ]
     outcomes |= _write(connection, todo)
     return [outcomes[batch] for batch in batches]
+
+
+def append_words(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
+    """As `append`, with one statement, for batches that have no rows and are written for the first time."""
+    stopped = _stopped(batches, _insert(connection, batches))
+    return [stopped.get(batch.stream, batch.result) for batch in batches]
 
 
 def _stopped(batches: Iterable[Batch], refused: turns.Refused) -> dict[Stream, Any]:

@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from caesura.core.errors import CaesuraError, Unavailable
-from caesura.log.append import LATER, LOCKED, append
+from caesura.log.append import LATER, LOCKED, append, append_words
 from caesura.log.lane import Lane
 from caesura.log.stream import Batch, Stream
 from caesura.store.database import Database
@@ -233,7 +233,9 @@ class Flusher:
         if again:
             for batch in batches:
                 batch.again = True
-        return await self._database.write_lightly(append, batches)
+        if any(batch.also or batch.again for batch in batches):
+            return await self._database.write_lightly(append, batches)
+        return await self._database.write_statement(append_words, batches)
 
     async def _flush_each(self, batches: list[Batch]) -> list[Batch]:
         """One of them is at fault: the others are not to suffer."""

@@ -75,6 +75,7 @@ class Log:
         try:
             yield
         finally:
+            tail.end()
             self._leave(stream.turn, tail)
 
     async def append(self, turn: int, epoch: int, events: Sequence[Event]) -> int:
@@ -95,6 +96,8 @@ class Log:
         tail = self._join(turn)
         look = False
         try:
+            # A run that was begun a moment ago has not had its first step: then its writer is here.
+            await asyncio.sleep(0)
             while True:
                 version = tail.version
                 size = 0

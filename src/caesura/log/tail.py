@@ -14,6 +14,9 @@ from caesura.core import codec
 from caesura.core.events import Envelope
 
 _KEEP = 1024
+#: While its writer is here, a reader looks into the rows so much more seldom: another process writes only if
+#: this one has lost the turn and does not know it yet.
+_SELDOM = 10
 #: Bytes of events, about: what a tool said can be a thousand times as long as a word.
 _BYTES = 512 * 1024
 
@@ -26,6 +29,7 @@ class Tail:
         self.version = 0
         #: The newest event there is, as far as anyone here knows.
         self._last: int | None = None
+        self._writers = 0
         self._events: list[Envelope] = []
         #: Their bytes, about, and those of all together.
         self._sizes: list[int] = []
@@ -61,8 +65,14 @@ class Tail:
 
     def begin(self, last: int) -> None:
         """Its writer is here, and this is the newest event so far."""
+        self._writers += 1
         if not self._events:
             self._last = last
+
+    def end(self) -> None:
+        """Its writer has ended."""
+        self._writers -= 1
+        self.wake()
 
     def close(self) -> None:
         self.closed = True
@@ -98,12 +108,14 @@ class Tail:
         self._waiting.clear()
 
     async def changed(self, within: float | None) -> bool:
-        """Wait for the next change; false when there was none in this time."""
+        """Wait for the next change; false when there was none in this time, or a longer one if its writer is
+        here."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bool] = loop.create_future()
         self._waiting[future] = None
         # A timer of our own: `asyncio.wait` costs four times as much, and each reader waits for each commit.
-        timer = None if within is None else loop.call_later(within, _tell, future, False)
+        seconds = within and within * (_SELDOM if self._writers else 1)
+        timer = None if seconds is None else loop.call_later(seconds, _tell, future, False)
         try:
             return await future
         finally:

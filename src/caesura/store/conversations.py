@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -137,11 +137,22 @@ def page(
     return Page([_conversation(row[:-1]) for row in rows if row[0] is not None], rows[0][-1] if rows else 0)
 
 
-def set_title(connection: Connection, conversation_id: str, title: str, *, if_none: bool = False) -> bool:
-    """Whether the title is now this one; with `if_none` a title that is there stays."""
-    statement = _TITLE_FIRST if if_none else _RETITLE
-    short = plain.text(title).replace("\0", "")[:_TITLE]
-    return statement.count(connection, at_id=conversation_id, title=short) == 1
+def set_title(connection: Connection, conversation_id: str, title: str) -> bool:
+    """Whether there is such a conversation: then this is its title now."""
+    return _RETITLE.count(connection, at_id=conversation_id, title=_short(title)) == 1
+
+
+def set_first_titles(connection: Connection, titles: Mapping[str, str]) -> int:
+    """Give these conversations, by id, their titles; how many had none. A title that is there stays."""
+    if connection.dialect.name == "sqlite":
+        return sum(_TITLE_FIRST.count(connection, at_id=id_, title=_short(titles[id_])) for id_ in titles)
+    return connection.exec_driver_sql(
+        _TITLE_FIRST_ALL, (list(titles), [_short(title) for title in titles.values()])
+    ).rowcount
+
+
+def _short(title: str) -> str:
+    return plain.text(title).replace("\0", "")[:_TITLE]
 
 
 def activate(connection: Connection, conversation_id: str, turn_id: str) -> None:
@@ -237,6 +248,10 @@ _UPDATE = update(conversations).where(conversations.c.id == bindparam("at_id"))
 _EXTEND = Prepared(_UPDATE.values(turn_count=conversations.c.turn_count + 1, updated_at=now_ms()))
 _RETITLE = Prepared(_UPDATE)
 _TITLE_FIRST = Prepared(_UPDATE.where(conversations.c.title.is_(None)))
+_TITLE_FIRST_ALL = (
+    "UPDATE conversations c SET title = n.title FROM unnest(%s::text[], %s::text[]) AS n(id, title)"
+    " WHERE c.id = n.id AND c.title IS NULL"
+)
 _COUNT = Prepared(
     update(users)
     .where(users.c.id == bindparam("at_id"), users.c.conversation_count < bindparam("most"))

@@ -52,6 +52,10 @@ class Database(Protocol):
         """As `write`, but may be lost to power loss (never to a crash of the process)."""
         ...
 
+    async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write_lightly`, for work that writes with its first statement alone."""
+        ...
+
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
         """As `write`; `committed` is called in the event loop before, when it is in the database."""
         ...

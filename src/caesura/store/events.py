@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, Select, bindparam, delete, func, insert, select
@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Connection, Select, bindparam, delete, func, 
 from caesura.core import codec
 from caesura.core.events import Envelope, RunStarted
 from caesura.store import shares
-from caesura.store.prepared import Prepared, run
+from caesura.store.prepared import Prepared, run, savepoint
 from caesura.store.schema import events, turns
 from caesura.store.turns import NONE_REFUSED, Refused, hold, refused
 
@@ -109,7 +109,7 @@ def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> Refused:
     lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
     wanted = {(row.turn, row.epoch) for row in rows}
     if connection.dialect.name == "sqlite":
-        count = sum(_insert_sqlite(connection, lines[i : i + _MOST]) for i in range(0, len(lines), _MOST))
+        count = _insert_sqlite(connection, lines)
         return NONE_REFUSED if count == len(rows) else refused(connection, wanted)
     inserted = connection.exec_driver_sql(_INSERT_POSTGRESQL, _arrays(lines)).scalars().all()
     return NONE_REFUSED if len(inserted) == len(rows) else refused(connection, wanted, set(inserted))
@@ -128,15 +128,20 @@ def _array(items: Iterable[str]) -> str:
 
 
 def _insert_sqlite(connection: Connection, lines: Sequence[tuple[Any, ...]]) -> int:
-    # Few statements for all: each step of one lets go of the interpreter, and must get it back. And of a few
-    # sizes only, so that SQLite knows them already.
-    count = start = 0
-    while start < len(lines):
-        size = 1 << ((len(lines) - start).bit_length() - 1)
-        part = list(chain.from_iterable(lines[start : start + size]))
-        count += run(connection, _insert_many(size), part)[0].rowcount
-        start += size
-    return count
+    if len(lines) > _MOST:
+        with savepoint(connection):
+            return sum(_insert_sqlite(connection, lines[i : i + _MOST]) for i in range(0, len(lines), _MOST))
+    # One statement for all: each lets go of the interpreter, and must get it back. And of a few sizes only,
+    # so that SQLite knows them already: lines of no turn fill them up.
+    size = _size_for(len(lines))
+    values = chain(chain.from_iterable(lines), repeat(None, 7 * (size - len(lines))))
+    return run(connection, _insert_many(size), list(values))[0].rowcount
+
+
+def _size_for(count: int) -> int:
+    """The next size that is used: up to an eighth more."""
+    step = 1 << max(count.bit_length() - 4, 0)
+    return -(-count // step) * step
 
 
 @cache

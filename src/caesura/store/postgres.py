@@ -42,6 +42,8 @@ _NETWORK = {
 }
 #: Connections for what runs write, and for the look for work.
 _LIGHT = 4
+#: Connections for words, and for those whose row was locked.
+_STATING = 2
 
 
 class Postgres:
@@ -55,12 +57,14 @@ class Postgres:
         writing: AsyncEngine,
         reading: AsyncEngine,
         lightly: AsyncEngine,
+        stating: AsyncEngine,
         blocking: Engine,
         after_commit: Callable[[], None],
     ) -> None:
         """Readers have connections of their own: however many there are, what is written does not wait. So do
         runs: requests that wait for one another's locks do not keep words from being written."""
-        self._writing, self._reading, self._lightly, self._blocking = writing, reading, lightly, blocking
+        self._writing, self._reading, self._lightly = writing, reading, lightly
+        self._stating, self._blocking = stating, blocking
         self._after_commit = after_commit
 
     @classmethod
@@ -78,10 +82,15 @@ class Postgres:
             target, pool_size=pool_size, max_overflow=0, isolation_level="REPEATABLE READ", **options
         )
         lightly = create_async_engine(target, pool_size=_LIGHT, max_overflow=0, **options)
+        # A statement that is its own transaction needs one answer of the server. With BEGIN and COMMIT it
+        # needs three, and each of them waits for all else that the event loop does.
+        stating = create_async_engine(
+            target, pool_size=_STATING, max_overflow=0, isolation_level="AUTOCOMMIT", **options
+        )
         blocking = create_engine(target, pool_size=1, max_overflow=0, **options)
-        for made in (writing.sync_engine, reading.sync_engine, lightly.sync_engine, blocking):
+        database = cls(writing, reading, lightly, stating, blocking, after_commit or _nothing)
+        for made in (*database.engines, blocking):
             event.listen(made, "connect", _bound)
-        database = cls(writing, reading, lightly, blocking, after_commit or _nothing)
         try:
             await database._write(writing, migrate.upgrade, None)
         except CaesuraError as error:
@@ -92,7 +101,11 @@ class Postgres:
 
     @property
     def engines(self) -> tuple[Engine, ...]:
-        return (self._writing.sync_engine, self._reading.sync_engine, self._lightly.sync_engine)
+        return tuple(engine.sync_engine for engine in self._asynchronous)
+
+    @property
+    def _asynchronous(self) -> tuple[AsyncEngine, ...]:
+        return self._writing, self._reading, self._lightly, self._stating
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with storage_errors():
@@ -106,6 +119,9 @@ class Postgres:
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         # Not lighter here: a commit that PostgreSQL could forget would be an event shown and then lost.
         return await self._write(self._lightly, lambda connection: work(connection, *args, **kwargs))
+
+    async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._write(self._stating, lambda connection: work(connection, *args, **kwargs))
 
     async def _write(
         self, engine: AsyncEngine, work: Callable[[Connection], T], limit: float | None = _LIMIT
@@ -143,7 +159,7 @@ class Postgres:
             return work(connection, *args, **kwargs)
 
     async def close(self) -> None:
-        for engine in (self._writing, self._reading, self._lightly):
+        for engine in self._asynchronous:
             await engine.dispose()
         self._blocking.dispose()
 

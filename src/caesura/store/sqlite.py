@@ -58,6 +58,7 @@ class _Unit(NamedTuple):
     tell: _Tell
     durable: bool
     committed: Callable[[Any], None] | None = None
+    single: bool = False
 
 
 class Sqlite:
@@ -123,6 +124,9 @@ class Sqlite:
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._write(False, lambda c: work(c, *args, **kwargs))
 
+    async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._write(False, lambda c: work(c, *args, **kwargs), single=True)
+
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
         loop = asyncio.get_running_loop()
 
@@ -157,11 +161,15 @@ class Sqlite:
         self._release()
 
     async def _write(
-        self, durable: bool, work: Callable[[Connection], T], committed: Callable[[T], Any] | None = None
+        self,
+        durable: bool,
+        work: Callable[[Connection], T],
+        committed: Callable[[T], Any] | None = None,
+        single: bool = False,
     ) -> T:
         """Once it is queued it will run: a caller that goes away changes nothing."""
         done, tell = _answer()
-        self._submit(_Unit(work, tell, durable, committed))
+        self._submit(_Unit(work, tell, durable, committed, single))
         result: T = await done
         return result
 
@@ -224,6 +232,8 @@ class Sqlite:
         if self._connection is None:
             self._connection = self._writing.connect()
         try:
+            if len(group) == 1 and group[0].single:
+                return [(group[0].work(self._connection), None)]
             run(self._connection, "BEGIN IMMEDIATE")
             outcomes = [_run(self._connection, unit, alone=len(group) == 1) for unit in group]
             run(self._connection, "COMMIT")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
@@ -60,6 +60,8 @@ class Turn:
     ended_at: int | None
     #: The bytes of it that are on its owner's account.
     size: int
+    #: Whether its conversation had a title when this turn was made; None where nobody looked.
+    titled: bool | None = field(default=None, compare=False)
 
     @property
     def ended(self) -> bool:
@@ -178,7 +180,7 @@ def create(connection: Connection, new: New) -> Turn:
         values |= {"owner": new.owner, "lease_ms": new.lease_ms}
     row = (_INSERT_HELD if held else _INSERT).row(connection, **values)
     conversations.extend(connection, new.conversation_id, turn_id)
-    return made(row)
+    return replace(made(row), titled=conversation.title is not None)
 
 
 # Statements that are needed for every turn are built once: building one costs more than running it.
