@@ -28,7 +28,7 @@ from caesura.core import ids
 from caesura.core.messages import Message
 from caesura.engine.engine import Engine
 from caesura.log import Log
-from caesura.store import conversations, turns, users
+from caesura.store import conversations, life, users
 from caesura.store.open import open_database
 
 TOKEN_GOAL = 0.6
@@ -70,8 +70,8 @@ class Ours:
     async def answer(self, conversation: str) -> None:
         """One turn, until its last event is committed and read."""
         supervisor = self._engine.supervisor
-        new = turns.New(conversation, "go", owner=supervisor.owner, lease_ms=supervisor.lease_ms)
-        turn = await self._database.write(turns.create, new)
+        new = life.New(conversation, "go", owner=supervisor.owner, lease_ms=supervisor.lease_ms)
+        turn = await self._database.write(life.create, new)
         supervisor.run(turn)
         async with aclosing(self._log.follow(turn.num)) as batches:
             async for batch in batches:
@@ -109,10 +109,9 @@ async def ours() -> AsyncIterator[Ours]:
 def _fill(connection: Connection, name: str, count: int) -> None:
     conversations.create(connection, name, "alice", "parrot")
     for number in range(count):
-        turn = turns.create(connection, turns.New(name, f"question {number}", owner="past", lease_ms=0))
+        turn = life.create(connection, life.New(name, f"question {number}", owner="past", lease_ms=0))
         said = [Message("assistant", f"answer {number}, as long as an answer may be", agent="parrot")]
-        columns = turns.told(turn, said) | turns.ended("done") | turns.RELEASED
-        turns.change(connection, turn.num, turn.epoch, **columns)
+        life.settle(connection, [life.Settled(turn, "done", said, 1, released=True)])
 
 
 class Bare:

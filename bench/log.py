@@ -19,9 +19,10 @@ from bench import places
 from bench.measure import Line, Spent, Table, middle, on_loop, percentile, spent
 from caesura.core import codec, ids
 from caesura.core.events import Event, Finished, SegmentEnded, TextDelta
+from caesura.core.turns import Turn
 from caesura.log import Log, Stream
 from caesura.log.also import Alike
-from caesura.store import conversations, shares, turns, users
+from caesura.store import conversations, life, shares, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 
@@ -248,17 +249,13 @@ async def _beats(count: int) -> AsyncIterator[int]:
 class _Over(Alike):
     """The rows of a turn that has ended, as the engine writes them."""
 
-    def __init__(self, turn: turns.Turn) -> None:
+    def __init__(self, turn: Turn) -> None:
         self._turn = turn
 
     @classmethod
     def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
-        turns.end_all(connection, [item._row() for item in items])
+        life.settle(connection, [life.Settled(item._turn, "done", [], 1, released=True) for item in items])
         shares.charge(connection, *(item._turn.num for item in items))
-
-    def _row(self) -> turns.Ended:
-        told = turns.told(self._turn, [])
-        return turns.Ended(self._turn.num, 1, "done", **told, running_ms=1, released=True)
 
 
 async def _beside_endings(database: Database, count: int) -> list[Line]:
@@ -376,7 +373,7 @@ def _make(connection: Connection, count: int) -> list[int]:
     for _ in range(count):
         place = conversations.create(connection, ids.conversation(), name, "demo")
         made.append(
-            turns.create(connection, turns.New(place.id, "hello", owner="node-1", lease_ms=3_600_000)).num
+            life.create(connection, life.New(place.id, "hello", owner="node-1", lease_ms=3_600_000)).num
         )
     return made
 

@@ -28,7 +28,7 @@ from caesura.dialects.threads import encode
 from caesura.dialects.threads.encode import State
 from caesura.http.tokens import Tokens
 from caesura.settings import Settings
-from caesura.store import conversations, turns, users
+from caesura.store import conversations, life, users
 from caesura.store.database import Database
 
 TOKEN_GOAL = 6.0
@@ -106,9 +106,9 @@ def _talk(connection: Connection, name: str, count: int) -> str:
     users.create(connection, name, "")
     thread = conversations.create(connection, ids.thread(name), name, "assistant").id
     for number in range(count):
-        turn = turns.create(connection, turns.New(thread, f"message {number}", owner="node", lease_ms=1))
-        told = turns.told(turn, [Message("assistant", _answer(number))])
-        turns.change(connection, turn.num, 1, **told | turns.ended("done") | turns.RELEASED)
+        turn = life.create(connection, life.New(thread, f"message {number}", owner="node", lease_ms=1))
+        said = [Message("assistant", _answer(number))]
+        life.settle(connection, [life.Settled(turn, "done", said, 1, released=True)])
     return thread
 
 

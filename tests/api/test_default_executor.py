@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 import caesura
 from caesura.core import codec
 from caesura.core import events as ev
-from caesura.store import conversations, events, turns
+from caesura.store import conversations, events, life
 from caesura.store.database import Database
 from tests.api.server import PASSWORD, Served
 
@@ -95,7 +95,7 @@ def _taken(server: Served) -> Iterator[None]:
 
 def _running(connection: Connection, name: str) -> None:
     conversations.create(connection, name, "alice", "assistant")
-    turn = turns.create(connection, turns.New(name, "count", owner="test", lease_ms=600_000))
+    turn = life.create(connection, life.New(name, "count", owner="test", lease_ms=600_000))
     said: list[ev.Event] = [
         ev.RunStarted("assistant", 1),
         ev.ModelStarted(1, "assistant"),

@@ -15,9 +15,10 @@ from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.fold import fold
 from caesura.core.messages import Message
-from caesura.store import conversations, events, turns
-from caesura.store.turns import Turn
+from caesura.core.turns import Turn
+from caesura.store import conversations, events, life
 from tests.api.server import Served
+from tests.conformance.rows import settled
 from tests.pauses import Pauses
 
 TURNS = 250
@@ -116,14 +117,13 @@ def _pages(client: httpx.Client, path: str, name: str) -> list[Any]:
 def _tell(connection: Connection, name: str, asked: list[str], answer: str) -> None:
     conversations.create(connection, name, "alice", "assistant")
     for text in asked:
-        turn = turns.create(connection, turns.New(name, text, owner="test", lease_ms=60_000))
-        turns.keep_messages(connection, turn, [Message("assistant", answer)])
-        turns.change(connection, turn.num, turn.epoch, **turns.ended("done"), **turns.RELEASED)
+        turn = life.create(connection, life.New(name, text, owner="test", lease_ms=60_000))
+        life.settle(connection, [settled(turn, "done", Message("assistant", answer))])
 
 
 def begin(connection: Connection, name: str, log: list[ev.Event], width: int = 512) -> Turn:
     conversations.create(connection, name, "alice", "assistant")
-    turn = turns.create(connection, turns.New(name, "count", owner="test", lease_ms=600_000))
+    turn = life.create(connection, life.New(name, "count", owner="test", lease_ms=600_000))
     parts = [(start + 1, log[start : start + width]) for start in range(0, len(log), width)]
     rows = [
         events.Rows(turn.num, 1, first, first + len(part) - 1, 5, codec.encode(part)) for first, part in parts

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from caesura.store.turns import Turn
+from caesura.core.turns import Turn
 from tests.api.reading import (
     Event,
     conversation,

@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import Connection
 
 from caesura.core.messages import Message
-from caesura.store import conversations, turns
+from caesura.store import conversations, life
 from tests.api import raw
 from tests.api.reading import until
 from tests.api.server import Served
+from tests.conformance.rows import settled
 
 MIB = 1024 * 1024
 LARGE = "x" * 3 * MIB
@@ -32,9 +33,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def _tell(connection: Connection, person: str) -> None:
     name = f"large-{person}"
     conversations.create(connection, name, person, "assistant")
-    turn = turns.create(connection, turns.New(name, "hi", owner="test", lease_ms=60_000))
-    turns.keep_messages(connection, turn, [Message("assistant", LARGE)])
-    turns.change(connection, turn.num, turn.epoch, **turns.ended("done"), **turns.RELEASED)
+    turn = life.create(connection, life.New(name, "hi", owner="test", lease_ms=60_000))
+    life.settle(connection, [settled(turn, "done", Message("assistant", LARGE))])
 
 
 def _hold(server: Served, stack: ExitStack) -> socket.socket:

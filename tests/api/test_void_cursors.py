@@ -17,17 +17,18 @@ from caesura.core import cursors, fold
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Interrupt
+from caesura.core.turns import Turn
 from caesura.dialects.threads import cursor as ids
 from caesura.dialects.threads import encode
 from caesura.engine.supervisor import Supervisor
 from caesura.log import Log
-from caesura.store import leases, schema, turns
+from caesura.store import life, schema
 from caesura.store.database import Database
 from caesura.store.sqlite import Sqlite
-from caesura.store.turns import Turn
 from tests import effort
 from tests.api.reading import Event, conversation, parse, send, to_segment_end
 from tests.api.server import Served
+from tests.conformance.rows import settled
 
 #: How many events of the first attempt are left, and how many of the second.
 LOSSES = [(6, 1), (0, 0), (9, 5), *list(product(range(12), range(6)))[: effort.examples(0, 72)]]
@@ -85,13 +86,12 @@ class Turns:
         await self.claim()
 
     async def claim(self) -> None:
-        claimed = await self._database.write(leases.seize, self.turn.num, self.turn.epoch, 1 << 30)
+        claimed = await self._database.write(life.seize, self.turn.num, self.turn.epoch, 1 << 30)
         assert claimed is not None
         self.turn = claimed
 
     async def end(self) -> None:
-        await self._database.write(turns.end, self.turn.num, self.turn.epoch, "done")
-        await self._database.write(turns.release, self.turn.num, self.turn.epoch)
+        await self._database.write(life.settle, [settled(self.turn)])
         await self._log.pack(self.turn.num, self.turn.epoch)
 
 
@@ -102,7 +102,7 @@ def named(log: Sequence[Envelope], seq: int) -> int:
 
 
 def _begin(connection: Connection, turn: Turn, segment: int, after: int) -> None:
-    turns.change(connection, turn.num, turn.epoch, segment=segment, segment_seq=after)
+    life.begin_segment(connection, turn, segment, after)
 
 
 def _cut(connection: Connection, num: int, kept: int) -> None:
@@ -113,8 +113,8 @@ def _cut(connection: Connection, num: int, kept: int) -> None:
 async def lost_twice(database: Database, conversation_id: str, first: int, second: int) -> Turns:
     """The first attempt is cut after some events, the second after some more, the third asks, and the fourth
     goes on after the answer."""
-    new = turns.New(conversation_id, "hello", owner="test", lease_ms=1 << 30)
-    written = Turns(database, await database.write(turns.create, new))
+    new = life.New(conversation_id, "hello", owner="test", lease_ms=1 << 30)
+    written = Turns(database, await database.write(life.create, new))
     await written.attempt("a")
     await written.lose(first)
     await written.attempt("b")
@@ -255,6 +255,6 @@ def test_an_epoch_is_safe_on_disk_before_its_run_begins(
     thread = conversation(alice)
     monkeypatch.setattr(Sqlite, "harden", hardened)
     monkeypatch.setattr(Supervisor, "run", begun)
-    queued = server.call(server.database.write(turns.create, turns.New(thread, "echo x")))
+    queued = server.call(server.database.write(life.create, life.New(thread, "echo x")))
     assert to_segment_end(alice, queued.id)
     assert done.index("hardened") < done.index("begun")

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from caesura.core import ids
 from caesura.log import Log, Stream
-from caesura.store import conversations, turns, users
+from caesura.store import conversations, life, users
 from caesura.store.database import Database
 from tests.log.reading import word
 
@@ -37,8 +37,8 @@ def _make(connection: Connection, name: str) -> list[int]:
     numbers: list[int] = []
     for _ in range(STREAMS):
         place = conversations.create(connection, ids.conversation(), name, "demo")
-        new = turns.New(place.id, "hello", owner="node-1", lease_ms=-1)
-        numbers.append(turns.create(connection, new).num)
+        new = life.New(place.id, "hello", owner="node-1", lease_ms=-1)
+        numbers.append(life.create(connection, new).num)
     return numbers
 
 

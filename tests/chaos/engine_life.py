@@ -26,14 +26,16 @@ from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
 from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending, Unavailable
 from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
 from caesura.log import Log
-from caesura.store import conversations, interrupts, schema, turns, users
+from caesura.store import conversations, interrupts, life, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.chaos.engine_agents import deadly, write_agents
 from tests.chaos.process import Program, wait_for
+from tests.conformance.rows import turns_of
 from tests.engine.tools import tools
 
 USER = "alice"
@@ -129,29 +131,29 @@ async def live(orders: Orders) -> int:
     return commits
 
 
-async def _turn(database: Database, engine: Engine, place: int, message: str) -> turns.Turn:
-    known = await database.read(turns.of, CONVERSATION)
+async def _turn(database: Database, engine: Engine, place: int, message: str) -> Turn:
+    known = await database.read(turns_of, CONVERSATION)
     if place < len(known):
         return known[place]
     supervisor = engine.supervisor
-    new = turns.New(CONVERSATION, message, owner=supervisor.owner, lease_ms=supervisor.lease_ms)
-    turn = await database.write(turns.create, new)
+    new = life.New(CONVERSATION, message, owner=supervisor.owner, lease_ms=supervisor.lease_ms)
+    turn = await database.write(life.create, new)
     supervisor.run(turn)
     return turn
 
 
-async def _see_through(database: Database, engine: Engine, turn: turns.Turn, unknown: str) -> None:
+async def _see_through(database: Database, engine: Engine, turn: Turn, unknown: str) -> None:
     while not ((row := await _row(database, turn)).ended and row.owner is None):
         if row.status == "waiting" and (asked := await database.read(interrupts.pending, turn.num)):
             answers = {item.interrupt.id: answer_to(item.interrupt, unknown) for item in asked}
             with suppress(AlreadyAnswered, NothingPending):
-                await database.write(interrupts.answer, USER, answers)
+                await database.write(life.answer, USER, answers)
             engine.supervisor.hurry(row)
             engine.supervisor.nudge()
         await asyncio.sleep(0.003)
 
 
-async def _row(database: Database, turn: turns.Turn) -> turns.Turn:
+async def _row(database: Database, turn: Turn) -> Turn:
     try:
         return await database.read(turns.get, turn.id)
     except Unavailable:  # its connections were closed while it slept

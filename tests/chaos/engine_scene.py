@@ -11,10 +11,12 @@ from sqlalchemy.pool import NullPool
 
 from caesura.core import events as ev
 from caesura.core.fold import fold
-from caesura.store import events, interrupts, turns
+from caesura.core.turns import Turn
+from caesura.store import events, interrupts
 from tests import tables
 from tests.accounts import accounts
 from tests.chaos.engine_life import CONVERSATION, Orders, driver
+from tests.conformance.rows import turns_of
 from tests.engine.grammar import check
 
 
@@ -41,7 +43,7 @@ class Place:
 class Found:
     """What the rows and the tools' traces say afterwards."""
 
-    def __init__(self, row: turns.Turn, events: list[ev.Event], asked: list[interrupts.Asked]) -> None:
+    def __init__(self, row: Turn, events: list[ev.Event], asked: list[interrupts.Asked]) -> None:
         self.row, self.events, self.asked = row, events, asked
         self.transcript = fold(events)
 
@@ -74,7 +76,7 @@ def _found(url: str) -> list[Found]:
         assert kept == counted
         return [
             Found(row, _events(connection, row.num), interrupts.of(connection, row.num))
-            for row in turns.of(connection, CONVERSATION)
+            for row in turns_of(connection, CONVERSATION)
         ]
 
 

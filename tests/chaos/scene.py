@@ -9,7 +9,9 @@ from sqlalchemy import Connection, func, select
 from caesura.core import codec, fold
 from caesura.core import events as ev
 from caesura.core.errors import NotFound
-from caesura.store import artifacts, conversations, interrupts, schema, tool_calls, turns, users
+from caesura.core.turns import Status, Turn
+from caesura.store import artifacts, conversations, interrupts, schema, tool_calls, users
+from tests.conformance.rows import turns_of
 
 THE_END = "The end"
 
@@ -18,7 +20,7 @@ THE_END = "The end"
 class Scene:
     user: users.User | None = None
     conversation: conversations.Conversation | None = None
-    turn: turns.Turn | None = None
+    turn: Turn | None = None
     events: list[ev.Event] = field(default_factory=list)
     rows: int = 0
     asked: list[interrupts.Asked] = field(default_factory=list)
@@ -59,7 +61,7 @@ class Scene:
         if self.turn is not None:
             self._assert_turn(self.turn)
 
-    def _assert_turn(self, turn: turns.Turn) -> None:
+    def _assert_turn(self, turn: Turn) -> None:
         assert self.conversation is not None
         assert self.conversation.active_turn == turn.id
         assert turn.segment == max(1, self.has(ev.RunStarted))
@@ -69,7 +71,7 @@ class Scene:
         if turn.messages is not None:
             assert turn.messages == fold.fold(self.events).closed()
 
-    def _status(self) -> turns.Status:
+    def _status(self) -> Status:
         if self.has(ev.Finished):
             return "done"
         if self.asked and not self.has(ev.InterruptClosed):
@@ -82,7 +84,7 @@ def look(connection: Connection, name: str) -> Scene:
     scene.conversation = _conversation(connection, f"{name}-kept", name)
     scene.other = _conversation(connection, f"{name}-gone", name)
     if scene.conversation is not None:
-        for turn in turns.of(connection, scene.conversation.id):
+        for turn in turns_of(connection, scene.conversation.id):
             scene.turn = turn
             scene.asked = interrupts.of(connection, turn.num)
             scene.calls = tool_calls.of(connection, turn.num)
@@ -91,7 +93,7 @@ def look(connection: Connection, name: str) -> Scene:
             scene.versions = artifacts.versions(connection, scene.conversation.id, "notes")
     if scene.other is not None:
         scene.other_events = sum(
-            len(_events(connection, turn.num)[1]) for turn in turns.of(connection, scene.other.id)
+            len(_events(connection, turn.num)[1]) for turn in turns_of(connection, scene.other.id)
         )
     lost = select(func.count()).where(schema.events.c.turn.not_in(select(schema.turns.c.num)))
     scene.orphans = connection.execute(lost).scalar_one()

@@ -11,10 +11,12 @@ from caesura.core import events as ev
 from caesura.core import fold
 from caesura.core.artifacts import rewrite
 from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.turns import Turn
 from caesura.log import Log, Stream
-from caesura.store import artifacts, conversations, interrupts, leases, tool_calls, turns, users
+from caesura.store import artifacts, conversations, fence, interrupts, life, tool_calls, users
 from caesura.store.database import Database
 from tests.chaos.scene import THE_END, Scene, look
+from tests.conformance.rows import set_columns, settled, turns_of
 
 FIRST_WORDS = ("Let ", "me ", "look.")
 LAST_WORDS = ("Found ", "it.")
@@ -90,8 +92,8 @@ class Story:
         await self.database.write(conversations.create, f"{self.name}-kept", self.name, "demo")
 
     async def _make_turn(self) -> None:
-        new = turns.New(f"{self.name}-kept", "hello", owner="node-1", lease_ms=NO_LEASE)
-        turn = await self.database.write(turns.create, new)
+        new = life.New(f"{self.name}-kept", "hello", owner="node-1", lease_ms=NO_LEASE)
+        turn = await self.database.write(life.create, new)
         self._stream = await self.log.open(turn.num, turn.epoch)
 
     async def _start(self) -> None:
@@ -144,9 +146,7 @@ class Story:
         self._stream = None
 
     async def _answer(self) -> None:
-        assert await self.database.write(
-            interrupts.answer, self.name, {f"int-{self.name}": Answer("approve")}
-        )
+        assert await self.database.write(life.answer, self.name, {f"int-{self.name}": Answer("approve")})
 
     async def _resume(self) -> None:
         closed = ev.InterruptClosed(f"int-{self.name}", "answered", {"decision": "approve"})
@@ -160,8 +160,7 @@ class Story:
         messages = fold.fold([*scene.events, finished]).closed()
 
         def end(connection: Connection, num: int) -> None:
-            turns.keep_messages(connection, turn, messages)
-            turns.end(connection, num, turn.epoch, "done")
+            life.settle(connection, [settled(turn, "done", *messages, released=False)])
 
         await self._commit(finished, ev.Finished(), also=end)
 
@@ -178,13 +177,13 @@ class Story:
     async def _make_other(self) -> None:
         def make(connection: Connection) -> None:
             conversations.create(connection, f"{self.name}-gone", self.name, "demo")
-            new = turns.New(f"{self.name}-gone", "hello", owner="node-1", lease_ms=NO_LEASE)
-            turns.create(connection, new)
+            new = life.New(f"{self.name}-gone", "hello", owner="node-1", lease_ms=NO_LEASE)
+            life.create(connection, new)
 
         await self.database.write(make)
 
     async def _write_other(self) -> None:
-        (turn,) = await self.database.read(turns.of, f"{self.name}-gone")
+        (turn,) = await self.database.read(turns_of, f"{self.name}-gone")
         await self.log.append(turn.num, 1, [ev.RunStarted("demo", 1), ev.TextDelta(1, "secret")])
 
     async def _remove_other(self) -> None:
@@ -204,7 +203,8 @@ class Story:
             if also is not None:
                 also(connection, stream.turn)
             if values:
-                turns.change(connection, stream.turn, stream.epoch, **values)
+                fence.hold(connection, stream.turn, stream.epoch)
+                set_columns(connection, stream.turn, **values)
 
         await stream.commit(*events, also=rows, durable=True)
 
@@ -213,13 +213,13 @@ class Story:
         if self._stream is None:
             turn = await self._turn()
             owner = f"node-{turn.epoch + 1}"
-            claimed = await self.database.write(leases.claim, turn.num, owner, NO_LEASE)
+            claimed = await self.database.write(life.claim, turn.num, owner, NO_LEASE)
             assert claimed is not None
             self._stream = await self.log.open(claimed.num, claimed.epoch)
         return self._stream
 
-    async def _turn(self) -> turns.Turn:
-        (turn,) = await self.database.read(turns.of, f"{self.name}-kept")
+    async def _turn(self) -> Turn:
+        (turn,) = await self.database.read(turns_of, f"{self.name}-kept")
         return turn
 
 

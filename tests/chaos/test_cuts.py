@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from caesura.log import Log
-from caesura.store import leases
+from caesura.store import life
 from caesura.store.open import open_database
 from tests.chaos.crowd import STREAMS
 from tests.chaos.forks import Forks
@@ -42,7 +42,7 @@ async def _assert_all_is_there(url: str, newest: dict[int, int]) -> None:
             found = await stored(log, turn)
             assert len(found) >= last
             await check(log, turn, len(found))
-            claimed = await database.write(leases.claim, turn, "node-2", 60_000)
+            claimed = await database.write(life.claim, turn, "node-2", 60_000)
             assert claimed is not None
             await write(await log.open(turn, claimed.epoch), len(found) + 5)
             await check(log, turn, len(found) + 5)

@@ -3,8 +3,12 @@
 from itertools import count
 from typing import Any
 
+from sqlalchemy import Connection, update
+
 from caesura.core import ids
-from caesura.store import conversations, turns, users
+from caesura.core.messages import Message
+from caesura.core.turns import Turn
+from caesura.store import conversations, life, schema, turns, users
 from caesura.store.database import Database
 
 LEASE = 60_000
@@ -25,21 +29,37 @@ async def make_conversation(database: Database, user_id: str | None = None) -> s
     return conversation.id
 
 
-async def make_turn(database: Database, conversation_id: str | None = None, **new: Any) -> turns.Turn:
+async def make_turn(database: Database, conversation_id: str | None = None, **new: Any) -> Turn:
     """A turn of this conversation, or of a new one. It runs under epoch 1 of `owner`, or is queued when
-    that is None. The other words are those of `turns.New`."""
+    that is None. The other words are those of `life.New`."""
     where = conversation_id or await make_conversation(database)
     words: dict[str, Any] = {"content": "hello", "owner": "node-1", "lease_ms": LEASE} | new
-    return await database.write(turns.create, turns.New(where, **words))
+    return await database.write(life.create, life.New(where, **words))
 
 
-async def change_turn(database: Database, turn: turns.Turn, **values: Any) -> None:
-    """Set columns of a turn, as its owner does."""
-    await database.write(lambda connection: turns.change(connection, turn.num, turn.epoch, **values))
+async def change_turn(database: Database, turn: Turn, **values: Any) -> None:
+    """Set columns of a turn."""
+    await database.write(lambda connection: set_columns(connection, turn.num, **values))
 
 
-async def end_turn(database: Database, turn: turns.Turn, status: turns.Status = "done") -> turns.Turn:
+def set_columns(connection: Connection, num: int, **values: Any) -> None:
+    connection.execute(update(schema.turns).where(schema.turns.c.num == num).values(**values))
+
+
+async def end_turn(database: Database, turn: Turn, status: life.Outcome = "done", *messages: Message) -> Turn:
     """End a turn and let go of it."""
-    await database.write(turns.end, turn.num, turn.epoch, status)
-    await database.write(turns.release, turn.num, turn.epoch)
+    await database.write(life.settle, [settled(turn, status, *messages)])
     return await database.read(turns.get, turn.id)
+
+
+def settled(
+    turn: Turn, status: life.Outcome = "done", *messages: Message, released: bool = True
+) -> life.Settled:
+    """A turn that has ended, with these messages."""
+    return life.Settled(turn, status, messages, 5, released)
+
+
+def turns_of(connection: Connection, conversation_id: str) -> list[Turn]:
+    """All turns of a conversation, oldest first: the whole tree."""
+    every = turns.nodes(connection, conversation_id, 0, 1 << 30)
+    return turns.some(connection, [node.num for node in every])

@@ -10,9 +10,9 @@ from sqlalchemy.exc import DataError, IntegrityError
 from caesura.core.errors import Fenced
 from caesura.core.events import Finished, RunStarted, TextDelta, ToolStarted
 from caesura.log import Log, Stream
-from caesura.store import conversations, leases, turns, users
+from caesura.store import conversations, life, turns, users
 from caesura.store.database import Database
-from tests.conformance.rows import make_conversation, make_turn, make_user
+from tests.conformance.rows import make_conversation, make_turn, make_user, settled
 from tests.log.reading import followed, places, said, stored, words
 
 
@@ -27,8 +27,8 @@ async def test_who_takes_a_turn_from_itself_is_not_mistaken_for_the_old_owner(
     log, turn = Log(database), await make_turn(database)
     old = await log.open(turn.num, 1)
     await old.commit(RunStarted("demo", 1))
-    await database.write(lambda c: turns.release(c, turn.num, 1, requeue=True))
-    assert await database.write(leases.claim, turn.num, "node", 1000)
+    await database.write(lambda c: life.hand_over(c, turn.num, 1))
+    assert await database.write(life.claim, turn.num, "node", 1000)
     new = log.begin(turn.num, 2, 1)
     if old_first:
         old.put(TextDelta(1, "late"))
@@ -133,7 +133,7 @@ async def test_an_owner_that_lost_its_turn_writes_nothing_more(database: Databas
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     stream = await log.open(turn.num, 1)
     await stream.commit(*words(1, 2))
-    assert await database.write(leases.claim, turn.num, "node-2", 60_000)
+    assert await database.write(life.claim, turn.num, "node-2", 60_000)
     with pytest.raises(Fenced):
         await stream.commit(TextDelta(1, "too late"))
     await _assert_failed(stream)
@@ -143,7 +143,7 @@ async def test_an_owner_that_lost_its_turn_writes_nothing_more(database: Databas
 async def test_a_put_that_came_too_late_fails_the_stream_for_good(database: Database) -> None:
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     stream = await log.open(turn.num, 1)
-    await database.write(leases.claim, turn.num, "node-2", 60_000)
+    await database.write(life.claim, turn.num, "node-2", 60_000)
     stream.put(TextDelta(1, "too late"))
     with pytest.raises(Fenced):
         await stream.commit()
@@ -154,7 +154,7 @@ async def test_a_put_that_came_too_late_fails_the_stream_for_good(database: Data
 async def test_all_commits_that_wait_behind_a_fence_are_told(database: Database) -> None:
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     stream = await log.open(turn.num, 1)
-    await database.write(leases.claim, turn.num, "node-2", 60_000)
+    await database.write(life.claim, turn.num, "node-2", 60_000)
     outcomes = await asyncio.gather(*(stream.commit(e) for e in words(1, 5)), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [Fenced] * 5
     assert await stored(log, turn.num) == []
@@ -164,7 +164,7 @@ async def test_the_new_owner_goes_on_without_a_gap(database: Database) -> None:
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     old = await log.open(turn.num, 1)
     await old.commit(*words(1, 3))
-    claimed = await database.write(leases.claim, turn.num, "node-2", 60_000)
+    claimed = await database.write(life.claim, turn.num, "node-2", 60_000)
     assert claimed is not None
     new = await log.open(turn.num, claimed.epoch)
     old.put(TextDelta(1, "too late"))
@@ -190,7 +190,7 @@ async def test_one_fenced_stream_of_a_group_leaves_the_others_alone(database: Da
     made = [await make_turn(database, lease_ms=-1) for _ in range(6)]
     streams = [await log.open(turn.num, 1) for turn in made]
     for turn in made[::2]:
-        await database.write(leases.claim, turn.num, "node-2", 60_000)
+        await database.write(life.claim, turn.num, "node-2", 60_000)
     commits = (stream.commit(*words(1, 3)) for stream in streams)
     outcomes = await asyncio.gather(*commits, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [Fenced, type(None)] * 3
@@ -205,7 +205,9 @@ async def test_also_is_done_in_the_same_transaction(database: Database) -> None:
     stream.put(TextDelta(1, "1"))
     number = await stream.commit(TextDelta(1, "2"), also=_count(turn.num))
     assert number == 2
-    await stream.commit(Finished(), also=lambda c: turns.end(c, turn.num, 1, "done"), durable=True)
+    await stream.commit(
+        Finished(), also=lambda c: life.settle(c, [settled(turn, released=False)]), durable=True
+    )
     assert (await database.read(turns.get, turn.id)).status == "done"
 
 
@@ -213,7 +215,7 @@ async def test_also_without_an_event_is_fenced_too(database: Database) -> None:
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     stream = await log.open(turn.num, 1)
     assert await stream.commit(also=lambda c: "done") == "done"
-    await database.write(leases.claim, turn.num, "node-2", 60_000)
+    await database.write(life.claim, turn.num, "node-2", 60_000)
     with pytest.raises(Fenced):
         await stream.commit(also=_never)
     await _assert_failed(stream)

@@ -11,7 +11,7 @@ from caesura.core.errors import Fenced, Unavailable
 from caesura.core.events import TextDelta
 from caesura.log import Log
 from caesura.log.stream import Batch
-from caesura.store import leases, users
+from caesura.store import life, users
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn, make_user
 from tests.log.flaky import Flaky, times
@@ -71,7 +71,7 @@ async def test_a_lost_answer_is_not_confused_with_what_the_next_owner_wrote(data
     late = asyncio.create_task(stream.commit(TextDelta(0, "never"), TextDelta(0, "never"), also=_never))
     put = asyncio.create_task(stream.commit(TextDelta(0, "never")))
     await asyncio.sleep(0.01)
-    await database.write(leases.claim, turn.num, "node-2", 60_000)
+    await database.write(life.claim, turn.num, "node-2", 60_000)
     await write(await new_log.open(turn.num, 2), 10)
     for commit in (late, put):
         with pytest.raises(Fenced):

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from caesura.core.errors import Fenced
 from caesura.core.events import Envelope, Event, Finished, TextDelta, ToolStarted
 from caesura.log import WINDOW, Log, Stream
-from caesura.store import leases, users
+from caesura.store import life, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.conformance.rows import make_turn
@@ -134,7 +134,7 @@ class LogModel(RuleBasedStateMachine):
 
     @rule(turn=made)
     def take_over(self, turn: Written) -> None:
-        claimed = self._run(self.database.write(leases.claim, turn.num, f"node-{turn.epoch + 1}", -1))
+        claimed = self._run(self.database.write(life.claim, turn.num, f"node-{turn.epoch + 1}", -1))
         assert claimed is not None
         assert claimed.epoch == turn.epoch + 1
         turn.old.append(turn.stream)

@@ -12,7 +12,7 @@ from sqlalchemy.engine import make_url
 from caesura.core import events as ev
 from caesura.core.interrupts import Interrupt, Option, Question
 from caesura.log import WINDOW, Log
-from caesura.store import conversations, leases
+from caesura.store import conversations, life
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn
 from tests.log.reading import check, followed, places, rest, stored, word, words, write
@@ -127,7 +127,7 @@ async def test_an_old_epoch_cannot_pack(database: Database) -> None:
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     await log.append(turn.num, 1, words(1, 5))
     await log.append(turn.num, 1, words(6, 9))
-    await database.write(leases.claim, turn.num, "node-2", 60_000)
+    await database.write(life.claim, turn.num, "node-2", 60_000)
     with pytest.raises(Exception, match="taken over"):
         await log.pack(turn.num, 1)
     await log.pack(turn.num, 2)

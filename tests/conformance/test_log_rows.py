@@ -7,13 +7,15 @@ from typing import Any, Self
 import pytest
 from sqlalchemy import Connection, event, select
 
+from caesura.core import plain
 from caesura.core.events import Finished, TextDelta
+from caesura.core.turns import Turn
 from caesura.log import Log, Stream
 from caesura.log.also import Alike
 from caesura.log.stream import Batch
-from caesura.store import leases, schema, shares, turns
+from caesura.store import life, schema, shares, turns
 from caesura.store.database import Database
-from tests.conformance.rows import make_conversation, make_turn
+from tests.conformance.rows import make_conversation, make_turn, settled
 from tests.log.flaky import Flaky, times
 from tests.log.reading import check, places, said, stored, word
 
@@ -27,12 +29,12 @@ class Refused(Exception):
 class Over(Alike):
     """What the engine writes when a turn ends."""
 
-    def __init__(self, turn: turns.Turn, *, refused: bool = False) -> None:
+    def __init__(self, turn: Turn, *, refused: bool = False) -> None:
         self.turn, self.refused = turn, refused
 
     @classmethod
     def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
-        turns.end_all(connection, [_ended(item.turn) for item in items])
+        life.settle(connection, [settled(item.turn) for item in items])
         shares.charge(connection, *(item.turn.num for item in items))
         if any(item.refused for item in items):
             raise Refused
@@ -103,7 +105,7 @@ async def test_a_fenced_stream_among_endings_writes_nothing(database: Database) 
     log = Log(database)
     streams, made = await _streams(log, database, 6, lease_ms=-1)
     for turn in made[::2]:
-        await database.write(leases.claim, turn.num, "node-2", 60_000)
+        await database.write(life.claim, turn.num, "node-2", 60_000)
     commits = (s.commit(Finished(), also=Over(t)) for s, t in zip(streams, made, strict=True))
     outcomes = await asyncio.gather(*commits, return_exceptions=True)
     assert [outcome is None for outcome in outcomes] == [False, True] * 3
@@ -171,34 +173,28 @@ async def test_the_account_of_many_turns_is_that_of_each(database: Database) -> 
     assert all(sizes.values())
     for place in places_:
         assert accounts[place] == sum(sizes[turn.num] for turn in made if turn.conversation_id == place)
-    kept = turns.told(made[0], [])["messages"]
-    await database.write(lambda c: turns.end_all(c, [_ended(made[0])]))
+    kept = plain.dumps([])
+    await database.write(lambda c: life.settle(c, [settled(made[0])]))
     await database.write(lambda c: shares.charge(c, *(turn.num for turn in made)))
     assert (await database.read(_account))[1][places_[0]] == accounts[places_[0]] + len(kept)
 
 
-async def _streams(
-    log: Log, database: Database, count: int, **new: Any
-) -> tuple[list[Stream], list[turns.Turn]]:
+async def _streams(log: Log, database: Database, count: int, **new: Any) -> tuple[list[Stream], list[Turn]]:
     place = await make_conversation(database)
     values: dict[str, Any] = {"content": "hello", "owner": "node-1", "lease_ms": 60_000} | new
-    one = turns.New(place, parent=None, **values)
-    made = await database.write(lambda connection: [turns.create(connection, one) for _ in range(count)])
+    one = life.New(place, parent=None, **values)
+    made = await database.write(lambda connection: [life.create(connection, one) for _ in range(count)])
     return [log.begin(turn.num, 1) for turn in made], made
 
 
-async def _assert_over(database: Database, made: Sequence[turns.Turn]) -> None:
+async def _assert_over(database: Database, made: Sequence[Turn]) -> None:
     for turn in await database.read(turns.some, [turn.num for turn in made]):
         assert (turn.status, turn.owner, turn.lease_until, turn.messages) == ("done", None, None, [])
         assert turn.ended_at is not None
         assert turn.size > 0
 
 
-def _ended(turn: turns.Turn) -> turns.Ended:
-    return turns.Ended(turn.num, turn.epoch, "done", **turns.told(turn, []), running_ms=5, released=True)
-
-
-def _end(turn: turns.Turn) -> Any:
+def _end(turn: Turn) -> Any:
     return lambda connection: Over(turn)(connection)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, event, update
 from caesura.core.errors import BadInput, Conflict, NoConversation, NotFound, Unauthenticated
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, interrupts, schema, turns
+from caesura.store import conversations, interrupts, life, schema
 from caesura.store.conversations import Order
 from caesura.store.database import Database
 from caesura.store.prepared import driver
@@ -155,8 +155,7 @@ async def test_a_page_says_what_runs_and_what_waits_and_how_long_each_is(databas
     late = await make_turn(database, names["late"])
     await change_turn(database, late, status="waiting", owner=None, waits_until=1)
     done = await make_turn(database, names["done"])
-    await database.write(turns.keep_messages, done, [Message("assistant", "hi"), Message("tool", "")])
-    await end_turn(database, done)
+    await end_turn(database, done, "done", Message("assistant", "hi"), Message("tool", ""))
     page = await database.read(conversations.page, "alice", 10)
     seen = {item.id: (item.running, item.interrupted, item.message_count) for item in page.items}
     assert {name: seen[names[name]] for name in names} == {
@@ -246,7 +245,7 @@ async def test_deleting_while_people_answer_and_owners_write_ends_well(database:
             await database.write(interrupts.ask, turn.num, user, {name: item})
         tries: list[Any] = [database.write(conversations.remove, conversation_id, user)]
         for name in ids:
-            tries.append(database.write(interrupts.answer, user, {name: Answer("approve")}))
+            tries.append(database.write(life.answer, user, {name: Answer("approve")}))
             tries.append(change_turn(database, turn, running_ms=5))
         outcomes = await asyncio.gather(*tries, return_exceptions=True)
         assert outcomes[0] == [turn.num]

@@ -4,11 +4,11 @@ from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
-from caesura.core import codec
+from caesura.core import codec, plain
 from caesura.core import events as ev
 from caesura.core.artifacts import rewrite
 from caesura.core.interrupts import Answer, Interrupt
-from caesura.core.messages import Message
+from caesura.core.messages import Message, to_dict
 from caesura.store import (
     artifacts,
     checkpoints,
@@ -16,13 +16,13 @@ from caesura.store import (
     events,
     interrupts,
     keys,
-    leases,
+    life,
     tool_calls,
     turns,
     users,
 )
 from caesura.store.database import Database
-from tests.conformance.rows import end_turn, make_conversation, make_turn, make_user
+from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
 
 Rows = dict[str, list[tuple[Any, ...]]]
 
@@ -64,7 +64,7 @@ async def test_nothing_can_be_written_to_a_deleted_turn(database: Database) -> N
     refused = await database.write(events.insert_fenced, [row])
     assert refused.fenced == {(turn.num, row.epoch)}
     assert await database.read(turns.numbered, turn.num) is None
-    assert await database.write(leases.renew, "node-1", [turn.num], 1000) == {}
+    assert await database.write(life.renew, "node-1", [turn.num], 1000) == {}
     after = {name: len(rows) for name, rows in (await database.read(_everything)).items()}
     assert after == before | {"conversations": 0, "turns": 0}
 
@@ -84,12 +84,12 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
     for seq, event in enumerate(log, 1):
         row = events.Rows(first.num, 1, seq, seq, 0, codec.encode([event]))
         await database.write(events.insert_fenced, [row])
-    await database.write(turns.keep_messages, first, [Message("assistant", mark)])
+    await change_turn(database, first, messages=plain.dumps([to_dict(Message("assistant", mark))]))
     await end_turn(database, first)
     second = await make_turn(database, conversation_id)
     asked = {name: Interrupt(f"{mark}-{name}", "approval") for name in ("a", "b")}
     await database.write(interrupts.ask, second.num, "alice", asked)
-    await database.write(interrupts.answer, "alice", {f"{mark}-a": Answer("approve")})
+    await database.write(life.answer, "alice", {f"{mark}-a": Answer("approve")})
     await database.write(tool_calls.begin, second.num, "c1", "execute", {})
     await database.write(checkpoints.put, second.num, "", checkpoints.Checkpoint("1", None, "t", b"", b""))
     write = checkpoints.Write("t", 0, "", "messages", "t", b"")

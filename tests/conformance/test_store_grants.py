@@ -6,7 +6,8 @@ import pytest
 
 from caesura.core.errors import NoConversation
 from caesura.core.interrupts import Answer, Interrupt
-from caesura.store import conversations, grants, interrupts, turns
+from caesura.core.turns import Turn
+from caesura.store import conversations, grants, interrupts, life, turns
 from caesura.store.database import Database
 from tests.conformance.rows import end_turn, make_conversation, make_turn, make_user
 
@@ -15,14 +16,14 @@ async def _conversation(database: Database) -> str:
     return await make_conversation(database, await make_user(database, "alice"))
 
 
-async def _granting(database: Database, conversation_id: str, *tools: str, **new: str | None) -> turns.Turn:
+async def _granting(database: Database, conversation_id: str, *tools: str, **new: str | None) -> Turn:
     """A turn in which these tools were always allowed."""
     turn = await make_turn(database, conversation_id, **new)
     for tool in tools:
         asked = Interrupt(f"int-{turn.num}-{tool}", "approval", name=tool)
         await database.write(interrupts.ask, turn.num, "alice", {tool: asked})
         always = Answer("approve", always_allow=True)
-        await database.write(interrupts.answer, "alice", {asked.id: always})
+        await database.write(life.answer, "alice", {asked.id: always})
     return await end_turn(database, turn)
 
 
@@ -49,7 +50,7 @@ async def test_a_call_that_is_not_to_be_made_grants_nothing(database: Database, 
     turn = await make_turn(database, conversation_id)
     await database.write(interrupts.ask, turn.num, "alice", {"g": Interrupt("i", "approval", name="seal")})
     answer = Answer(decision, message="so", always_allow=True)  # type: ignore[arg-type]
-    await database.write(interrupts.answer, "alice", {"i": answer})
+    await database.write(life.answer, "alice", {"i": answer})
     assert (await database.read(turns.get, turn.id)).grants == ()
 
 
@@ -94,9 +95,9 @@ async def test_a_turn_that_begins_while_its_grant_is_revoked_does_not_have_it(da
     conversation_id = await _conversation(database)
     for _ in range(8):
         await _granting(database, conversation_id, "seal")
-        new = turns.New(conversation_id, "hello", owner="node-1", lease_ms=60_000)
+        new = life.New(conversation_id, "hello", owner="node-1", lease_ms=60_000)
         made, revoked = await asyncio.gather(
-            database.write(turns.create, new), database.write(grants.revoke, conversation_id, "alice", "seal")
+            database.write(life.create, new), database.write(grants.revoke, conversation_id, "alice", "seal")
         )
         assert revoked
         assert not await database.read(grants.stands, made.num, "seal")

@@ -8,7 +8,8 @@ from sqlalchemy import update
 
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
 from caesura.core.interrupts import Answer, Interrupt, Question, answer_dict
-from caesura.store import interrupts, schema, turns, users
+from caesura.core.turns import Turn
+from caesura.store import interrupts, life, schema, turns, users
 from caesura.store.database import Database
 from tests.conformance.rows import LEASE, change_turn, make_conversation, make_turn, make_user
 
@@ -42,7 +43,7 @@ async def test_an_interrupt_is_its_persons_own(database: Database) -> None:
         with pytest.raises(NotFound, match="interrupt not found"):
             await database.read(interrupts.get, interrupt_id, user)
         with pytest.raises(NotFound, match="interrupt not found"):
-            await database.write(interrupts.answer, user, {interrupt_id: YES})
+            await database.write(life.answer, user, {interrupt_id: YES})
     assert len(await database.read(interrupts.pending, turn.num)) == 1
 
 
@@ -52,7 +53,7 @@ async def test_the_inbox_holds_what_waits_for_a_person_oldest_first(database: Da
         turn = await make_turn(database)
         await asyncio.sleep(0.002)
         await database.write(interrupts.ask, turn.num, user, {"g": Interrupt(f"int-{number}", "graph")})
-    await database.write(interrupts.answer, "alice", {"int-3": Answer("value", value=0)})
+    await database.write(life.answer, "alice", {"int-3": Answer("value", value=0)})
     inbox = await database.read(interrupts.inbox, "alice")
     assert [(asked.interrupt.id, asked.conversation_id) for asked in inbox] == [
         ("int-1", first.conversation_id),
@@ -79,7 +80,7 @@ async def test_a_page_of_the_inbox_is_bounded_in_bytes(database: Database) -> No
 async def test_an_answer_is_kept_and_queues_the_turn(database: Database) -> None:
     turn = await _waiting(database, "int-1", waits_until=10**15)
     answer = Answer("edit", args={}, message="so", always_allow=True)
-    assert await database.write(interrupts.answer, "alice", {"int-1": answer})
+    assert await database.write(life.answer, "alice", {"int-1": answer})
     assert (await database.read(interrupts.get, "int-1", "alice")).answer == answer
     queued = await database.read(turns.get, turn.id)
     assert (queued.status, queued.waits_until) == ("queued", None)
@@ -88,9 +89,9 @@ async def test_an_answer_is_kept_and_queues_the_turn(database: Database) -> None
 
 async def test_the_last_answer_queues_the_turn(database: Database) -> None:
     turn = await _waiting(database, "int-1", "int-2", "int-3")
-    assert not await database.write(interrupts.answer, "alice", {"int-2": NO})
+    assert not await database.write(life.answer, "alice", {"int-2": NO})
     assert (await database.read(turns.get, turn.id)).status == "waiting"
-    assert await database.write(interrupts.answer, "alice", {"int-1": YES, "int-3": YES})
+    assert await database.write(life.answer, "alice", {"int-1": YES, "int-3": YES})
     assert (await database.read(turns.get, turn.id)).status == "queued"
 
 
@@ -98,14 +99,14 @@ async def test_answers_given_together_are_taken_together_or_not_at_all(database:
     turn = await _waiting(database, "int-1", "int-2")
     questions = Interrupt("int-3", "questions", questions=(Question("a?"), Question("b?"), Question("c?")))
     await database.write(interrupts.ask, turn.num, "alice", {"g3": questions})
-    await database.write(interrupts.answer, "alice", {"int-2": NO})
+    await database.write(life.answer, "alice", {"int-2": NO})
     bad = {"int-1": YES, "int-3": Answer("answers", answers=("x", "y"))}
     with pytest.raises(BadAnswer, match=r"answers count \(2\) does not match questions count \(3\)"):
-        await database.write(interrupts.answer, "alice", bad)
+        await database.write(life.answer, "alice", bad)
     with pytest.raises(AlreadyAnswered):
-        await database.write(interrupts.answer, "alice", {"int-1": YES, "int-2": YES})
+        await database.write(life.answer, "alice", {"int-1": YES, "int-2": YES})
     with pytest.raises(NotFound):
-        await database.write(interrupts.answer, "alice", {"int-1": YES, "missing": YES})
+        await database.write(life.answer, "alice", {"int-1": YES, "missing": YES})
     pending = await database.read(interrupts.pending, turn.num)
     assert [asked.interrupt.id for asked in pending] == ["int-1", "int-3"]
     assert (await database.read(interrupts.get, "int-2", "alice")).answer == NO
@@ -113,21 +114,21 @@ async def test_answers_given_together_are_taken_together_or_not_at_all(database:
 
 async def test_no_answer_at_all_answers_nothing(database: Database) -> None:
     with pytest.raises(NothingPending):
-        await database.write(interrupts.answer, "alice", {})
+        await database.write(life.answer, "alice", {})
 
 
 async def test_a_wrong_answer_leaves_the_question_open(database: Database) -> None:
     await _waiting(database, "int-1")
     with pytest.raises(BadAnswer):
-        await database.write(interrupts.answer, "alice", {"int-1": Answer("answers", answers=("x",))})
-    assert await database.write(interrupts.answer, "alice", {"int-1": YES})
+        await database.write(life.answer, "alice", {"int-1": Answer("answers", answers=("x",))})
+    assert await database.write(life.answer, "alice", {"int-1": YES})
 
 
 async def test_who_answers_second_is_told_what_the_winner_decided(database: Database) -> None:
     await _waiting(database, "int-1")
-    await database.write(interrupts.answer, "alice", {"int-1": NO})
+    await database.write(life.answer, "alice", {"int-1": NO})
     with pytest.raises(AlreadyAnswered) as caught:
-        await database.write(interrupts.answer, "alice", {"int-1": YES})
+        await database.write(life.answer, "alice", {"int-1": YES})
     assert caught.value.decision == {"decision": "reject", "message": "no"}
 
 
@@ -145,13 +146,13 @@ async def test_an_expired_interrupt_is_gone(database: Database) -> None:
     ):
         assert [asked.interrupt.id for asked in found] == ["int-2"]
     with pytest.raises(NothingPending, match="the interrupt has expired"):
-        await database.write(interrupts.answer, "alice", {"int-1": Answer("value")})
-    assert await database.write(interrupts.answer, "alice", {"int-2": Answer("value")})
+        await database.write(life.answer, "alice", {"int-1": Answer("value")})
+    assert await database.write(life.answer, "alice", {"int-2": Answer("value")})
     closed = await database.write(interrupts.close, turn.num, "expired")
     assert [asked.interrupt.id for asked in closed] == ["int-1"]
     assert (await database.read(interrupts.get, "int-1", "alice")).status == "expired"
     with pytest.raises(NothingPending, match="the interrupt has expired"):
-        await database.write(interrupts.answer, "alice", {"int-1": Answer("value")})
+        await database.write(life.answer, "alice", {"int-1": Answer("value")})
 
 
 @pytest.mark.parametrize("status", ["expired", "superseded", "cancelled"])
@@ -159,19 +160,19 @@ async def test_what_is_closed_can_no_longer_be_answered(
     database: Database, status: interrupts.Status
 ) -> None:
     turn = await _waiting(database, "int-1", "int-2")
-    await database.write(interrupts.answer, "alice", {"int-2": YES})
+    await database.write(life.answer, "alice", {"int-2": YES})
     closed = await database.write(interrupts.close, turn.num, status)
     assert [asked.interrupt.id for asked in closed] == ["int-1"]
     assert await database.write(interrupts.close, turn.num, status) == []
     with pytest.raises(NothingPending):
-        await database.write(interrupts.answer, "alice", {"int-1": YES})
+        await database.write(life.answer, "alice", {"int-1": YES})
     assert [asked.status for asked in await database.read(interrupts.of, turn.num)] == [status, "answered"]
 
 
 async def test_of_fifty_who_answer_at_once_one_wins_and_all_learn_how(database: Database) -> None:
     turn = await _waiting(database, "int-1")
     answers = [Answer("reject", message=str(number)) for number in range(50)]
-    tries = (database.write(interrupts.answer, "alice", {"int-1": answer}) for answer in answers)
+    tries = (database.write(life.answer, "alice", {"int-1": answer}) for answer in answers)
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
     assert outcomes.count(True) == 1
     winner = answers[outcomes.index(True)]
@@ -185,7 +186,7 @@ async def test_two_who_answer_the_last_two_questions_at_once_queue_the_turn_once
     for number in range(5):
         names = [f"int-{number}-{side}" for side in "ab"]
         turn = await _waiting(database, *names)
-        tries = (database.write(interrupts.answer, "alice", {name: YES}) for name in names)
+        tries = (database.write(life.answer, "alice", {name: YES}) for name in names)
         assert sorted(await asyncio.gather(*tries)) == [False, True]
         assert (await database.read(turns.get, turn.id)).status == "queued"
 
@@ -196,8 +197,8 @@ async def test_two_who_answer_several_in_opposite_order_do_not_wait_for_each_oth
     for number in range(5):
         names = [f"int-{number}-{side}" for side in "abcd"]
         await _waiting(database, *names)
-        there = database.write(interrupts.answer, "alice", dict.fromkeys(names, YES))
-        back = database.write(interrupts.answer, "alice", dict.fromkeys(reversed(names), NO))
+        there = database.write(life.answer, "alice", dict.fromkeys(names, YES))
+        back = database.write(life.answer, "alice", dict.fromkeys(reversed(names), NO))
         outcomes = await asyncio.gather(there, back, return_exceptions=True)
         [winner] = [outcome for outcome in outcomes if outcome is True]
         [loser] = [outcome for outcome in outcomes if outcome is not winner]
@@ -210,7 +211,7 @@ async def test_an_answer_and_the_end_of_its_time_do_not_both_happen(database: Da
     for number in range(5):
         turn = await _waiting(database, f"int-{number}")
         works: list[Any] = [
-            database.write(interrupts.answer, "alice", {f"int-{number}": YES}),
+            database.write(life.answer, "alice", {f"int-{number}": YES}),
             database.write(interrupts.close, turn.num, "expired"),
         ]
         answered, closed = await asyncio.gather(*works, return_exceptions=True)
@@ -223,13 +224,13 @@ async def test_a_blind_decision_directly_after_another_is_refused_with_what_wait
 ) -> None:
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
     turn = await _waiting(database, "int-1", "int-2")
-    await database.write(interrupts.answer, "alice", {"int-1": YES}, blind=True)
+    await database.write(life.answer, "alice", {"int-1": YES}, blind=True)
     [second] = await database.read(interrupts.pending, turn.num)
     with pytest.raises(InterruptPending) as caught:
-        await database.write(interrupts.answer, "alice", {"int-2": YES}, blind=True)
+        await database.write(life.answer, "alice", {"int-2": YES}, blind=True)
     assert caught.value.interrupts == (second.interrupt,)
     assert await database.read(interrupts.just_answered, turn.num)
-    assert await database.write(interrupts.answer, "alice", {"int-2": NO})
+    assert await database.write(life.answer, "alice", {"int-2": NO})
 
 
 @pytest.mark.parametrize("apart", [60_001, -60_001])
@@ -238,11 +239,11 @@ async def test_a_blind_decision_later_or_after_the_clock_was_set_back_is_taken(
 ) -> None:
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
     turn = await _waiting(database, "int-1", "int-2")
-    await database.write(interrupts.answer, "alice", {"int-1": YES}, blind=True)
+    await database.write(life.answer, "alice", {"int-1": YES}, blind=True)
     earlier = update(schema.interrupts).values(closed_at=schema.interrupts.c.closed_at - 2 * apart)
     await database.write(lambda connection: connection.execute(earlier).rowcount)
     assert not await database.read(interrupts.just_answered, turn.num)
-    assert await database.write(interrupts.answer, "alice", {"int-2": YES}, blind=True)
+    assert await database.write(life.answer, "alice", {"int-2": YES}, blind=True)
 
 
 async def test_of_blind_decisions_at_once_one_wins_and_the_others_decide_nothing(
@@ -252,7 +253,7 @@ async def test_of_blind_decisions_at_once_one_wins_and_the_others_decide_nothing
     for number in range(3):
         names = [f"int-{number}-{side}" for side in "abcd"]
         turn = await _waiting(database, *names)
-        tries = (database.write(interrupts.answer, "alice", {name: YES}, blind=True) for name in names)
+        tries = (database.write(life.answer, "alice", {name: YES}, blind=True) for name in names)
         outcomes = await asyncio.gather(*tries, return_exceptions=True)
         assert sum(isinstance(outcome, InterruptPending) for outcome in outcomes) == 3
         assert len(await database.read(interrupts.pending, turn.num)) == 3
@@ -263,12 +264,12 @@ async def test_blind_decisions_on_the_same_question_are_told_the_winners(
 ) -> None:
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
     await _waiting(database, "int-1")
-    tries = (database.write(interrupts.answer, "alice", {"int-1": YES}, blind=True) for _ in range(4))
+    tries = (database.write(life.answer, "alice", {"int-1": YES}, blind=True) for _ in range(4))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
     assert sum(isinstance(outcome, AlreadyAnswered) for outcome in outcomes) == 3
 
 
-async def _waiting(database: Database, *names: str, **values: Any) -> turns.Turn:
+async def _waiting(database: Database, *names: str, **values: Any) -> Turn:
     """A turn of alice that waits for these approvals."""
     if await database.read(users.get, "alice") is None:
         await make_user(database, "alice")
@@ -276,5 +277,5 @@ async def _waiting(database: Database, *names: str, **values: Any) -> turns.Turn
     items = {f"graph-{name}": Interrupt(name, "approval", name="execute") for name in names}
     await database.write(interrupts.ask, turn.num, "alice", items)
     await change_turn(database, turn, status="waiting", **values)
-    await database.write(turns.release, turn.num, 1)
+    await database.write(life.release, [life.Owned(turn.num, 1)])
     return turn

@@ -20,10 +20,11 @@ from sqlalchemy import Connection, update
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, grants, interrupts, leases, schema, turns, users
+from caesura.core.turns import Turn as Row
+from caesura.store import conversations, fence, grants, interrupts, life, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
-from tests.conformance.rows import LEASE
+from tests.conformance.rows import LEASE, settled, turns_of
 from tests.effort import examples
 
 T = TypeVar("T")
@@ -177,8 +178,8 @@ class Store(RuleBasedStateMachine):
         self._say(conversation, wanted, owner)
 
     def _say(self, conversation: Conversation, wanted: Any, owner: str | None) -> None:
-        new = turns.New(conversation.id, "hi", parent=wanted, owner=owner, lease_ms=LEASE)
-        outcome = self.write(turns.create, new)
+        new = life.New(conversation.id, "hi", parent=wanted, owner=owner, lease_ms=LEASE)
+        outcome = self.write(life.create, new)
         parent_id = conversation.active if wanted is ... else wanted
         parent = self.turns.get(parent_id or "")
         if parent_id is not None and (parent is None or parent.conversation != conversation.id):
@@ -191,7 +192,7 @@ class Store(RuleBasedStateMachine):
             self._said(conversation, parent, owner, outcome)
 
     def _said(self, conversation: Conversation, parent: Turn | None, owner: str | None, made: Any) -> None:
-        assert isinstance(made, turns.Turn)
+        assert isinstance(made, Turn)
         turn = Turn(
             made.id,
             made.num,
@@ -220,7 +221,7 @@ class Store(RuleBasedStateMachine):
     @rule(data=st.data(), node=st.sampled_from(NODES))
     def claim(self, data: st.DataObject, node: str) -> None:
         turn = self.pick(data, self.turns)
-        outcome = self.write(leases.claim, turn.num, node, LEASE)
+        outcome = self.write(life.claim, turn.num, node, LEASE)
         assert (outcome is not None) == turn.claimable
         if outcome is not None:
             self._claimed(turn, node, outcome)
@@ -228,18 +229,18 @@ class Store(RuleBasedStateMachine):
     @rule(node=st.sampled_from(NODES), limit=st.integers(1, 4))
     def claim_some(self, node: str, limit: int) -> None:
         expected = {turn.num: turn for turn in self.turns.values() if turn.claimable}
-        outcome = self.write(leases.claim_some, node, LEASE, limit)
+        outcome = self.write(life.claim_some, node, LEASE, limit)
         assert len(outcome) == min(limit, len(expected))
         for made in outcome:
             self._claimed(expected[made.num], node, made)
 
-    def _claimed(self, turn: Turn, node: str, made: turns.Turn) -> None:
+    def _claimed(self, turn: Turn, node: str, made: Turn) -> None:
         turn.owner, turn.epoch, turn.lease_over = node, turn.epoch + 1, False
         assert (made.id, made.owner, made.epoch) == (turn.id, turn.owner, turn.epoch)
 
     @rule(node=st.sampled_from(NODES))
     def renew(self, node: str) -> None:
-        outcome = self.write(leases.renew, node, [turn.num for turn in self.turns.values()], LEASE)
+        outcome = self.write(life.renew, node, [turn.num for turn in self.turns.values()], LEASE)
         mine = [turn for turn in self.turns.values() if turn.owner == node]
         assert outcome == {turn.num: turn.stop for turn in mine}
         for turn in mine:
@@ -249,13 +250,13 @@ class Store(RuleBasedStateMachine):
     @rule(data=st.data())
     def ask_to_stop(self, data: st.DataObject) -> None:
         turn = self.pick(data, self.turns)
-        assert self.write(turns.request_stop, turn.num, "user") is not turn.ended
+        assert self.write(life.request_stop, turn.num, "user") is not turn.ended
         if not turn.ended:
             turn.stop = "user"
 
     @precondition(lambda self: self.turns)
     @rule(data=st.data(), status=st.sampled_from(("done", "failed", "stopped")), stale=st.booleans())
-    def end(self, data: st.DataObject, status: turns.Status, stale: bool) -> None:
+    def end(self, data: st.DataObject, status: life.Outcome, stale: bool) -> None:
         turn = self.pick(data, self.turns)
         outcome = self.write(_say_and_end, turn.id, turn.epoch - stale, status)
         if stale:
@@ -268,14 +269,14 @@ class Store(RuleBasedStateMachine):
     @rule(data=st.data())
     def give_back(self, data: st.DataObject) -> None:
         turn = self.pick(data, self._with_status("running"))
-        assert self.write(turns.release, turn.num, turn.epoch, requeue=True) is None
+        assert self.write(life.hand_over, turn.num, turn.epoch) is None
         turn.status, turn.owner, turn.lease_over = "queued", None, False
 
     @precondition(lambda self: self.turns)
     @rule(data=st.data())
     def try_again(self, data: st.DataObject) -> None:
         turn = self.pick(data, self.turns)
-        outcome = self.write(turns.reopen, turn.id)
+        outcome = self.write(life.reopen, turn.id)
         if turn.status in ("failed", "stopped") and turn.owner is None:
             assert outcome.status == "queued"
             turn.status = "queued"
@@ -301,7 +302,7 @@ class Store(RuleBasedStateMachine):
         items = [
             Interrupt(self.new_id("int"), "approval", expires_at=1 if late else None) for _ in range(count)
         ]
-        assert self.write(_suspend, turn.num, turn.epoch, user, items) is None
+        assert self.write(_suspend, turn.id, turn.epoch, user, items) is None
         turn.status, turn.owner, turn.late, turn.lease_over = "waiting", None, late, False
         for item in items:
             self.asked[item.id] = Asked(item.id, turn.id, user, late)
@@ -320,7 +321,7 @@ class Store(RuleBasedStateMachine):
     def _answer(self, chosen: list[Asked], name: str | None, wrong: bool) -> None:
         user = name or chosen[0].user
         outcome = self.write(
-            interrupts.answer,
+            life.answer,
             user,
             {asked.id: YES for asked in chosen} | ({chosen[-1].id: WRONG} if wrong else {}),
         )
@@ -432,27 +433,27 @@ def _look(connection: Connection, ids: list[str]) -> tuple[dict[str, Any], dict[
         ]
         people[user.id] = (user.conversation_count, page.total, sorted(rows))
         inboxes[user.id] = sorted(item.interrupt.id for item in interrupts.inbox(connection, user.id))
-    trees = {key: [_row(turn) for turn in turns.of(connection, key)] for key in ids}
+    trees = {key: [_row(turn) for turn in turns_of(connection, key)] for key in ids}
     return people, trees, inboxes
 
 
-def _row(turn: turns.Turn) -> tuple[Any, ...]:
+def _row(turn: Row) -> tuple[Any, ...]:
     place = (turn.id, turn.num, turn.ordinal, turn.parent_id, turn.message_count)
     return (*place, turn.status, turn.owner, turn.epoch, turn.grants, turn.stop_requested)
 
 
-def _say_and_end(connection: Connection, turn_id: str, epoch: int, status: turns.Status) -> None:
+def _say_and_end(connection: Connection, turn_id: str, epoch: int, status: life.Outcome) -> None:
     turn = turns.get(connection, turn_id)
-    turns.hold(connection, turn.num, epoch)
-    turns.keep_messages(connection, turn, [Message("assistant", "hi"), Message("assistant", " ")])
-    turns.end(connection, turn.num, epoch, status)
-    turns.release(connection, turn.num, epoch)
+    fence.hold(connection, turn.num, epoch)
+    said = Message("assistant", "hi"), Message("assistant", " ")
+    life.settle(connection, [settled(turn, status, *said)])
 
 
-def _suspend(connection: Connection, num: int, epoch: int, user: str, items: list[Interrupt]) -> None:
-    interrupts.ask(connection, num, user, {f"g-{item.id}": item for item in items})
-    turns.change(connection, num, epoch, status="waiting", waits_until=items[0].expires_at)
-    turns.release(connection, num, epoch)
+def _suspend(connection: Connection, turn_id: str, epoch: int, user: str, items: list[Interrupt]) -> None:
+    turn = turns.get(connection, turn_id)
+    fence.hold(connection, turn.num, epoch)
+    interrupts.ask(connection, turn.num, user, {f"g-{item.id}": item for item in items})
+    life.wait(connection, turn, [], 0, items[0].expires_at, True)
 
 
 def _set_lease(connection: Connection, num: int, until: int) -> None:

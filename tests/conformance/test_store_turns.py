@@ -10,9 +10,20 @@ from caesura.core import events as ev
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
-from caesura.store import conversations, events, grants, interrupts, leases, schema, turns
+from caesura.core.turns import Turn
+from caesura.store import conversations, events, fence, grants, interrupts, life, schema, turns
 from caesura.store.database import Database
-from tests.conformance.rows import LEASE, change_turn, end_turn, make_conversation, make_turn, make_user
+from tests.conformance.rows import (
+    LEASE,
+    change_turn,
+    end_turn,
+    make_conversation,
+    make_turn,
+    make_user,
+    set_columns,
+    settled,
+    turns_of,
+)
 
 HOSTILE = "a\0b 中😀\ud800 \u2028"
 
@@ -25,7 +36,7 @@ async def test_the_first_turn_is_a_root_and_the_next_continues_the_active_branch
     assert (second.parent_id, second.ordinal) == (first.id, 2)
     found = await database.read(conversations.get, conversation_id, "alice")
     assert (found.active_turn, found.turn_count) == (second.id, 2)
-    assert [turn.id for turn in await database.read(turns.of, conversation_id)] == [first.id, second.id]
+    assert [turn.id for turn in await database.read(turns_of, conversation_id)] == [first.id, second.id]
 
 
 async def test_a_turn_is_found_by_id_and_by_number(database: Database) -> None:
@@ -90,9 +101,9 @@ async def test_of_many_messages_at_once_one_becomes_the_turn(database: Database)
     conversation_id = await make_conversation(database)
     tries = (make_turn(database, conversation_id, content=str(number)) for number in range(15))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
-    made = [outcome for outcome in outcomes if isinstance(outcome, turns.Turn)]
+    made = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
     assert sum(isinstance(outcome, RunInProgress) for outcome in outcomes) == 14
-    assert await database.read(turns.of, conversation_id) == made
+    assert await database.read(turns_of, conversation_id) == made
 
 
 async def test_a_branch_that_waits_says_for_what(database: Database) -> None:
@@ -120,30 +131,29 @@ async def test_messages_are_kept_and_counted_along_the_branch(database: Database
         Message("assistant", HOSTILE.replace("\ud800", "?"), cut=True),
         Message("assistant", "", reasoning="x"),
     ]
-    await database.write(turns.keep_messages, first, [*said, Message("tool", "sub", parent="c1")])
-    first = await end_turn(database, first)
+    first = await end_turn(database, first, "done", *said, Message("tool", "sub", parent="c1"))
     assert first.messages == [*said, Message("tool", "sub", parent="c1")]
     assert first.message_count == 2
     second = await make_turn(database, conversation_id)
     assert second.message_count == 3
-    await database.write(turns.keep_messages, second, [Message("assistant", "a"), Message("tool", "b")])
-    assert (await database.read(turns.get, second.id)).message_count == 5
+    second = await end_turn(database, second, "done", Message("assistant", "a"), Message("tool", "b"))
+    assert second.message_count == 5
 
 
 async def test_a_queued_turn_is_claimed_under_a_new_epoch(database: Database) -> None:
     turn = await make_turn(database, owner=None)
-    claimed = await database.write(leases.claim, turn.num, "node-2", LEASE)
+    claimed = await database.write(life.claim, turn.num, "node-2", LEASE)
     assert claimed is not None
     assert (claimed.owner, claimed.epoch) == ("node-2", 1)
-    assert await database.write(leases.claim, turn.num, "node-3", LEASE) is None
+    assert await database.write(life.claim, turn.num, "node-3", LEASE) is None
 
 
 async def test_a_held_turn_is_not_claimed_until_its_lease_is_over(database: Database) -> None:
     turn = await make_turn(database, owner="node-1")
-    assert await database.write(leases.claim, turn.num, "node-2", LEASE) is None
-    assert await database.write(leases.claim_some, "node-2", LEASE, 10) == []
+    assert await database.write(life.claim, turn.num, "node-2", LEASE) is None
+    assert await database.write(life.claim_some, "node-2", LEASE, 10) == []
     await _expire(database, turn)
-    claimed = await database.write(leases.claim, turn.num, "node-2", LEASE)
+    claimed = await database.write(life.claim, turn.num, "node-2", LEASE)
     assert claimed is not None
     assert (claimed.owner, claimed.epoch, claimed.status) == ("node-2", 2, "running")
     assert claimed.lease_until is not None
@@ -152,22 +162,22 @@ async def test_a_held_turn_is_not_claimed_until_its_lease_is_over(database: Data
 
 async def test_an_ended_turn_whose_owner_died_is_claimed_to_be_finished(database: Database) -> None:
     turn = await make_turn(database)
-    await database.write(turns.end, turn.num, 1, "done")
-    assert await database.write(leases.claim_some, "node-2", LEASE, 10) == []
+    await database.write(life.settle, [settled(turn, released=False)])
+    assert await database.write(life.claim_some, "node-2", LEASE, 10) == []
     await _expire(database, turn)
-    [claimed] = await database.write(leases.claim_some, "node-2", LEASE, 10)
+    [claimed] = await database.write(life.claim_some, "node-2", LEASE, 10)
     assert (claimed.status, claimed.epoch) == ("done", 2)
-    await database.write(turns.release, turn.num, 2)
-    assert await database.write(leases.claim_some, "node-2", LEASE, 10) == []
+    await database.write(life.release, [life.Owned(turn.num, 2)])
+    assert await database.write(life.claim_some, "node-2", LEASE, 10) == []
 
 
 async def test_no_more_is_claimed_than_was_asked_for(database: Database) -> None:
     made = [await make_turn(database, owner=None) for _ in range(5)]
-    first = await database.write(leases.claim_some, "node-1", LEASE, 3)
-    rest = await database.write(leases.claim_some, "node-2", LEASE, 10)
+    first = await database.write(life.claim_some, "node-1", LEASE, 3)
+    rest = await database.write(life.claim_some, "node-2", LEASE, 10)
     assert (len(first), len(rest)) == (3, 2)
     assert sorted(turn.num for turn in first + rest) == [turn.num for turn in made]
-    assert await database.write(leases.claim_some, "node-3", LEASE, 10) == []
+    assert await database.write(life.claim_some, "node-3", LEASE, 10) == []
 
 
 async def test_a_waiting_turn_is_claimed_when_its_time_is_over_or_somebody_stops_it(
@@ -175,20 +185,19 @@ async def test_a_waiting_turn_is_claimed_when_its_time_is_over_or_somebody_stops
 ) -> None:
     patient, late, stopped, queued = [await make_turn(database) for _ in range(4)]
     for turn, waits_until in ((patient, None), (late, 1), (stopped, None), (queued, 1)):
-        await change_turn(database, turn, status="waiting", waits_until=waits_until)
-        await database.write(turns.release, turn.num, 1)
-    assert await database.write(turns.request_stop, stopped.num, "user")
+        await database.write(life.wait, turn, [], 0, waits_until, True)
+    assert await database.write(life.request_stop, stopped.num, "user")
     await change_turn(database, queued, status="queued")
-    found = await database.write(leases.claim_some, "node-2", LEASE, 10)
+    found = await database.write(life.claim_some, "node-2", LEASE, 10)
     assert [turn.num for turn in found] == [late.num, stopped.num, queued.num]
     assert found[1].stop_requested == "user"
 
 
 async def test_of_many_who_claim_at_once_each_turn_goes_to_one(database: Database) -> None:
     made = [await make_turn(database, owner=None) for _ in range(12)]
-    tries = (database.write(leases.claim_some, f"node-{n}", LEASE, 3) for n in range(8))
+    tries = (database.write(life.claim_some, f"node-{n}", LEASE, 3) for n in range(8))
     claimed = [turn for group in await asyncio.gather(*tries) for turn in group]
-    claimed += await database.write(leases.claim_some, "node-9", LEASE, 20)
+    claimed += await database.write(life.claim_some, "node-9", LEASE, 20)
     assert sorted(turn.num for turn in claimed) == [turn.num for turn in made]
     assert {turn.epoch for turn in claimed} == {1}
 
@@ -196,18 +205,18 @@ async def test_of_many_who_claim_at_once_each_turn_goes_to_one(database: Databas
 async def test_renewing_keeps_a_turn_and_tells_who_is_asked_to_stop(database: Database) -> None:
     mine, stopped, theirs, gone = [await make_turn(database, lease_ms=1) for _ in range(4)]
     await _expire(database, theirs)
-    await database.write(leases.claim, theirs.num, "node-2", LEASE)
-    assert await database.write(turns.request_stop, stopped.num, "disconnect")
+    await database.write(life.claim, theirs.num, "node-2", LEASE)
+    assert await database.write(life.request_stop, stopped.num, "disconnect")
     numbers = [gone.num + 1, theirs.num, stopped.num, mine.num]
-    renewed = await database.write(leases.renew, "node-1", numbers, LEASE)
+    renewed = await database.write(life.renew, "node-1", numbers, LEASE)
     assert renewed == {mine.num: None, stopped.num: "disconnect"}
-    assert await database.write(leases.claim, mine.num, "node-2", LEASE) is None
-    assert await database.write(leases.renew, "node-1", [], LEASE) == {}
+    assert await database.write(life.claim, mine.num, "node-2", LEASE) is None
+    assert await database.write(life.renew, "node-1", [], LEASE) == {}
 
 
 async def test_the_heartbeat_may_run_in_a_thread_of_its_own(database: Database) -> None:
     turn = await make_turn(database)
-    renewed = await asyncio.to_thread(database.write_now, leases.renew, "node-1", [turn.num], LEASE)
+    renewed = await asyncio.to_thread(database.write_now, life.renew, "node-1", [turn.num], LEASE)
     assert renewed == {turn.num: None}
 
 
@@ -219,64 +228,66 @@ async def test_heartbeats_and_writes_of_many_turns_never_wait_for_each_other_for
 
     def touch_all(connection: Connection, order: list[int]) -> None:
         for num in sorted(order):
-            turns.hold(connection, num, 1)
-            turns.change(connection, num, 1, running_ms=1)
+            fence.hold(connection, num, 1)
+            set_columns(connection, num, running_ms=1)
 
     for _ in range(5):
         works: list[Any] = []
         for shift in range(6):
             order = numbers[shift:] + numbers[:shift]
-            works.append(database.write(leases.renew, "node-1", reversed(order), LEASE))
+            works.append(database.write(life.renew, "node-1", reversed(order), LEASE))
             works.append(database.write(touch_all, order))
         await asyncio.gather(*works)
 
 
 async def test_only_a_live_turn_can_be_asked_to_stop(database: Database) -> None:
     turn = await make_turn(database)
-    assert await database.write(turns.request_stop, turn.num, "user")
+    assert await database.write(life.request_stop, turn.num, "user")
     assert (await database.read(turns.get, turn.id)).stop_requested == "user"
     ended = await end_turn(database, turn, "stopped")
     assert (ended.status, ended.stop_requested, ended.owner) == ("stopped", None, None)
     assert ended.ended
-    assert not await database.write(turns.request_stop, turn.num, "user")
-    assert not await database.write(turns.request_stop, turn.num + 1, "user")
+    assert not await database.write(life.request_stop, turn.num, "user")
+    assert not await database.write(life.request_stop, turn.num + 1, "user")
 
 
 async def test_an_old_owner_can_write_nothing(database: Database) -> None:
     turn = await make_turn(database)
     await _expire(database, turn)
-    await database.write(leases.claim, turn.num, "node-2", LEASE)
+    await database.write(life.claim, turn.num, "node-2", LEASE)
     before = await database.read(turns.get, turn.id)
     works: list[Any] = [
-        lambda c: turns.hold(c, turn.num, 1),
-        lambda c: turns.change(c, turn.num, 1, running_ms=7),
-        lambda c: turns.end(c, turn.num, 1, "done"),
-        lambda c: turns.release(c, turn.num, 1, requeue=True),
-        lambda c: turns.keep_messages(c, turn, [Message("assistant", "late")]),
-        lambda c: turns.hold(c, turn.num, 3),
-        lambda c: turns.hold(c, turn.num + 1, 2),
+        lambda c: fence.hold(c, turn.num, 1),
+        lambda c: life.begin_segment(c, turn, 2),
+        lambda c: life.wait(c, turn, [], 0, None, True),
+        lambda c: life.settle(c, [settled(turn)]),
+        lambda c: life.give_up(c, turn, None),
+        lambda c: life.release(c, [life.Owned(turn.num, 1)]),
+        lambda c: life.hand_over(c, turn.num, 1),
+        lambda c: fence.hold(c, turn.num, 3),
+        lambda c: fence.hold(c, turn.num + 1, 2),
     ]
     for work in works:
         with pytest.raises(Fenced):
             await database.write(work)
     assert await database.read(turns.get, turn.id) == before
-    await database.write(turns.hold, turn.num, 2)
+    await database.write(fence.hold, turn.num, 2)
 
 
 async def test_a_turn_given_back_is_claimed_at_once(database: Database) -> None:
     turn = await make_turn(database)
-    await database.write(turns.release, turn.num, 1, requeue=True)
-    [claimed] = await database.write(leases.claim_some, "node-2", LEASE, 10)
+    await database.write(life.hand_over, turn.num, 1)
+    [claimed] = await database.write(life.claim_some, "node-2", LEASE, 10)
     assert (claimed.num, claimed.epoch) == (turn.num, 2)
 
 
 @pytest.mark.parametrize("status", ["failed", "stopped"])
-async def test_a_failed_or_stopped_turn_can_be_tried_again(database: Database, status: turns.Status) -> None:
+async def test_a_failed_or_stopped_turn_can_be_tried_again(database: Database, status: life.Outcome) -> None:
     ended = await end_turn(database, await make_turn(database), status)
     assert ended.ended_at is not None
-    again = await database.write(turns.reopen, ended.id)
+    again = await database.write(life.reopen, ended.id)
     assert (again.status, again.ended_at, again.epoch) == ("queued", None, 1)
-    [claimed] = await database.write(leases.claim_some, "node-2", LEASE, 10)
+    [claimed] = await database.write(life.claim_some, "node-2", LEASE, 10)
     assert claimed.epoch == 2
 
 
@@ -284,15 +295,15 @@ async def test_no_other_turn_can_be_tried_again(database: Database) -> None:
     running = await make_turn(database)
     done = await end_turn(database, await make_turn(database))
     held = await make_turn(database)
-    await database.write(turns.end, held.num, 1, "failed")
+    await database.write(life.settle, [settled(held, "failed", released=False)])
     for turn_id in (running.id, done.id, held.id, "turn-missing"):
         with pytest.raises(Conflict, match="only a failed or stopped turn"):
-            await database.write(turns.reopen, turn_id)
+            await database.write(life.reopen, turn_id)
 
 
 async def test_of_many_who_try_a_turn_again_at_once_one_does(database: Database) -> None:
     ended = await end_turn(database, await make_turn(database), "failed")
-    tries = (database.write(turns.reopen, ended.id) for _ in range(8))
+    tries = (database.write(life.reopen, ended.id) for _ in range(8))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
     assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == 7
 
@@ -310,7 +321,7 @@ async def test_grants_are_inherited_along_the_branch_alone(database: Database) -
     assert other.grants == ()
 
 
-async def _expire(database: Database, turn: turns.Turn) -> None:
+async def _expire(database: Database, turn: Turn) -> None:
     """Its owner has not been heard of for long."""
     row = update(schema.turns).where(schema.turns.c.num == turn.num)
     await database.write(lambda connection: connection.execute(row.values(lease_until=1)).rowcount)
@@ -323,9 +334,9 @@ async def test_of_the_queue_each_person_gets_the_next_place_in_turn(database: Da
     ]
     other = await make_turn(database, owner=None)
     third = await make_turn(database, owner=None)
-    claimed = [turn.num for turn in await database.write(leases.claim_some, "node-1", LEASE, 3)]
+    claimed = [turn.num for turn in await database.write(life.claim_some, "node-1", LEASE, 3)]
     assert claimed == [many[0].num, other.num, third.num]
-    rest = [turn.num for turn in await database.write(leases.claim_some, "node-1", LEASE, 10)]
+    rest = [turn.num for turn in await database.write(life.claim_some, "node-1", LEASE, 10)]
     assert rest == [turn.num for turn in many[1:]]
 
 
@@ -337,11 +348,11 @@ async def test_a_turn_whose_row_cannot_be_read_ends_and_the_others_are_taken_up(
         connection.execute(update(schema.turns).where(schema.turns.c.num == broken.num).values(**values))
 
     await database.write(spoil)
-    claimed = await database.write(leases.claim_some, "node-1", LEASE, 10)
+    claimed = await database.write(life.claim_some, "node-1", LEASE, 10)
     assert [turn.num for turn in claimed] == [good.num]
     log = await database.read(events.read, broken.num, 0, 10)
     assert [type(item.event) for item in log] == [ev.Failed, ev.SegmentEnded]
-    assert await database.write(leases.claim_some, "node-1", LEASE, 10) == []
+    assert await database.write(life.claim_some, "node-1", LEASE, 10) == []
 
 
 async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(database: Database) -> None:
@@ -350,7 +361,7 @@ async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(dat
 
     def plans(connection: Connection) -> list[str]:
         found: list[str] = []
-        for statement in leases._LOOKS:
+        for statement in life._LOOKS:
             made = statement.compile(dialect=connection.dialect)
             values = [1 if name == "limit" else made.params[name] for name in made.positiontup or ()]
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {made}", tuple(values))
@@ -358,19 +369,19 @@ async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(dat
         return found
 
     found = await database.read(plans)
-    assert len(found) == len(leases._LOOKS)
+    assert len(found) == len(life._LOOKS)
     assert all("USING" in detail and "INDEX" in detail for detail in found), found
 
 
 async def test_an_owner_does_not_take_from_itself_what_it_is_busy_with(database: Database) -> None:
     busy, dead = await make_turn(database, lease_ms=-1), await make_turn(database, lease_ms=-1)
-    claimed = await database.write(leases.claim_some, "node-1", LEASE, 10, {busy.num})
+    claimed = await database.write(life.claim_some, "node-1", LEASE, 10, {busy.num})
     assert [turn.num for turn in claimed] == [dead.num]
 
 
 async def test_readers_who_leave_stop_no_turn_that_waits_for_a_person(database: Database) -> None:
     turn = await make_turn(database)
-    assert await database.write(turns.request_stop, turn.num, "disconnect")
+    assert await database.write(life.request_stop, turn.num, "disconnect")
     await change_turn(database, turn, status="waiting", stop_requested=None)
-    assert not await database.write(turns.request_stop, turn.num, "disconnect")
-    assert await database.write(turns.request_stop, turn.num, "user")
+    assert not await database.write(life.request_stop, turn.num, "disconnect")
+    assert await database.write(life.request_stop, turn.num, "user")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caesura.core import events as ev
 from caesura.core.interrupts import Answer
-from caesura.store import interrupts, turns
+from caesura.store import interrupts, life
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Hang, Say
 
@@ -215,7 +215,7 @@ async def test_a_sub_agent_whose_model_fails_fails_the_turn_and_it_can_be_tried_
     said = await world.say("go")
     assert said.failure.retryable
     await world.checked(said.turn)
-    await world.database.write(turns.reopen, said.turn.id)
+    await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
     assert again.finished, again.outcome

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from caesura.core import events as ev
-from caesura.store import turns
-from caesura.store.turns import Turn
+from caesura.core.turns import Turn
+from caesura.store import life
 from tests.engine.odd_models import ENDS, Swallows
 from tests.engine.world import PATIENCE, World
 from tests.openai_server import Call, Say
@@ -19,7 +19,7 @@ DEAF = Call("deaf", {"text": "x"}, "deaf-1")
 
 async def stop(world: World, turn: Turn) -> None:
     """As a person does."""
-    await world.database.write(turns.request_stop, turn.num, "user")
+    await world.database.write(life.request_stop, turn.num, "user")
     assert world.engine.supervisor.stop(turn.num, "user")
     async with asyncio.timeout(PATIENCE):
         while not (row := await world.row(turn)).ended or row.owner is not None:  # noqa: ASYNC110

@@ -11,7 +11,7 @@ from caesura.core.errors import NothingPending
 from caesura.core.interrupts import Answer
 from caesura.engine.run import Run
 from caesura.engine.runner import Runner
-from caesura.store import interrupts, leases
+from caesura.store import interrupts, life
 from tests.engine.world import NO, PATIENCE, World, roles
 from tests.openai_server import Call, Say
 
@@ -130,7 +130,7 @@ async def test_a_question_with_time_left_is_answered_after_an_engine_was_away(wo
     world.desk.script(Say("Please confirm."), Say("done"))
     said = await world.say("go")
     await world.engine.drain()
-    assert await world.database.write(interrupts.answer, world.user, {said.interrupts[0].id: NO})
+    assert await world.database.write(life.answer, world.user, {said.interrupts[0].id: NO})
     world.engine = world.new_engine()
     world.engine.start()
     assert (await world.segment(said.turn)).finished
@@ -155,7 +155,7 @@ async def test_an_expired_question_stays_expired_after_a_crash_while_it_is_close
         for job in list(world.engine.supervisor._jobs.values()):
             job.task.cancel()  # as if the process had died here
         await world.engine.supervisor.join(said.turn.num)
-    await world.database.write(leases.orphan, "somebody else")
+    await world.database.write(life.orphan, "somebody else")
     closed = await world.segment(said.turn)
     assert closed.outcome == ev.Stopped("timeout")
     (row,) = await world.database.read(interrupts.of, said.turn.num)

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from caesura.core import events as ev
 from caesura.core.interrupts import Answer
-from caesura.store import turns
+from caesura.store import life
 from caesura.store.database import Database
 from tests.engine.test_foreign import lose
 from tests.engine.world import NO, YES, Said, World, world_over
@@ -102,10 +102,10 @@ async def test_a_stop_takes_the_yes_to_a_sub_agent_back(world: World) -> None:
     world.desk.script(Say("", [SEAL]), Say("sealed it"), model="helper")
     said = await world.resume(await world.say("go"), YES)
     assert asked(said) == [("approval", "seal", "helper")]
-    assert await world.database.write(turns.request_stop, said.turn.num, "user")
+    assert await world.database.write(life.request_stop, said.turn.num, "user")
     world.engine.supervisor.nudge()
     await world.segment(said.turn)
-    await world.database.write(turns.reopen, said.turn.id)
+    await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
     assert asked(again) == [("approval", "helper", "tester")]

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from caesura.core import events as ev
 from caesura.core.interrupts import Answer
-from caesura.store import turns
+from caesura.store import life
 from caesura.store.database import Database
 from tests.engine.world import NO, World, checkpoint_count, roles, world_over
 from tests.openai_server import Broken, Call, Desk, Hang, Say
@@ -196,10 +196,10 @@ async def test_refusals_are_told_apart_by_the_graphs_own_ids(world: World) -> No
 async def test_another_attempt_knows_nothing_of_what_was_refused_in_the_one_before(world: World) -> None:
     graph(world, DELETE)
     said = await world.resume(await world.say("go"), Answer("reject", message="not today"))
-    assert await world.database.write(turns.request_stop, said.turn.num, "user")
+    assert await world.database.write(life.request_stop, said.turn.num, "user")
     world.engine.supervisor.nudge()
     await world.segment(said.turn)
-    await world.database.write(turns.reopen, said.turn.id)
+    await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
     assert [item.value for item in again.interrupts] == ["delete?"]
@@ -214,10 +214,10 @@ async def test_an_answer_from_before_a_stop_is_none_to_another_attempt_of_a_grap
     said = await world.say("go")
     first, _ = said.interrupts
     assert not await world.answer(said.turn, {first.id: Answer("value", value="old")})
-    assert await world.database.write(turns.request_stop, said.turn.num, "user")
+    assert await world.database.write(life.request_stop, said.turn.num, "user")
     world.engine.supervisor.nudge()
     await world.segment(said.turn)
-    await world.database.write(turns.reopen, said.turn.id)
+    await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
     assert [item.value for item in again.interrupts] == ["a?", "b?"]
@@ -277,7 +277,7 @@ async def test_a_graph_whose_model_breaks_off_can_be_tried_again(world: World) -
     assert said.failure.code == "internal"
     row = await world.checked(said.turn)
     assert [m.content for m in row.messages or ()] == ["half "]
-    await world.database.write(turns.reopen, said.turn.id)
+    await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
     assert again.finished

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select, update
 from caesura.core import events as ev
 from caesura.core.interrupts import Answer
 from caesura.engine.engine import Engine
-from caesura.store import schema, tool_calls, turns
+from caesura.store import life, schema, tool_calls
 from caesura.store.database import Database
 from tests.engine.world import NO, PATIENCE, YES, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
@@ -170,7 +170,7 @@ async def test_a_crashed_turn_that_was_to_be_stopped_keeps_its_words(world: Worl
     turn = await world.send("tell")
     await world.until(turn, ev.TextDelta, 2)
     await leave(world)
-    await world.database.write(turns.request_stop, turn.num, "user")
+    await world.database.write(life.request_stop, turn.num, "user")
     await world.database.write(dead)
     next_engine(world)
     said = await world.segment(turn)

@@ -9,14 +9,15 @@ from typing import Any, cast
 
 from caesura.core import events as ev
 from caesura.core.messages import Message
+from caesura.core.turns import Turn
 from caesura.engine.history import History
 from caesura.service.places import Places
 from caesura.service.presence import Presence
 from caesura.service.turns import Message as Sent
 from caesura.service.turns import Turns
-from caesura.store import conversations, turns, users
+from caesura.store import conversations, life, users
 from caesura.store.database import Database
-from caesura.store.turns import Turn
+from tests.conformance.rows import settled
 from tests.engine.slow_disk import SlowDisk
 from tests.engine.world import PATIENCE, world_over
 from tests.openai_server import Desk, Hang, Say
@@ -92,13 +93,12 @@ async def _turn(database: Database) -> Turn:
     def create(connection: Any) -> Turn:
         users.create(connection, "alice", "hash")
         conversations.create(connection, "conv", "alice", "demo")
-        return turns.create(connection, turns.New("conv", "hi", owner="node", lease_ms=60_000))
+        return life.create(connection, life.New("conv", "hi", owner="node", lease_ms=60_000))
 
     return await database.write(create)
 
 
 def _said(connection: Any, turn: Turn, text: str) -> Turn:
     """End the turn with this answer, and begin the next."""
-    turns.keep_messages(connection, turn, [Message("assistant", text)])
-    turns.end(connection, turn.num, turn.epoch, "done")
-    return turns.create(connection, turns.New("conv", "hi", owner="node", lease_ms=60_000))
+    life.settle(connection, [settled(turn, "done", Message("assistant", text))])
+    return life.create(connection, life.New("conv", "hi", owner="node", lease_ms=60_000))

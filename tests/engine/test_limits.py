@@ -11,8 +11,9 @@ import pytest
 import pytest_asyncio
 
 from caesura.core import events as ev
-from caesura.store import interrupts, turns
+from caesura.store import interrupts, life
 from caesura.store.database import Database
+from tests.conformance.rows import change_turn
 from tests.engine.world import YES, World, limits, world_over
 from tests.openai_server import Call, Desk, Hang, Say
 
@@ -54,8 +55,7 @@ async def test_the_time_of_all_segments_counts_together(hasty: World) -> None:
     hasty.desk.script(Say("May I?", [Call("seal", {"text": "b"})]), Hang(["no "]))
     first = await hasty.say("go")
     assert first.row.running_ms > 0
-    used_up = {"running_ms": 59_800}
-    await hasty.database.write(lambda c: turns.change(c, first.turn.num, first.row.epoch, **used_up))
+    await change_turn(hasty.database, first.turn, running_ms=59_800)
     said = await hasty.resume(first, YES)
     assert said.failure.code == "timeout"
     assert 60_000 <= said.row.running_ms < 70_000
@@ -65,7 +65,7 @@ async def test_a_turn_that_took_too_long_has_all_its_time_again_when_it_is_tried
     hasty.agent("tools: []")
     hasty.desk.script(Hang(["so ", "slow"]), Say("quick"))
     said = await hasty.say("go")
-    await hasty.database.write(turns.reopen, said.turn.id)
+    await hasty.database.write(life.reopen, said.turn.id)
     hasty.engine.supervisor.nudge()
     assert (await hasty.segment(said.turn)).finished
 
@@ -94,7 +94,7 @@ async def test_another_attempt_has_all_its_steps_and_no_more(world: World) -> No
     world.agent("tools: [look]\nlimits: {max_steps: 3}")
     world.desk.script(*(Say(f"step {n}", [Call("look", {"text": str(n)}, f"look-{n}")]) for n in range(9)))
     said = await world.say("go")
-    await world.database.write(turns.reopen, said.turn.id)
+    await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
     assert again.failure.code == "steps"

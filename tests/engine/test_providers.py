@@ -8,7 +8,8 @@ import time
 import pytest
 
 from caesura.core import events as ev
-from caesura.store import leases, turns
+from caesura.core.turns import Turn
+from caesura.store import life
 from tests.engine.world import YES, World
 from tests.openai_server import Broken, Call, Refusal, Say
 
@@ -118,8 +119,8 @@ async def test_half_a_stream_fails_the_turn_with_its_words_kept(world: World) ->
     assert world.desk.sent() == [("user", "tell"), ("assistant", "Once upon a "), ("user", "go on")]
 
 
-async def retried(world: World, turn: turns.Turn) -> None:
-    await world.database.write(turns.reopen, turn.id)
+async def retried(world: World, turn: Turn) -> None:
+    await world.database.write(life.reopen, turn.id)
     world.engine.supervisor.nudge()
 
 
@@ -159,7 +160,7 @@ async def test_a_stopped_turn_is_tried_again_and_asks_again(world: World) -> Non
     calls = [Call("note", {"text": "a"}, "note-1"), Call("seal", {"text": "b"}, "seal-1")]
     world.desk.script(Say("both", calls), Say("done"), Say("done"))
     said = await world.say("go")
-    await world.database.write(turns.request_stop, said.turn.num, "user")
+    await world.database.write(life.request_stop, said.turn.num, "user")
     world.engine.supervisor.nudge()
     await world.segment(said.turn)
     await retried(world, said.turn)
@@ -207,5 +208,5 @@ async def test_a_history_that_was_tried_again_elsewhere_is_read_anew(world: Worl
 
 
 def _reopen_for(connection: object, turn_id: str, owner: str) -> None:
-    turn = turns.reopen(connection, turn_id)  # type: ignore[arg-type]
-    assert leases.claim(connection, turn.num, owner, 60_000)  # type: ignore[arg-type]
+    turn = life.reopen(connection, turn_id)  # type: ignore[arg-type]
+    assert life.claim(connection, turn.num, owner, 60_000)  # type: ignore[arg-type]

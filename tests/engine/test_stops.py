@@ -8,7 +8,8 @@ import pytest
 
 from caesura.core import events as ev
 from caesura.core.errors import NothingPending
-from caesura.store import turns
+from caesura.core.turns import Turn
+from caesura.store import life
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Hang, Say
 
@@ -88,7 +89,7 @@ async def test_a_yes_from_before_a_stop_is_no_yes_to_another_attempt(world: Worl
     first, _ = said.interrupts
     assert not await world.answer(said.turn, {first.id: YES})
     await stop_waiting(world, said.turn, "user")
-    await world.database.write(turns.reopen, said.turn.id)
+    await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
     assert [item.tool_call_id for item in again.interrupts] == ["seal-1", "seal-2"]
@@ -97,8 +98,8 @@ async def test_a_yes_from_before_a_stop_is_no_yes_to_another_attempt(world: Worl
     assert world.traces() == ["seal b"]
 
 
-async def stop_waiting(world: World, turn: turns.Turn, reason: str) -> list[ev.Event]:
-    assert await world.database.write(turns.request_stop, turn.num, reason)
+async def stop_waiting(world: World, turn: Turn, reason: str) -> list[ev.Event]:
+    assert await world.database.write(life.request_stop, turn.num, reason)
     world.engine.supervisor.nudge()
     closed = await world.segment(turn)
     assert closed.of(ev.RunStarted)[0].cause == "close"
@@ -129,7 +130,7 @@ async def test_a_stop_that_is_only_a_wish_in_the_row_is_found_by_the_owner(world
     turn = await world.send("tell")
     await world.until(turn, ev.TextDelta)
     world.engine.supervisor.lease_ms = 150
-    assert await world.database.write(turns.request_stop, turn.num, "disconnect")
+    assert await world.database.write(life.request_stop, turn.num, "disconnect")
     assert (await world.segment(turn)).outcome == ev.Stopped("disconnect")
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError
 
 from caesura.core import events as ev
-from caesura.store import turns
+from caesura.store import life
 from tests.engine.world import World
 from tests.openai_server import Call, Say
 
@@ -36,7 +36,7 @@ async def test_a_tool_name_that_no_column_holds_is_told_to_the_model(world: Worl
     [
         ("caesura.store.tool_calls.begin", "internal"),
         ("caesura.store.tool_calls.finish", "unwritable"),
-        ("caesura.store.turns.end_all", "unwritable"),
+        ("caesura.store.life.settle", "unwritable"),
     ],
 )
 async def test_rows_that_cannot_be_written_fail_their_turn_at_once_and_no_other(
@@ -53,8 +53,8 @@ async def test_rows_that_cannot_be_written_fail_their_turn_at_once_and_no_other(
     await world.begin()
     genuine = resolve_name(step)
 
-    def write(connection: Connection, about: int | Sequence[turns.Ended], *values: Any) -> None:
-        numbers = {about} if isinstance(about, int) else {row.num for row in about}
+    def write(connection: Connection, about: int | Sequence[life.Settled], *values: Any) -> None:
+        numbers = {about} if isinstance(about, int) else {item.turn.num for item in about}
         if numbers != {other.num}:
             _overflow(connection)
         genuine(connection, about, *values)

@@ -18,12 +18,12 @@ from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.fold import Transcript, fold
 from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
 from caesura.log import Log
-from caesura.store import conversations, interrupts, schema, turns, users
+from caesura.store import conversations, life, schema, turns, users
 from caesura.store.database import Database
-from caesura.store.turns import Turn
 from tests.engine import tools
 from tests.engine.grammar import check
 from tests.openai_server import Desk
@@ -99,10 +99,10 @@ class World:
         if not self.conversation:
             await self.begin()
         supervisor = (engine or self.engine).supervisor
-        new = turns.New(
+        new = life.New(
             self.conversation, text, parent=parent, owner=supervisor.owner, lease_ms=supervisor.lease_ms
         )
-        turn = await self.database.write(turns.create, new)
+        turn = await self.database.write(life.create, new)
         supervisor.run(turn)
         return turn
 
@@ -114,7 +114,7 @@ class World:
     async def answer(self, turn: Turn, answers: Mapping[str, Answer]) -> bool:
         """Answer these; the turn is queued when nothing is left open."""
         asking = await self.row(turn)
-        ready = await self.database.write(interrupts.answer, self.user, answers)
+        ready = await self.database.write(life.answer, self.user, answers)
         self.engine.supervisor.hurry(asking)
         self.engine.supervisor.nudge()
         return ready

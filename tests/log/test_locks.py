@@ -11,11 +11,12 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import Fenced, Unavailable
 from caesura.core.events import Finished
+from caesura.core.turns import Turn
 from caesura.log import Log, Stream
-from caesura.store import shares, turns
+from caesura.store import life, shares, turns
 from caesura.store.database import Database
 from caesura.store.open import open_database
-from tests.conformance.rows import make_turn
+from tests.conformance.rows import make_turn, settled
 from tests.log.reading import check, places, stored, word, write
 
 LONG = 60.0
@@ -69,9 +70,9 @@ async def test_a_locked_conversation_holds_up_its_own_ending_only(
     streams = [await log.open(turn.num, 1) for turn in made]
     ran: list[int] = []
 
-    async def end(stream: Stream, turn: turns.Turn) -> None:
+    async def end(stream: Stream, turn: Turn) -> None:
         def also(connection: Connection) -> None:
-            turns.end(connection, turn.num, 1, "done")
+            life.settle(connection, [settled(turn, released=False)])
             shares.charge(connection, turn.num)
             ran.append(turn.num)
 

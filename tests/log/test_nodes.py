@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import Fenced, Unavailable
 from caesura.log import Log, Stream
-from caesura.store import leases
+from caesura.store import life
 from caesura.store.database import Database, P, T, Work
 from caesura.store.open import open_database
 from tests.conformance.rows import make_turn
@@ -82,7 +82,7 @@ async def test_a_reader_goes_on_when_another_node_takes_the_turn(nodes: tuple[Da
     stream = await here.open(turn.num, 1)
     reader = asyncio.create_task(check(here, turn.num, 20))
     await write(stream, 10)
-    await nodes[1].write(leases.claim, turn.num, "node-2", 60_000)
+    await nodes[1].write(life.claim, turn.num, "node-2", 60_000)
     await write(await there.open(turn.num, 2), 20)
     assert await reader == 20
 
@@ -138,11 +138,11 @@ async def test_a_wake_up_brings_what_another_node_wrote_without_a_poll(
     readers = [asyncio.create_task(check(here, turn.num, last)) for last in (20, 30)]
     stream = await here.open(turn.num, 1)
     await write(stream, 10)
-    await nodes[1].write(leases.claim, turn.num, "node-2", -1)
+    await nodes[1].write(life.claim, turn.num, "node-2", -1)
     await write(await there.open(turn.num, 2), 20)
     assert await readers[0] == 20
     assert posts[1].told > 0
-    await nodes[0].write(leases.claim, turn.num, "node-1", 60_000)
+    await nodes[0].write(life.claim, turn.num, "node-1", 60_000)
     await write(await here.open(turn.num, 3), 30)
     assert await readers[1] == 30
 
@@ -154,7 +154,7 @@ async def test_an_append_under_way_and_a_claim_take_turns(nodes: tuple[Database,
         turn = await make_turn(nodes[0], lease_ms=-1)
         writing = asyncio.create_task(_write_until_fenced(await here.open(turn.num, 1)))
         await asyncio.sleep(random.random() / 100)
-        claimed = await nodes[1].write(leases.claim, turn.num, "node-2", 60_000)
+        claimed = await nodes[1].write(life.claim, turn.num, "node-2", 60_000)
         assert claimed is not None
         fresh = await there.open(turn.num, claimed.epoch)
         assert await writing <= fresh.last
@@ -179,7 +179,7 @@ async def _wander(nodes: tuple[Database, Database], logs: list[Log], turn: int, 
         stream = await logs[epoch % 2].open(turn, epoch)
         writing = asyncio.create_task(write(stream, last))
         await followed(logs[epoch % 2], turn, written, written + 1)
-        claimed = await nodes[(epoch + 1) % 2].write(leases.claim, turn, f"node-{epoch}", -1)
+        claimed = await nodes[(epoch + 1) % 2].write(life.claim, turn, f"node-{epoch}", -1)
         assert claimed is not None
         epoch = claimed.epoch
         try:

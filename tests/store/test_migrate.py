@@ -19,9 +19,10 @@ from sqlalchemy import Connection, create_engine, inspect, text
 from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.errors import StartupError
-from caesura.store import events, migrate, schema, turns, users
+from caesura.store import events, migrate, schema, users
 from caesura.store.open import open_database
 from tests.accounts import accounts
+from tests.conformance.rows import turns_of
 from tests.servers import Postgres
 
 ROOT = Path(__file__).parents[2]
@@ -93,7 +94,7 @@ async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(url: str)
     kept, counted = await database.read(accounts)
     assert kept == counted
     assert kept["conv-1"] > len("hello")
-    [turn] = await database.read(turns.of, "conv-1")
+    [turn] = await database.read(turns_of, "conv-1")
     assert (turn.content, turn.grants) == ("hello", ("execute",))
     assert [item.event for item in await database.read(events.read, turn.num, 0, 10)] == [
         ev.TextDelta(1, "hi")

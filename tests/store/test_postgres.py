@@ -34,7 +34,7 @@ async def main(url, name):
     print("ready", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     answers = [Answer("reject", message=f"{name}-{number}") for number in range(10)]
-    tries = (database.write(interrupts.answer, "alice", {"int-1": answer}) for answer in answers)
+    tries = (database.write(life.answer, "alice", {"int-1": answer}) for answer in answers)
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
     won = [answer.message for answer, outcome in zip(answers, outcomes) if outcome is True]
     lost = [outcome.decision["message"] for outcome in outcomes if isinstance(outcome, AlreadyAnswered)]

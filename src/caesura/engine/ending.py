@@ -15,6 +15,7 @@ from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced
 from caesura.core.fold import Transcript
 from caesura.core.messages import Message
+from caesura.core.turns import Turn
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
 from caesura.engine.run import Run
@@ -22,18 +23,16 @@ from caesura.engine.titles import Spawn, Title
 from caesura.log import Log
 from caesura.log.also import Alike
 from caesura.log.stream import Also
-from caesura.store import checkpoints, interrupts, shares, turns
-from caesura.store.turns import Turn
+from caesura.store import checkpoints, interrupts, life, shares
 
 logger = logging.getLogger(__name__)
 
 Outcome = ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped
 
-_STATUS: dict[type[Outcome], turns.Status] = {
+_STATUS: dict[type[Outcome], life.Outcome] = {
     ev.Finished: "done",
     ev.Failed: "failed",
     ev.Stopped: "stopped",
-    ev.Interrupted: "waiting",
 }
 
 
@@ -81,12 +80,10 @@ class Ending:
         """End a turn without its run, with the messages that its log has. They are left out where the log
         cannot be read."""
         stream = await self._log.open(turn.num, turn.epoch)
-        told = turns.told(turn, messages) if messages is not None else {}
-        rows = turns.ended("failed") | turns.RELEASED | told
 
         def ended(connection: Connection) -> None:
             interrupts.close(connection, turn.num, "cancelled")
-            turns.change(connection, turn.num, turn.epoch, **rows)
+            life.give_up(connection, turn, messages)
             shares.charge(connection, turn.num)
 
         await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
@@ -135,9 +132,7 @@ def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool) -
     until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
 
     def asked(connection: Connection) -> None:
-        values = turns.told(turn, messages) | {"status": "waiting", "waits_until": until}
-        values |= {"running_ms": run.running_ms} | (turns.RELEASED if released else {})
-        turns.change(connection, turn.num, turn.epoch, **values)
+        life.wait(connection, turn, messages, run.running_ms, until, released)
         interrupts.ask(connection, turn.num, turn.user_id, run.questions)
         shares.charge(connection, turn.num)
 
@@ -149,13 +144,13 @@ class _Over(Alike):
     """The rows of a turn that has ended."""
 
     run: Run
-    status: turns.Status
+    status: life.Outcome
     messages: list[Message]
     released: bool
 
     @classmethod
     def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
-        turns.end_all(connection, [item._row() for item in items])
+        life.settle(connection, [item._settled() for item in items])
         for item in items:
             # No checkpoint is needed any more: not those of an operator's graph, nor what an older version
             # has left.
@@ -163,12 +158,9 @@ class _Over(Alike):
                 checkpoints.remove(connection, item.run.turn.num)
         shares.charge(connection, *(item.run.turn.num for item in items))
 
-    def _row(self) -> turns.Ended:
-        turn = self.run.turn
-        told = turns.told(turn, self.messages)
-        return turns.Ended(
-            turn.num, turn.epoch, self.status, **told, running_ms=self.run.running_ms, released=self.released
-        )
+    def _settled(self) -> life.Settled:
+        run = self.run
+        return life.Settled(run.turn, self.status, self.messages, run.running_ms, self.released)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +171,7 @@ class _Released(Alike):
 
     @classmethod
     def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
-        turns.release_all(connection, [(item.turn.num, item.turn.epoch) for item in items])
+        life.release(connection, [life.Owned(item.turn.num, item.turn.epoch) for item in items])
         shares.charge(connection, *(item.turn.num for item in items))
 
 

@@ -9,10 +9,10 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from sqlalchemy import Connection
 
 from caesura.core.messages import Message
+from caesura.core.turns import Turn
 from caesura.engine import translate
 from caesura.store import turns
 from caesura.store.database import Database
-from caesura.store.turns import Turn
 
 BYTES = 256 * 1024 * 1024
 #: No person has more than this part of the memory: nobody pushes out everybody else.

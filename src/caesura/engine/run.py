@@ -19,6 +19,7 @@ from caesura.core.fold import Transcript
 from caesura.core.interrupts import Interrupt
 from caesura.core.language import Language
 from caesura.core.messages import Message
+from caesura.core.turns import Turn
 from caesura.engine import cancellation
 from caesura.engine.compiled import Compiled
 from caesura.engine.failures import LogLimit
@@ -26,7 +27,6 @@ from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
 from caesura.store.interrupts import Asked
 from caesura.store.tool_calls import ToolCall
-from caesura.store.turns import Turn
 
 
 @dataclass(slots=True)

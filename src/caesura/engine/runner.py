@@ -17,6 +17,7 @@ from caesura.agents.aside import LARGE, Aside
 from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
+from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past, texts
 from caesura.engine.build import Builder
 from caesura.engine.compiled import Compiled
@@ -29,10 +30,9 @@ from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.titles import Spawn, Titles
 from caesura.engine.watching import watched
 from caesura.log import Log, Stream
+from caesura.store import fence, life
 from caesura.store import interrupts as asked
-from caesura.store import turns
 from caesura.store.database import Database
-from caesura.store.turns import Turn
 
 logger = logging.getLogger(__name__)
 
@@ -168,16 +168,14 @@ class Runner:
         again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = _closings(run) if cause == "resume" else []
-        place = {"segment": number, "status": "running"}
-        if cause != "adopt":
-            place["segment_seq"] = run.stream.last + len(late)
-        if cause == "close" and turn.stop_requested is None:
-            place["stop_requested"] = "timeout"  # a crash before the outcome must not bring the question back
+        start = run.stream.last + len(late) if cause != "adopt" else None
+        # A crash before the outcome must not bring a question back that is to be closed.
+        stop = "timeout" if cause == "close" and turn.stop_requested is None else None
         events: list[ev.Event] = [*late, started, *voids, *closed]
         if cause == "start" and turn.status == "running":
             run.say(started, soon=False)  # the row was made that way
         else:
-            run.note(*events, also=lambda c: turns.change(c, turn.num, turn.epoch, **place), soon=False)
+            run.note(*events, also=lambda c: life.begin_segment(c, turn, number, start, stop), soon=False)
 
     # --- running
 
@@ -361,6 +359,6 @@ def _told(run: Run, item: asked.Asked) -> str | None:
 
 
 def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[asked.Asked]:
-    turns.hold(connection, turn.num, turn.epoch)
+    fence.hold(connection, turn.num, turn.epoch)
     asked.close(connection, turn.num, how)
     return asked.of(connection, turn.num)

@@ -19,7 +19,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.types import ERROR, RESUME
 from sqlalchemy import Connection
 
-from caesura.store import checkpoints, turns
+from caesura.store import checkpoints, fence
 from caesura.store.database import Database
 
 
@@ -138,17 +138,17 @@ def _config(config: RunnableConfig, ns: str, checkpoint_id: str) -> RunnableConf
 
 
 def _put(connection: Connection, turn: int, epoch: int, ns: str, row: checkpoints.Checkpoint) -> None:
-    turns.hold(connection, turn, epoch)
+    fence.hold(connection, turn, epoch)
     checkpoints.put(connection, turn, ns, row)
 
 
 def _remove(connection: Connection, turn: int, epoch: int) -> None:
-    turns.hold(connection, turn, epoch)
+    fence.hold(connection, turn, epoch)
     checkpoints.remove(connection, turn)
 
 
 def _put_writes(
     connection: Connection, turn: int, epoch: int, ns: str, at: str, rows: Sequence[checkpoints.Write]
 ) -> None:
-    turns.hold(connection, turn, epoch)
+    fence.hold(connection, turn, epoch)
     checkpoints.put_writes(connection, turn, ns, at, rows)

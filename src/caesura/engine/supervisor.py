@@ -13,12 +13,12 @@ from caesura.agents.aside import Aside
 from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
+from caesura.core.turns import Turn
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, stop_reason
 from caesura.engine.runner import Runner
-from caesura.store import leases, turns
+from caesura.store import life
 from caesura.store.database import Database
-from caesura.store.turns import Turn
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +181,7 @@ class Supervisor:
             return
         logger.warning("turn %s does not heed its stop and is ended without it", turn.id)
         try:
-            claimed = await self._database.write(leases.seize, turn.num, turn.epoch, self.lease_ms)
+            claimed = await self._database.write(life.seize, turn.num, turn.epoch, self.lease_ms)
         except CaesuraError as error:
             logger.warning("turn %s could not be taken from its run: %s", turn.id, error)
             return
@@ -221,7 +221,7 @@ class Supervisor:
 
     async def _hand_over(self, turn: Turn) -> None:
         try:
-            await self._database.write(turns.release, turn.num, turn.epoch, requeue=True)
+            await self._database.write(life.hand_over, turn.num, turn.epoch)
         except CaesuraError as error:
             logger.warning("turn %s could not be handed over: %s", turn.id, error)
 
@@ -233,11 +233,11 @@ class Supervisor:
             try:
                 if alone:
                     # Nobody else can have this database open: whoever owned a turn is gone.
-                    await self._database.write_lightly(leases.orphan, self.owner)
+                    await self._database.write_lightly(life.orphan, self.owner)
                     alone = False
                 if most:
                     found = await self._database.write_lightly(
-                        leases.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
+                        life.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
                     )
                 if found:
                     # An epoch that power loss takes back would be given again, and name other words.
@@ -268,7 +268,7 @@ class Supervisor:
             if not jobs:
                 continue
             try:
-                kept = self._database.write_now(leases.renew, self.owner, list(jobs), self.lease_ms)
+                kept = self._database.write_now(life.renew, self.owner, list(jobs), self.lease_ms)
             except CaesuraError as error:
                 logger.warning("leases could not be renewed: %s", error)
                 continue

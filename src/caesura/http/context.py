@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
+from caesura.core.turns import OnDisconnect
 from caesura.service.service import Service
-from caesura.store.turns import OnDisconnect
 
 if TYPE_CHECKING:
     from caesura.http.auth import Gate

@@ -13,7 +13,7 @@ from caesura.core.errors import Fenced
 from caesura.log.also import Alike
 from caesura.log.stream import Batch, Stream
 from caesura.store import events as rows
-from caesura.store import turns
+from caesura.store import fence
 from caesura.store.database import is_locked
 from caesura.store.prepared import savepoint
 
@@ -29,7 +29,7 @@ def append(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
     # The rows before the look at what has landed: the first try may still be under way in a connection that
     # was cut.
     wanted = {(batch.stream.turn, batch.stream.epoch) for batch in batches}
-    stopped = _stopped(batches, turns.hold_some(connection, wanted))
+    stopped = _stopped(batches, fence.hold_some(connection, wanted))
     outcomes = {batch: stopped.get(batch.stream, batch.result) for batch in batches}
     todo = [
         batch
@@ -46,7 +46,7 @@ def append_words(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
     return [stopped.get(batch.stream, batch.result) for batch in batches]
 
 
-def _stopped(batches: Iterable[Batch], refused: turns.Refused) -> dict[Stream, Any]:
+def _stopped(batches: Iterable[Batch], refused: fence.Refused) -> dict[Stream, Any]:
     found: dict[Stream, Any] = {}
     for stream in {batch.stream for batch in batches} if refused.fenced or refused.locked else ():
         if (stream.turn, stream.epoch) in refused.fenced:
@@ -149,9 +149,9 @@ def _of_storage(error: Exception) -> bool:
     return isinstance(error, DBAPIError) and not isinstance(error, _ITS_OWN_FAULT) and not is_locked(error)
 
 
-def _insert(connection: Connection, batches: Iterable[Batch]) -> turns.Refused:
+def _insert(connection: Connection, batches: Iterable[Batch]) -> fence.Refused:
     made = [row for batch in batches if batch.envelopes for row in batch.rows()]
-    return rows.insert_fenced(connection, made) if made else turns.NONE_REFUSED
+    return rows.insert_fenced(connection, made) if made else fence.NONE_REFUSED
 
 
 def _landed(connection: Connection, batch: Batch) -> bool:

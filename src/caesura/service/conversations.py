@@ -12,6 +12,7 @@ from caesura.core import ids, tree
 from caesura.core.errors import BadInput, CaesuraError, NotFound, TooManyConversations
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line
+from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
@@ -25,7 +26,7 @@ from caesura.store import turns
 from caesura.store.conversations import Conversation, Order, Page
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
-from caesura.store.turns import Turn, Underway
+from caesura.store.turns import Underway
 
 #: Told of each request that is over a person's share.
 Refused = Callable[[CaesuraError], None]

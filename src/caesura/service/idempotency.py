@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import BadInput, Conflict
+from caesura.core.turns import Turn
 from caesura.store import keys, turns
 from caesura.store.database import Database
-from caesura.store.turns import Turn
 
 _LONGEST = 200
 

@@ -19,10 +19,11 @@ from caesura.core.errors import NoConversation, NotFound
 from caesura.core.events import ToolStarted
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Message
+from caesura.core.turns import ENDED, Turn
 from caesura.store import conversations as rows
 from caesura.store import events, interrupts, turns
 from caesura.store.conversations import Conversation
-from caesura.store.turns import Node, Said, Turn
+from caesura.store.turns import Node, Said
 
 #: A page has so many turns, of so many bytes, at the most; but one turn at least.
 _TURNS = 1_000
@@ -174,8 +175,7 @@ def told(connection: Connection, numbers: list[int]) -> list[Told]:
     if len(said) < len(numbers):
         raise NoConversation  # deleted since the page before was read
     return [
-        Told(turn, None if turn.status in turns.ENDED else events.stored(connection, turn.num))
-        for turn in said
+        Told(turn, None if turn.status in ENDED else events.stored(connection, turn.num)) for turn in said
     ]
 
 

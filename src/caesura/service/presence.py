@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from caesura.store.turns import Turn
+from caesura.core.turns import Turn
 
 #: A person, and the id of a conversation or a turn.
 _Key = tuple[str, str]

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 from caesura.core import cursors
 from caesura.core import events as ev
 from caesura.core.events import Envelope
+from caesura.core.turns import Turn
 from caesura.log import Log
 from caesura.service.presence import Presence
 from caesura.service.readings import Readings
 from caesura.store import conversations, events, turns
 from caesura.store.database import Database
-from caesura.store.turns import Turn
 
 #: An outcome, the title, and the end of the segment.
 _LATE = 3

@@ -21,6 +21,7 @@ from caesura.core.errors import (
 )
 from caesura.core.events import StopReason
 from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.turns import OnDisconnect, Turn
 from caesura.engine import past
 from caesura.engine.engine import Engine
 from caesura.engine.past import Past
@@ -29,10 +30,9 @@ from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
 from caesura.service.places import Places
 from caesura.service.presence import Presence
-from caesura.store import conversations, events, interrupts, leases, shares, turns
+from caesura.store import conversations, events, fence, interrupts, life, shares, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
-from caesura.store.turns import OnDisconnect, Turn
 
 MESSAGE_LIMIT = 256 * 1024
 #: So many events are read along with an answer. More would keep other writers waiting.
@@ -82,7 +82,7 @@ class Turns:
         if message.agent is not None:
             self._engine.catalog.get(message.agent)
         supervisor = self._engine.supervisor
-        new = turns.New(
+        new = life.New(
             conversation_id,
             message.content,
             message.agent,
@@ -95,7 +95,7 @@ class Turns:
         )
 
         def create(connection: Connection) -> Turn:
-            return turns.create(connection, new)
+            return life.create(connection, new)
 
         # Under a key it may be a repeated request, whose turn runs already.
         places = (conversation_id,) if key is not None else ()
@@ -144,12 +144,12 @@ class Turns:
                 raise BadInput("answers must belong to one turn")
             for item in asked:
                 self._check_edit(item.interrupt, answers[item.interrupt.id])
-            ready = interrupts.answer(connection, user_id, answers, blind=blind)
+            ready = life.answer(connection, user_id, answers, blind=blind)
             nonlocal after, known
             num = asked[0].turn
             after = events.last(connection, num)
             free = ready and supervisor.room
-            claimed = leases.claim(connection, num, supervisor.owner, supervisor.lease_ms) if free else None
+            claimed = life.claim(connection, num, supervisor.owner, supervisor.lease_ms) if free else None
             if claimed is not None and after <= _SHORT:
                 known = past.read(connection, num)
             return claimed or _not_ours(turns.get(connection, asked[0].turn_id))
@@ -175,15 +175,15 @@ class Turns:
             shares.hold(connection, user_id)
             turn = turns.owned(connection, turn_id, user_id)
             # The turn before its conversation, as a run does that gives it a title.
-            turns.lock(connection, [turn.num])
+            fence.lock(connection, [turn.num])
             conversations.lock(connection, turn.conversation_id)
             if turns.followed(connection, turn):
                 raise Conflict("other turns follow this one: regenerate it instead")
             shares.check(connection, user_id, self._share)
-            turns.reopen(connection, turn_id)
+            life.reopen(connection, turn_id)
             conversations.activate(connection, turn.conversation_id, turn_id)
             lease = supervisor.lease_ms
-            claimed = leases.claim(connection, turn.num, supervisor.owner, lease) if supervisor.room else None
+            claimed = life.claim(connection, turn.num, supervisor.owner, lease) if supervisor.room else None
             return claimed or _not_ours(turns.get(connection, turn_id))
 
         def forget(turn: Turn) -> None:
@@ -257,9 +257,9 @@ class Turns:
             # Somebody may have come while this waited for the storage.
             if reason == "disconnect" and self._presence.anybody(turn):
                 return False, None
-            asked = turns.request_stop(connection, turn.num, reason)
+            asked = life.request_stop(connection, turn.num, reason)
             # What nobody runs (it waits, or its owner is gone) is ended from here.
-            return asked, leases.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            return asked, life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
 
         asked, claimed = await self._database.write(request)
         if claimed is not None:

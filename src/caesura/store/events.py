@@ -13,9 +13,9 @@ from sqlalchemy import BigInteger, Connection, Select, bindparam, delete, func, 
 from caesura.core import codec
 from caesura.core.events import Envelope, RunStarted
 from caesura.store import shares
+from caesura.store.fence import NONE_REFUSED, Refused, hold, refused
 from caesura.store.prepared import Prepared, run, savepoint
 from caesura.store.schema import events, turns
-from caesura.store.turns import NONE_REFUSED, Refused, hold, refused
 
 #: A packed row has so many events, of so many bytes before they are compressed, about.
 _PACK, _PACK_BYTES = 512, 256 * 1024

@@ -124,11 +124,11 @@ def just_answered(connection: Connection, turn: int) -> bool:
     return _JUST_ANSWERED.row(connection, turn=turn, window=DOUBLE_CLICK) is not None
 
 
-def answer(
+def decide(
     connection: Connection, user_id: str, answers: Mapping[str, core.Answer], *, blind: bool = False
-) -> bool:
+) -> dict[int, int]:
     """Answer all of these or none. Each is checked in full first; then one conditional update per row
-    decides the winner. True when nothing of the turn is left pending: the turn is then queued.
+    decides the winner. For each turn, how many of its interrupts are left pending.
 
     `blind` is for a decision that does not say which question the person was shown. Directly after another
     decision in the turn it is refused, with what waits now."""
@@ -146,7 +146,7 @@ def answer(
             raise _lost(get(connection, item.interrupt.id, user_id))
         if checked[item.interrupt.id].grants and item.interrupt.name:
             grants.add(connection, item.turn, item.interrupt.name)
-    return all([_wake(connection, turn) for turn in {item.turn for item in asked}])
+    return {turn: len(pending(connection, turn)) for turn in {item.turn for item in asked}}
 
 
 def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
@@ -174,13 +174,6 @@ def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
     if winner.answer is not None:
         return AlreadyAnswered(core.answer_dict(winner.answer))
     return NothingPending("the interrupt has expired" if winner.status in ("pending", "expired") else None)
-
-
-def _wake(connection: Connection, turn: int) -> bool:
-    if pending(connection, turn):
-        return False
-    _WAKE.count(connection, at_num=turn)
-    return True
 
 
 def _found(connection: Connection, statement: Prepared, **values: Any) -> list[Asked]:
@@ -228,8 +221,3 @@ _HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with
 _UPDATE = update(interrupts).where(interrupts.c.id == bindparam("at_id")).values(closed_at=now_ms())
 _CLOSE = Prepared(_UPDATE.where(waits(interrupts)))
 _CLOSE_LATE = Prepared(_UPDATE.where(interrupts.c.status == "pending"))
-_WAKE = Prepared(
-    update(turns)
-    .where(turns.c.num == bindparam("at_num"), turns.c.status == "waiting")
-    .values(status="queued", waits_until=None)
-)

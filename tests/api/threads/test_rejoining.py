@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from caesura.core.interrupts import Answer
-from caesura.store import interrupts
+from caesura.store import life
 from tests.api.reading import Event
 from tests.api.server import Served
 from tests.api.threads.thread import Thread, checked, kinds, names, one, read, said
@@ -158,7 +158,7 @@ def test_who_joins_right_after_an_answer_gets_what_comes_of_it_and_no_old_questi
     thread = Thread.new(alice)
     asked = one(thread.chat("write a.txt"), "interrupt")["interrupt_id"]
     # The answer is taken, and nobody has begun to work on it.
-    server.call(server.database.write(interrupts.answer, "alice", {asked: Answer("approve")}))
+    server.call(server.database.write(life.answer, "alice", {asked: Answer("approve")}))
     joined = thread.join()
     assert kinds(joined) == ["tool/start", "tool/end", "end"]
     assert joined == thread.join()

@@ -20,6 +20,8 @@ from caesura.core import interrupts as core
 from caesura.core import messages as msg
 from caesura.core.errors import AlreadyAnswered, InterruptPending
 from caesura.core.events import ToolStarted
+from caesura.core.turns import OnDisconnect, Status
+from caesura.core.turns import Turn as TurnRow
 from caesura.dialects.native import encode
 from caesura.http.errors import Invalid, Problem
 from caesura.service.pages import BranchPage, Seen, TreePage
@@ -27,8 +29,6 @@ from caesura.store.conversations import Conversation as ConversationRow
 from caesura.store.grants import Grant as GrantRow
 from caesura.store.interrupts import Asked as AskedRow
 from caesura.store.interrupts import Status as AskedStatus
-from caesura.store.turns import OnDisconnect, Status
-from caesura.store.turns import Turn as TurnRow
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100)]

@@ -24,6 +24,7 @@ from caesura.core.errors import (
 from caesura.core.events import SegmentEnded
 from caesura.core.interrupts import answer_dict
 from caesura.core.messages import Line
+from caesura.core.turns import Turn
 from caesura.dialects.threads import cursor, encode, wire
 from caesura.dialects.threads.decide import Action, decisions, named
 from caesura.dialects.threads.encode import State
@@ -32,7 +33,6 @@ from caesura.http.auth import RunningStreamUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.errors import Form, Problem, documented
 from caesura.service.turns import Message
-from caesura.store.turns import Turn
 
 PREFIXES = ("/api/sessions", "/api/chat", "/api/resume", "/api/status", "/api/history")
 ACTION = "Action must be 'continue', 'cancel' or 'answer'"

@@ -1,0 +1,53 @@
+"""Turns: a user message and all that answers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from caesura.core.messages import Message
+
+Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
+OnDisconnect = Literal["continue", "stop"]
+ENDED: tuple[Status, ...] = ("done", "failed", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    num: int
+    id: str
+    conversation_id: str
+    user_id: str
+    ordinal: int
+    parent_id: str | None
+    agent: str
+    status: Status
+    #: The process that works on it, until when nobody else may, and how often it was claimed.
+    owner: str | None
+    lease_until: int | None
+    epoch: int
+    #: The newest segment, and the event before its first.
+    segment: int
+    segment_seq: int
+    stop_requested: str | None
+    on_disconnect: OnDisconnect
+    running_ms: int
+    waits_until: int | None
+    message_count: int
+    content: str
+    messages: list[Message] | None
+    grants: tuple[str, ...]
+    created_at: int
+    ended_at: int | None
+    #: The bytes of it that are on its owner's account.
+    size: int
+    #: Whether its conversation had a title when this turn was made; None where nobody looked.
+    titled: bool | None = field(default=None, compare=False)
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+    def bare(self) -> Turn:
+        """The same without what was said: a reader may wait for hours, and needs none of it."""
+        return replace(self, content="", messages=None)

@@ -1,0 +1,403 @@
+"""The life of a turn: every change of its status and of who owns it. `docs/protocol.md` draws it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import (
+    ClauseElement,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from caesura.core import codec, ids, plain
+from caesura.core import events as ev
+from caesura.core import messages as msg
+from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
+from caesura.core.interrupts import Answer
+from caesura.core.turns import ENDED, OnDisconnect, Status, Turn
+from caesura.store import conversations, events, interrupts, shares
+from caesura.store.prepared import Prepared
+from caesura.store.schema import QUEUED, live, now_ms, running, turns
+from caesura.store.shares import Share
+from caesura.store.turns import get, made
+
+logger = logging.getLogger(__name__)
+
+Outcome = Literal["done", "failed", "stopped"]
+
+
+class Owned(NamedTuple):
+    """A turn and the epoch under which the caller owns it."""
+
+    num: int
+    epoch: int
+
+
+# --- it is made, and somebody takes it
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """What a turn is made of. `parent` is the id of a turn, None for a new root, or `...` for the end of
+    the active branch."""
+
+    conversation_id: str
+    content: str
+    agent: str | None = None
+    parent: str | Any | None = ...
+    owner: str | None = None
+    lease_ms: int = 0
+    on_disconnect: OnDisconnect = "continue"
+    #: Whose conversation it must be, when a person asks for it, and how much that person may have.
+    user_id: str | None = None
+    share: Share = shares.UNBOUNDED
+
+
+def create(connection: Connection, new: New) -> Turn:
+    """A turn at the end of its branch, run by `owner` or queued. A branch has one live turn at most."""
+    if new.user_id is not None:
+        shares.hold(connection, new.user_id)
+    conversation = conversations.lock(connection, new.conversation_id, new.user_id)
+    parent_id = conversation.active_turn if new.parent is ... else new.parent
+    parent = _parent(connection, new.conversation_id, parent_id)
+    shares.check(connection, conversation.user_id, new.share)
+    turn_id = ids.turn()
+    held = new.owner is not None
+    values = {
+        "id": turn_id,
+        "conversation_id": new.conversation_id,
+        "user_id": conversation.user_id,
+        "ordinal": conversation.turn_count + 1,
+        "parent_id": parent_id,
+        "agent": new.agent or conversation.agent,
+        "status": "running" if held else "queued",
+        "epoch": 1 if held else 0,
+        "segment": 1 if held else 0,
+        "on_disconnect": new.on_disconnect,
+        "message_count": (parent.message_count if parent else 0) + 1,
+        "content": plain.text(new.content).encode(),
+        "grants": parent.grants if parent else None,
+    }
+    if held:
+        values |= {"owner": new.owner, "lease_ms": new.lease_ms}
+    row = (_INSERT_HELD if held else _INSERT).row(connection, **values)
+    conversations.extend(connection, new.conversation_id, turn_id)
+    return replace(made(row), titled=conversation.title is not None)
+
+
+def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
+    """Take this turn over if nobody holds it, under a new epoch."""
+    row = _CLAIM_ONE.row(connection, at_num=num, owner=owner, lease_ms=lease_ms)
+    return made(row) if row else None
+
+
+def claim_some(
+    connection: Connection, owner: str, lease_ms: int, limit: int, busy: Collection[int] = ()
+) -> list[Turn]:
+    """Take over what somebody must work on: what a dead owner has left, what waits beyond its time or is to
+    be stopped, then what is queued. Of the queue each person's oldest first, then each one's next. Not what
+    the owner is `busy` with: it slept, or the clock was set, and its lease is renewed soon."""
+    numbers: dict[int, None] = {}
+    for statement in _LOOKS:
+        found = connection.execute(statement, {"limit": limit - len(numbers) + len(busy)})
+        numbers |= {row.num: None for row in found if row.num not in busy}
+        if len(numbers) >= limit:
+            break
+    return _claim(connection, list(numbers)[:limit], owner, lease_ms) if numbers else []
+
+
+def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn | None:
+    """Take this turn from the run that holds it under this epoch, for the same owner."""
+    row = _SEIZE.row(connection, at_num=num, at_epoch=epoch, lease_ms=lease_ms)
+    return made(row) if row else None
+
+
+def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
+    """Keep these turns; for each that is still this owner's, whether it is asked to stop. A number that
+    is missing in the answer was taken over or deleted."""
+    mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
+    # In order, as every other writer of several turns locks them.
+    held = select(turns.c.num).where(mine).order_by(turns.c.num).with_for_update(key_share=True)
+    statement = (
+        update(turns)
+        .where(turns.c.num.in_(connection.execute(held).scalars().all()))
+        .values(lease_until=now_ms() + lease_ms)
+        .returning(turns.c.num, turns.c.stop_requested)
+    )
+    return {row.num: row.stop_requested for row in connection.execute(statement)}
+
+
+def orphan(connection: Connection, owner: str) -> None:
+    """End every lease but this owner's: for a process that knows that it is alone."""
+    others = and_(turns.c.owner.is_not(None), turns.c.owner != owner)
+    connection.execute(update(turns).where(others).values(lease_until=0))
+
+
+# --- its owner works on it
+
+
+def begin_segment(
+    connection: Connection, turn: Turn, segment: int, start: int | None = None, stop: str | None = None
+) -> None:
+    """The turn runs. `start` is the last event before the segment, where that begins now; `stop` says that
+    the segment only closes the turn."""
+    values: dict[str, Any] = {"segment": segment, "status": "running"}
+    if start is not None:
+        values["segment_seq"] = start
+    if stop is not None:
+        values["stop_requested"] = stop
+    _change(connection, turn, values)
+
+
+class Settled(NamedTuple):
+    """What a segment came to, with all that was said in the turn. With `released` its owner lets go of it."""
+
+    turn: Turn
+    status: Outcome
+    messages: Sequence[msg.Message]
+    running_ms: int
+    released: bool
+
+
+def settle(connection: Connection, items: Sequence[Settled]) -> None:
+    """End these turns."""
+    if connection.dialect.name != "sqlite":
+        _change_all(connection, _SETTLE_ALL, [_line(item) for item in items])
+        return
+    for item in items:
+        values = _told(item.turn, item.messages) | {"running_ms": item.running_ms} | _over(item.status)
+        _change(connection, item.turn, values | (_RELEASED if item.released else {}))
+
+
+def give_up(connection: Connection, turn: Turn, messages: Sequence[msg.Message] | None) -> None:
+    """End a turn without a run, and let go of it: it has failed. `messages` is None where they cannot be
+    read."""
+    told = _told(turn, messages) if messages is not None else {}
+    _change(connection, turn, _over("failed") | _RELEASED | told)
+
+
+def wait(
+    connection: Connection,
+    turn: Turn,
+    messages: Sequence[msg.Message],
+    running_ms: int,
+    until: int | None,
+    released: bool,
+) -> None:
+    """The turn waits for a person, until this time if there is one."""
+    values = {"status": "waiting", "waits_until": until, "running_ms": running_ms}
+    _change(connection, turn, _told(turn, messages) | values | (_RELEASED if released else {}))
+
+
+def release(connection: Connection, items: Sequence[Owned]) -> None:
+    """Let go of these turns: they have ended, or wait."""
+    if connection.dialect.name != "sqlite":
+        _change_all(connection, _RELEASE_ALL, items)
+        return
+    for item in items:
+        _change(connection, item, _RELEASED)
+
+
+def hand_over(connection: Connection, num: int, epoch: int) -> None:
+    """Let go of a turn so that another owner goes on with it at once. One that has come to its outcome is not
+    begun again: whoever finds its lease run out writes its last event."""
+    _change(connection, Owned(num, epoch), _HANDED_OVER)
+
+
+# --- a person decides
+
+
+def request_stop(connection: Connection, num: int, reason: str) -> bool:
+    """Ask whoever runs this turn to stop it; false when it is not live. A turn that waits for a person is not
+    stopped because its readers have left."""
+    which = running(turns) if reason == "disconnect" else live(turns)
+    statement = update(turns).where(turns.c.num == num, which).values(stop_requested=reason)
+    return connection.execute(statement).rowcount == 1
+
+
+def answer(
+    connection: Connection, user_id: str, answers: Mapping[str, Answer], *, blind: bool = False
+) -> bool:
+    """Answer all of these questions or none, as `interrupts.decide` does. True when nothing of the turn is
+    left pending: then the turn is queued."""
+    left = interrupts.decide(connection, user_id, answers, blind=blind)
+    for num in (num for num, pending in left.items() if not pending):
+        _WAKE.count(connection, at_num=num)
+    return not any(left.values())
+
+
+def reopen(connection: Connection, turn_id: str) -> Turn:
+    """Queue an ended turn for another attempt."""
+    statement = (
+        update(turns)
+        .where(turns.c.id == turn_id, turns.c.status.in_(("failed", "stopped")), turns.c.owner.is_(None))
+        .values(status="queued", ended_at=None, stop_requested=None, running_ms=0)
+    )
+    if connection.execute(statement).rowcount == 0:
+        raise Conflict("only a failed or stopped turn can be tried again")
+    return get(connection, turn_id)
+
+
+# --- how
+
+
+def _parent(connection: Connection, conversation_id: str, parent_id: str | None) -> Any | None:
+    """The row of a parent that may be followed, without its messages: a new turn needs none of them."""
+    if parent_id is None:
+        return None
+    parent = _PARENT.row(connection, id=parent_id)
+    if parent is None or parent.conversation_id != conversation_id:
+        raise NotFound("turn not found")
+    if parent.status == "waiting":
+        raise InterruptPending(tuple(row.interrupt for row in interrupts.pending(connection, parent.num)))
+    if parent.status not in ENDED:
+        raise RunInProgress
+    return parent
+
+
+def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms: int) -> list[Turn]:
+    values = {"numbers": list(numbers), "owner": owner, "lease_ms": lease_ms}
+    claimed = [_readable(connection, row) for row in connection.execute(_CLAIM, values).all()]
+    return sorted((turn for turn in claimed if turn is not None), key=lambda turn: turn.num)
+
+
+def _readable(connection: Connection, row: Any) -> Turn | None:
+    """The turn, or None when its row cannot be read: it ends here, so that the others are taken up."""
+    try:
+        return made(row)
+    except Exception:
+        logger.exception("turn %s cannot be read and is set aside", row.id)
+        _set_aside(connection, Owned(row.num, row.epoch))
+        return None
+
+
+def _set_aside(connection: Connection, item: Owned) -> None:
+    at = connection.execute(select(now_ms())).scalar_one()
+    outcome = ev.Failed("the turn cannot be read", "unreadable")
+    body = codec.encode([outcome, ev.SegmentEnded()])
+    first = events.last(connection, item.num) + 1
+    events.insert_fenced(connection, [events.Rows(item.num, item.epoch, first, first + 1, at, body)])
+    _change(connection, item, _over("failed") | _RELEASED)
+
+
+def _change(connection: Connection, item: Owned | Turn, values: Mapping[str, Any]) -> None:
+    computed = {name: value for name, value in values.items() if isinstance(value, ClauseElement)}
+    plainly = {name: value for name, value in values.items() if name not in computed}
+    at = {"at_num": item.num, "at_epoch": item.epoch}
+    if computed and computed.keys() != {"ended_at"}:
+        changed = connection.execute(_UPDATE.values(**computed), plainly | at).rowcount
+    else:
+        changed = (_CHANGE_ENDED if computed else _CHANGE).count(connection, **plainly, **at)
+    if changed == 0:
+        raise Fenced
+
+
+def _change_all(connection: Connection, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
+    columns = tuple(list(column) for column in zip(*lines, strict=True))
+    if connection.exec_driver_sql(statement, columns).rowcount != len(lines):
+        raise Fenced
+
+
+def _line(item: Settled) -> tuple[Any, ...]:
+    turn, told = item.turn, _told(item.turn, item.messages)
+    said = told["messages"], told["message_count"]
+    return turn.num, turn.epoch, item.status, *said, item.running_ms, item.released
+
+
+def _told(turn: Turn, messages: Sequence[msg.Message]) -> dict[str, Any]:
+    """What was said so far, as columns, with what that makes the branch's length."""
+    above = turn.message_count - len(msg.shown(turn.messages or ()))
+    return {
+        "messages": plain.dumps([msg.to_dict(message) for message in messages]),
+        "message_count": above + len(msg.shown(messages)),
+    }
+
+
+def _over(status: Status) -> dict[str, Any]:
+    return {"status": status, "ended_at": now_ms(), "stop_requested": None, "waits_until": None}
+
+
+def _look(few: ColumnElement[bool], order: Any) -> Select[tuple[int]]:
+    """Each look reads the rows of one partial index: the table itself only grows."""
+    found = select(turns.c.num).where(few).order_by(order).limit(bindparam("limit"))
+    return found.with_for_update(skip_locked=True)
+
+
+def _fair() -> Select[tuple[int]]:
+    place = func.row_number().over(partition_by=turns.c.user_id, order_by=turns.c.num)
+    ranked = select(turns.c.num, place.label("place")).where(_QUEUED).subquery()
+    return select(ranked.c.num).order_by(ranked.c.place, ranked.c.num).limit(bindparam("limit"))
+
+
+# Statements that are needed for every turn are built once: building one costs more than running it.
+_FREE = turns.c.owner.is_(None)
+_DEAD = and_(turns.c.owner.is_not(None), turns.c.lease_until < now_ms())
+_EXPIRED = and_(turns.c.status == "waiting", _FREE, turns.c.waits_until < now_ms())
+_STOPPING = and_(turns.c.status == "waiting", _FREE, turns.c.stop_requested.is_not(None))
+_QUEUED = and_(QUEUED, _FREE)
+_LOOKS = (
+    _look(_DEAD, turns.c.lease_until),
+    _look(_EXPIRED, turns.c.waits_until),
+    _look(_STOPPING, turns.c.num),
+    _fair(),
+)
+_NEW = insert(turns).values(created_at=now_ms()).returning(turns)
+_INSERT = Prepared(_NEW)
+_INSERT_HELD = Prepared(_NEW.values(lease_until=now_ms() + bindparam("lease_ms")))
+_NEXT = (
+    update(turns)
+    .values(lease_until=now_ms() + bindparam("lease_ms"), epoch=turns.c.epoch + 1)
+    .returning(turns)
+)
+_SEIZE = Prepared(_NEXT.where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch")))
+_TAKE = _NEXT.where(or_(_QUEUED, _DEAD, _EXPIRED, _STOPPING))
+_CLAIM = _TAKE.where(turns.c.num.in_(bindparam("numbers", expanding=True)))
+_CLAIM_ONE = Prepared(_TAKE.where(turns.c.num == bindparam("at_num")))
+_PARENT = Prepared(
+    select(turns.c.num, turns.c.conversation_id, turns.c.status, turns.c.message_count, turns.c.grants).where(
+        turns.c.id == bindparam("id")
+    )
+)
+_UPDATE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
+_CHANGE = Prepared(_UPDATE)
+_CHANGE_ENDED = Prepared(_UPDATE.values(ended_at=now_ms()))
+_WAKE = Prepared(
+    update(turns)
+    .where(turns.c.num == bindparam("at_num"), turns.c.status == "waiting")
+    .values(status="queued", waits_until=None)
+)
+_SETTLE_ALL = (
+    "UPDATE turns t SET status = n.status, messages = n.messages, message_count = n.message_count,"
+    " running_ms = n.running_ms, ended_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
+    " stop_requested = NULL, waits_until = NULL,"
+    " owner = CASE WHEN n.released THEN NULL ELSE t.owner END,"
+    " lease_until = CASE WHEN n.released THEN NULL ELSE t.lease_until END"
+    " FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::bytea[], %s::int[], %s::bigint[], %s::bool[])"
+    " AS n(num, epoch, status, messages, message_count, running_ms, released)"
+    " WHERE t.num = n.num AND t.epoch = n.epoch"
+)
+_RELEASE_ALL = (
+    "UPDATE turns t SET owner = NULL, lease_until = NULL"
+    " FROM unnest(%s::bigint[], %s::int[]) AS n(num, epoch) WHERE t.num = n.num AND t.epoch = n.epoch"
+)
+#: The columns of a turn that nobody holds.
+_RELEASED: dict[str, Any] = {"owner": None, "lease_until": None}
+_GOES_ON = turns.c.status.in_(("queued", "running"))
+_HANDED_OVER: dict[str, Any] = {
+    "status": case((_GOES_ON, "queued"), else_=turns.c.status),
+    "owner": case((_GOES_ON, None), else_=turns.c.owner),
+    "lease_until": case((_GOES_ON, None), else_=0),
+}
