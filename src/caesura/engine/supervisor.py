@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from typing import Any
 
 from caesura.agents.aside import Aside
@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 _ADOPTED = 64
 #: A run that does not heed its stop for so many seconds, cancelled so often, loses its turn.
 _HEED, _TRIES = 1.0, 4
+#: A lease whose row somebody writes to just now is renewed after so many seconds, tried so often.
+_MOMENT, _RENEWALS = 0.05, 10
 #: Nobody waits longer than this for a run to end.
 _PATIENCE = 5.0
 
@@ -268,7 +270,7 @@ class Supervisor:
             if not jobs:
                 continue
             try:
-                kept = self._database.write_now(leases.renew, self.owner, list(jobs), self.lease_ms)
+                kept = self._renewed(jobs)
             except CaesuraError as error:
                 logger.warning("leases could not be renewed: %s", error)
                 continue
@@ -279,6 +281,19 @@ class Supervisor:
                 loop.call_soon_threadsafe(self._heard, jobs, kept)
             except RuntimeError:
                 return  # the loop is closed: the process ends
+
+    def _renewed(self, numbers: Iterable[int]) -> dict[int, str | None]:
+        """The turns that are still this process's own, and whether each is asked to stop. One whose row stays
+        locked has its lease renewed with the next beat."""
+        kept: dict[int, str | None] = {}
+        locked: dict[int, str | None] = dict.fromkeys(numbers)
+        for _ in range(_RENEWALS):
+            kept |= self._database.write_now(leases.renew, self.owner, list(locked), self.lease_ms)
+            missing = [num for num in locked if num not in kept]
+            locked = self._database.write_now(leases.held, self.owner, missing) if missing else {}
+            if not locked or self._ended.wait(_MOMENT):
+                break
+        return kept | locked
 
     def _heard(self, jobs: dict[int, _Job], kept: dict[int, str | None]) -> None:
         for num, job in jobs.items():
