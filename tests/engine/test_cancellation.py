@@ -55,6 +55,22 @@ async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(worl
             await asyncio.sleep(0.01)
 
 
+async def test_a_stop_while_a_sub_agent_speaks_is_no_fault_of_its_model(world: World) -> None:
+    world.agent(ODD.format("Chatters"), name="helper")
+    world.agent("tools: []\nsub_agents: [{ref: helper, description: Helps}]")
+    for number in range(5):
+        await world.begin()
+        world.desk.script(Say("I ask.", [Call("helper", {"task": "talk"}, f"help-{number}")]))
+        turn = await world.send("go")
+        await world.until(turn, ev.ModelStarted, 2)
+        await world.until(turn, ev.TextDelta, 20)
+        await stop(world, turn)
+        row = await world.checked(turn)
+        assert row.status == "stopped"
+        events = await world.events(turn)
+        assert not [event for event in events if isinstance(event, ev.Failed | ev.ToolFinished)]
+
+
 async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unknown_outcome(
     world: World,
 ) -> None:
