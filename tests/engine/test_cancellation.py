@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from sqlalchemy import Connection
 
 from caesura.core import events as ev
-from caesura.store import turns
+from caesura.core.errors import Unavailable
+from caesura.store import leases, turns
 from caesura.store.turns import Turn
 from tests.engine.odd_models import ENDS, Swallows
 from tests.engine.world import PATIENCE, World
@@ -86,6 +88,24 @@ async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unkno
     later = await world.checked(turn)
     assert (later.epoch, later.status, later.messages) == (row.epoch, row.status, row.messages)
     assert (await world.say("and now?")).finished
+
+
+async def test_a_turn_is_taken_from_a_deaf_run_also_if_the_storage_was_away_at_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = await deaf(world)
+    genuine, away = leases.seize, [True, True]
+
+    def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn | None:
+        if away:
+            away.pop()
+            raise Unavailable
+        return genuine(connection, num, epoch, lease_ms)
+
+    monkeypatch.setattr(leases, "seize", seize)
+    await stop(world, turn)
+    assert (await world.checked(turn)).status == "stopped"
+    (world.folder / "enough").touch()
 
 
 @pytest.mark.parametrize("kind", sorted(ENDS))

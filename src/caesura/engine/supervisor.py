@@ -179,17 +179,17 @@ class Supervisor:
         """Take the turn from a run that does not heed its stop, and end the turn here: what the old run still
         writes is refused."""
         turn = job.turn
-        if await _heeds([job]) or self._jobs.get(turn.num) is not job or not job.control.stoppable:
+        while not await _heeds([job]) and self._jobs.get(turn.num) is job and job.control.stoppable:
+            logger.warning("turn %s does not heed its stop and is ended without it", turn.id)
+            try:
+                claimed = await self._database.write(leases.seize, turn.num, turn.epoch, self.lease_ms)
+            except CaesuraError as error:
+                logger.warning("turn %s could not be taken from its run: %s", turn.id, error)
+                continue
+            if claimed is not None:
+                self.run(claimed)
+                self._jobs[turn.num].control.stop = job.control.stop
             return
-        logger.warning("turn %s does not heed its stop and is ended without it", turn.id)
-        try:
-            claimed = await self._database.write(leases.seize, turn.num, turn.epoch, self.lease_ms)
-        except CaesuraError as error:
-            logger.warning("turn %s could not be taken from its run: %s", turn.id, error)
-            return
-        if claimed is not None:
-            self.run(claimed)
-            self._jobs[turn.num].control.stop = job.control.stop
 
     def _lose(self, job: _Job) -> None:
         """This run has no turn any more."""
@@ -230,6 +230,7 @@ class Supervisor:
     async def _adopt(self) -> None:
         alone = not self._database.shared
         while True:
+            claimed: list[Turn] = []
             found: list[Turn] = []
             most = min(self.room, _ADOPTED)
             try:
@@ -238,12 +239,14 @@ class Supervisor:
                     await self._database.write_lightly(leases.orphan, self.owner)
                     alone = False
                 if most:
-                    found = await self._database.write_lightly(
+                    claimed = await self._database.write_lightly(
                         leases.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
                     )
-                if found:
-                    # An epoch that power loss takes back would be given again, and name other words.
+                if claimed:
+                    # An epoch that power loss takes back would be given again, and name other words. Turns
+                    # whose claim cannot be made safe are left: they are found again when the lease is over.
                     await self._database.harden()
+                found = claimed
             except CaesuraError as error:
                 logger.warning("cannot look for work: %s", error)
             except Exception:
