@@ -12,6 +12,7 @@ from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
 from caesura.store import conversations, events, grants, interrupts, leases, schema, turns
 from caesura.store.database import Database
+from tests.accounts import accounts
 from tests.conformance.rows import LEASE, change_turn, end_turn, make_conversation, make_turn, make_user
 
 HOSTILE = "a\0b 中😀\ud800 \u2028"
@@ -341,6 +342,8 @@ async def test_a_turn_whose_row_cannot_be_read_ends_and_the_others_are_taken_up(
     assert [turn.num for turn in claimed] == [good.num]
     log = await database.read(events.read, broken.num, 0, 10)
     assert [type(item.event) for item in log] == [ev.Failed, ev.SegmentEnded]
+    kept, counted = await database.read(accounts)
+    assert kept[broken.conversation_id] == counted[broken.conversation_id] > 0
     assert await database.write(leases.claim_some, "node-1", LEASE, 10) == []
 
 

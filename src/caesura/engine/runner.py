@@ -73,10 +73,13 @@ class Runner:
         if turn.epoch - turn.segment > _CLAIMS:
             await self._ending.give_up(turn, failed(turn, RunFailed(f"given up after {_CLAIMS} attempts")))
             return
-        if turn.ended or (turn.status == "waiting" and await self._ending.is_open(turn)):
+        if turn.ended:
             await self._ending.close(turn)
             return
         try:
+            if turn.status == "waiting" and await self._ending.is_open(turn):
+                await self._ending.close(turn)
+                return
             run = await self._open(turn, self._agent(turn.agent), control, known)
         except (Fenced, Unavailable):
             raise

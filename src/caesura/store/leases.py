@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func,
 
 from caesura.core import codec
 from caesura.core import events as ev
-from caesura.store import events
+from caesura.store import events, shares
 from caesura.store.prepared import Prepared
 from caesura.store.schema import QUEUED, now_ms, turns
 from caesura.store.turns import RELEASED, Turn, change, ended, made
@@ -125,6 +125,7 @@ def _set_aside(connection: Connection, num: int, epoch: int) -> None:
     first = events.last(connection, num) + 1
     events.insert_fenced(connection, [events.Rows(num, epoch, first, first + 1, at, body)])
     change(connection, num, epoch, **ended("failed") | RELEASED)
+    shares.charge(connection, num)
 
 
 _NEXT = (
