@@ -4,12 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
+from annotated_types import Le
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
+from caesura.settings import Settings
 from caesura.store import conversations, events, grants, interrupts, leases, schema, turns
 from caesura.store.database import Database
 from tests.accounts import accounts
@@ -210,6 +212,13 @@ async def test_the_heartbeat_may_run_in_a_thread_of_its_own(database: Database) 
     turn = await make_turn(database)
     renewed = await asyncio.to_thread(database.write_now, leases.renew, "node-1", [turn.num], LEASE)
     assert renewed == {turn.num: None}
+
+
+async def test_a_heartbeat_names_as_many_turns_as_a_process_may_work_on(database: Database) -> None:
+    turn = await make_turn(database)
+    most: int = next(bound.le for bound in Settings.model_fields["runs"].metadata if isinstance(bound, Le))
+    numbers = range(turn.num, turn.num + most)
+    assert await database.write(leases.renew, "node-1", numbers, LEASE) == {turn.num: None}
 
 
 async def test_heartbeats_and_writes_of_many_turns_never_wait_for_each_other_for_ever(
