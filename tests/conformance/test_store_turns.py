@@ -216,7 +216,8 @@ async def test_the_heartbeat_may_run_in_a_thread_of_its_own(database: Database) 
 
 async def test_a_heartbeat_names_as_many_turns_as_a_process_may_work_on(database: Database) -> None:
     turn = await make_turn(database)
-    most: int = next(bound.le for bound in Settings.model_fields["runs"].metadata if isinstance(bound, Le))
+    most = next(bound.le for bound in Settings.model_fields["runs"].metadata if isinstance(bound, Le))
+    assert isinstance(most, int)
     numbers = range(turn.num, turn.num + most)
     assert await database.write(leases.renew, "node-1", numbers, LEASE) == {turn.num: None}
 
