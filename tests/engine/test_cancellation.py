@@ -103,9 +103,11 @@ async def test_a_turn_is_taken_from_a_deaf_run_also_if_the_storage_was_away_at_f
         return genuine(connection, num, epoch, lease_ms)
 
     monkeypatch.setattr(leases, "seize", seize)
-    await stop(world, turn)
+    try:
+        await stop(world, turn)
+    finally:
+        (world.folder / "enough").touch()
     assert (await world.checked(turn)).status == "stopped"
-    (world.folder / "enough").touch()
 
 
 @pytest.mark.parametrize("kind", sorted(ENDS))
