@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
@@ -17,6 +17,7 @@ from caesura.core.interrupts import Answer
 from caesura.engine.engine import Engine
 from caesura.store import schema, tool_calls, turns
 from caesura.store.database import Database
+from tests.engine.slow_disk import SlowDisk
 from tests.engine.world import NO, PATIENCE, YES, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
 
@@ -162,6 +163,28 @@ async def test_what_a_dead_owner_left_is_taken_up_while_running(hasty: World) ->
     assert said.finished
     row = await hasty.checked(turn)
     assert [m.content for m in row.messages or ()] == ["whole"]
+
+
+async def test_a_claim_that_is_not_safe_from_power_loss_is_not_run(
+    database: Database, tmp_path: Path, desk: Desk
+) -> None:
+    disk = SlowDisk(database)
+    async with world_over(cast(Database, disk), tmp_path, desk, lease=1.2) as world:
+        world.agent("tools: []")
+        desk.script(Say("done"))
+        await world.begin()
+        disk.broken = True
+        turn = await database.write(turns.create, turns.New(world.conversation, "go"))
+        async with asyncio.timeout(PATIENCE):
+            while (await world.row(turn)).epoch == 0:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
+        assert world.engine.supervisor.count == 0
+        assert await world.log.read(turn.num) == []
+        disk.broken = False
+        said = await world.segment(turn)
+        assert said.finished
+        assert [event.epoch > 1 for event in said.of(ev.RunStarted)] == [True]
 
 
 async def test_a_crashed_turn_that_was_to_be_stopped_keeps_its_words(world: World) -> None:

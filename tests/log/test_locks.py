@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from caesura.core.errors import Fenced, Unavailable
 from caesura.core.events import Finished
 from caesura.log import Log, Stream
-from caesura.store import shares, turns
+from caesura.store import leases, shares, turns
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.conformance.rows import make_turn
@@ -87,6 +87,25 @@ async def test_a_locked_conversation_holds_up_its_own_ending_only(
     await ending[0]
     assert {(await shared.read(turns.get, turn.id)).status for turn in made} == {"done"}
     assert [places(await stored(log, turn.num)) for turn in made] == [[1, 2]] * 6
+
+
+async def test_a_heartbeat_that_finds_a_locked_turn_holds_up_no_stream(
+    shared: Database, postgres_url: str
+) -> None:
+    log = Log(shared, patience=LONG)
+    made = [await make_turn(shared) for _ in range(4)]
+    numbers = [turn.num for turn in made]
+    async with asyncio.timeout(LONG), _held(postgres_url, LOCK_TURN, numbers[-1]):
+        beat = asyncio.to_thread(shared.write_now, leases.renew, "node-1", numbers, 1_000_000)
+        beating = asyncio.create_task(beat)
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(2):
+            await asyncio.gather(*[write(await log.open(num, 1), 10) for num in numbers[:-1]])
+        assert await beating == dict.fromkeys(numbers[:-1])
+        assert await shared.read(leases.held, "node-1", numbers) == dict.fromkeys(numbers)
+    rows = [await shared.read(turns.get, turn.id) for turn in made]
+    later = [row.lease_until != turn.lease_until for row, turn in zip(rows, made, strict=True)]
+    assert later == [True, True, True, False]
 
 
 async def test_a_stream_whose_turn_is_taken_while_its_row_is_locked_is_fenced(

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, func,
 
 from caesura.core import codec
 from caesura.core import events as ev
-from caesura.store import events
+from caesura.store import events, shares
 from caesura.store.prepared import Prepared
 from caesura.store.schema import QUEUED, now_ms, turns
 from caesura.store.turns import RELEASED, Turn, change, ended, made
@@ -52,18 +52,27 @@ def orphan(connection: Connection, owner: str) -> None:
 
 
 def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
-    """Keep these turns; for each that is still this owner's, whether it is asked to stop. A number that
-    is missing in the answer was taken over or deleted."""
+    """Keep these turns; for each that is kept, whether it is asked to stop. A number that is missing in the
+    answer was taken over or deleted, or somebody else holds its row at the moment: `held` tells which.
+    To wait for that row would hold up whoever writes to one of the others."""
     mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
     # In order, as every other writer of several turns locks them.
-    held = select(turns.c.num).where(mine).order_by(turns.c.num).with_for_update(key_share=True)
+    free = select(turns.c.num).where(mine).order_by(turns.c.num)
+    free = free.with_for_update(key_share=True, skip_locked=True)
     statement = (
         update(turns)
-        .where(turns.c.num.in_(connection.execute(held).scalars().all()))
+        .where(turns.c.num.in_(connection.execute(free).scalars().all()))
         .values(lease_until=now_ms() + lease_ms)
         .returning(turns.c.num, turns.c.stop_requested)
     )
     return {row.num: row.stop_requested for row in connection.execute(statement)}
+
+
+def held(connection: Connection, owner: str, numbers: Iterable[int]) -> dict[int, str | None]:
+    """Those of these turns that are this owner's, and whether each is asked to stop. No lease is renewed."""
+    mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
+    found = connection.execute(select(turns.c.num, turns.c.stop_requested).where(mine))
+    return {row.num: row.stop_requested for row in found}
 
 
 _FREE = turns.c.owner.is_(None)
@@ -116,6 +125,7 @@ def _set_aside(connection: Connection, num: int, epoch: int) -> None:
     first = events.last(connection, num) + 1
     events.insert_fenced(connection, [events.Rows(num, epoch, first, first + 1, at, body)])
     change(connection, num, epoch, **ended("failed") | RELEASED)
+    shares.charge(connection, num)
 
 
 _NEXT = (
