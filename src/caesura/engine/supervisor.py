@@ -27,6 +27,8 @@ _ADOPTED = 64
 _HEED, _TRIES = 1.0, 4
 #: A lease whose row somebody writes to just now is renewed after so many seconds, tried so often.
 _MOMENT, _RENEWALS = 0.05, 10
+#: Seconds until the leases are renewed again that could not be.
+_SOON = 1.0
 #: Nobody waits longer than this for a run to end.
 _PATIENCE = 5.0
 
@@ -167,6 +169,7 @@ class Supervisor:
         if not await _heeds(list(self._jobs.values())):
             for job in list(self._jobs.values()):
                 self._lose(job)
+                del self._jobs[job.turn.num]  # its lease is not renewed any more
                 await self._hand_over(job.turn)
         for task in self._others:
             task.cancel()
@@ -267,18 +270,19 @@ class Supervisor:
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread of its own, so that a busy loop does not look like a dead process."""
-        while not self._ended.wait(self.lease_ms / 3000):
+        pause = usual = self.lease_ms / 3000
+        while not self._ended.wait(pause):
             self._beat_at = time.monotonic()
             jobs = dict(self._jobs)
+            pause = usual
             if not jobs:
                 continue
             try:
                 kept = self._renewed(jobs)
-            except CaesuraError as error:
-                logger.warning("leases could not be renewed: %s", error)
-                continue
-            except Exception:
-                logger.exception("leases could not be renewed")
+            except Exception as error:
+                known = isinstance(error, CaesuraError)
+                logger.warning("leases could not be renewed: %s", error, exc_info=None if known else error)
+                pause = min(usual, _SOON)
                 continue
             try:
                 loop.call_soon_threadsafe(self._heard, jobs, kept)

@@ -85,7 +85,7 @@ class Log:
         return stream.last
 
     async def read(self, turn: int, after: int = 0, limit: int = WINDOW) -> list[Envelope]:
-        """Committed events strictly after the cursor, in order, without gaps: about `limit` of them."""
+        """Committed events strictly after the cursor, in order, without gaps: at most `limit` of them."""
         found = await self._database.read(rows.read, turn, after, limit)
         return found[:limit]
 
