@@ -1,8 +1,10 @@
 """Long conversations come in pages: nothing of them is missing, and nobody waits for them."""
 
 import asyncio
+import gc
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from caesura.core import events as ev
 from caesura.core.fold import fold
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
+from caesura.dialects.native import wire
+from caesura.service.pages import BranchPage
 from caesura.store import conversations, events, life
 from tests.api.server import Served
 from tests.conformance.rows import settled
@@ -70,6 +74,24 @@ def test_a_page_is_bounded_in_bytes_and_a_history_is_written_in_pieces(server: S
             response.read()
         said = [(item["role"], len(item["content"])) for item in response.json()["messages"]]
         assert said == [("user", 1), ("assistant", LONG)] * 5
+
+
+def test_however_many_pages_one_person_asks_for_few_are_in_memory(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+    genuine = wire.Snapshot.of_page
+
+    def counted(page: BranchPage) -> wire.Snapshot:
+        held.append(sum(isinstance(item, BranchPage) for item in gc.get_objects()))
+        return genuine(page)
+
+    monkeypatch.setattr(wire.Snapshot, "of_page", staticmethod(counted))
+    with server.client() as alice, ThreadPoolExecutor(20) as people:
+        server.call(server.database.write(_tell, "large", ["q"], "y" * LONG))
+        assert all(people.map(lambda _: _get(alice, "large/snapshot"), range(20)))
+    assert len(held) == 20
+    assert max(held) <= 3  # what was written a moment ago may not be gone yet
 
 
 def test_a_long_log_is_folded_while_others_are_served(server: Served) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Engine, event
 
-from caesura.store import prepared, sqlite
+from caesura.store import events, prepared, sqlite
 from caesura.store.open import open_database
 from tests.chaos.crowd import write_until_killed
 from tests.chaos.process import Program, wait_for
@@ -75,19 +75,29 @@ async def _write(url: str, name: str, life: float, say: Callable[[str], None]) -
 
 
 def _call_before_commits(reaper: Reaper) -> None:
-    event.listen(Engine, "commit", lambda connection: _unless_reading(reaper))
+    """Before COMMIT, and before a statement that is its own transaction."""
+
+    def before_commit(connection: Connection) -> None:
+        if not _autocommits(connection) and not threading.current_thread().name.startswith("caesura-read"):
+            reaper()
+
+    def before_statement(connection: Connection, cursor: object, text: str, *_: object) -> None:
+        if _autocommits(connection) and "INSERT" in text:
+            reaper()
 
     def run(connection: Connection, text: str, *values: Any) -> Any:
-        if text == "COMMIT":
+        if text == "COMMIT" or not (text.startswith("BEGIN") or prepared.driver(connection).in_transaction):
             reaper()
         return prepared.run(connection, text, *values)
 
+    event.listen(Engine, "commit", before_commit)
+    event.listen(Engine, "before_cursor_execute", before_statement)
     setattr(sqlite, "run", run)  # noqa: B010 - with this the writer begins and ends its transactions
+    setattr(events, "run", run)  # noqa: B010 - and with this it writes words
 
 
-def _unless_reading(reaper: Reaper) -> None:
-    if not threading.current_thread().name.startswith("caesura-read"):
-        reaper()
+def _autocommits(connection: Connection) -> bool:
+    return bool(getattr(connection.connection.driver_connection, "autocommit", False))
 
 
 def _child(order: dict[str, Any], out: int) -> None:

@@ -12,10 +12,25 @@ from caesura.core.events import TextDelta
 from caesura.log import Log
 from caesura.log.stream import Batch
 from caesura.store import life, users
-from caesura.store.database import Database
+from caesura.store.database import Database, P, T, Work
 from tests.conformance.rows import make_turn, make_user
 from tests.log.flaky import Flaky, times
 from tests.log.reading import check, places, said, stored, word, words, write
+
+
+class Away(Flaky):
+    """A database that cannot be read."""
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        raise Unavailable
+
+
+async def test_a_reader_is_told_that_storage_is_away_however_many_others_wait_too(database: Database) -> None:
+    log, turn = Log(Away(database), patience=0.5), await make_turn(database)
+    readers = [log.follow(turn.num) for _ in range(200)]
+    async with asyncio.timeout(4):
+        outcomes = await asyncio.gather(*(anext(reader) for reader in readers), return_exceptions=True)
+    assert {type(outcome) for outcome in outcomes} == {Unavailable}
 
 
 async def test_a_commit_whose_answer_got_lost_is_not_written_twice(database: Database) -> None:

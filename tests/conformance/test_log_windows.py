@@ -1,6 +1,7 @@
 """Windows of a log are bounded in events and in bytes, wherever they come from, and nothing is missing."""
 
 import asyncio
+import gc
 import random
 from contextlib import aclosing
 
@@ -97,6 +98,28 @@ async def _followed(log: Log, turn: int, after: int, last: int) -> list[Event]:
                 break
     assert [item.seq for item in found] == list(range(after + 1, last + 1))
     return [item.event for item in found]
+
+
+async def test_a_reader_that_waits_holds_nothing_of_what_it_has_read(database: Database) -> None:
+    log, turn = Log(database), await make_turn(database)
+    mark = 7_654_321
+    await log.append(turn.num, 1, [TextDelta(mark, str(number)) for number in range(200)])
+    await make_turn(database)  # the writer of SQLite holds what it has written last
+    async with aclosing(log.follow(turn.num)) as found:
+        assert len(await anext(found)) == 200
+        waiting = asyncio.ensure_future(anext(found))
+        await asyncio.sleep(0.5)
+        held = _in_memory(mark)
+        await log.append(turn.num, 1, [TextDelta(mark, "more")])
+        assert [item.seq for item in await waiting] == [201]
+    assert held < 10
+    await log.close()
+
+
+def _in_memory(mark: int) -> int:
+    """How many words of this call there are, whoever holds them."""
+    gc.collect()
+    return sum(isinstance(item, TextDelta) and item.call == mark for item in gc.get_objects())
 
 
 def _tool(place: int, output: str) -> Event:

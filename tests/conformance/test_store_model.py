@@ -192,7 +192,7 @@ class Store(RuleBasedStateMachine):
             self._said(conversation, parent, owner, outcome)
 
     def _said(self, conversation: Conversation, parent: Turn | None, owner: str | None, made: Any) -> None:
-        assert isinstance(made, Turn)
+        assert isinstance(made, Row)
         turn = Turn(
             made.id,
             made.num,

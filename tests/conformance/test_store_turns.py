@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from annotated_types import Le
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
@@ -11,8 +12,10 @@ from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, Ru
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
+from caesura.settings import Settings
 from caesura.store import conversations, events, fence, grants, interrupts, life, schema, turns
 from caesura.store.database import Database
+from tests.accounts import accounts
 from tests.conformance.rows import (
     LEASE,
     change_turn,
@@ -220,6 +223,14 @@ async def test_the_heartbeat_may_run_in_a_thread_of_its_own(database: Database) 
     assert renewed == {turn.num: None}
 
 
+async def test_a_heartbeat_names_as_many_turns_as_a_process_may_work_on(database: Database) -> None:
+    turn = await make_turn(database)
+    most = next(bound.le for bound in Settings.model_fields["runs"].metadata if isinstance(bound, Le))
+    assert isinstance(most, int)
+    numbers = range(turn.num, turn.num + most)
+    assert await database.write(life.renew, "node-1", numbers, LEASE) == {turn.num: None}
+
+
 async def test_heartbeats_and_writes_of_many_turns_never_wait_for_each_other_for_ever(
     database: Database,
 ) -> None:
@@ -352,6 +363,8 @@ async def test_a_turn_whose_row_cannot_be_read_ends_and_the_others_are_taken_up(
     assert [turn.num for turn in claimed] == [good.num]
     log = await database.read(events.read, broken.num, 0, 10)
     assert [type(item.event) for item in log] == [ev.Failed, ev.SegmentEnded]
+    kept, counted = await database.read(accounts)
+    assert kept[broken.conversation_id] == counted[broken.conversation_id] > 0
     assert await database.write(life.claim_some, "node-1", LEASE, 10) == []
 
 

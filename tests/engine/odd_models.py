@@ -44,6 +44,17 @@ class Swallows(_Odd):
             self.closed.append("closed")
 
 
+class Chatters(_Odd):
+    """Says one word after the other, for ever, and waits for nothing."""
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        while True:
+            await asyncio.sleep(0)
+            yield ChatGenerationChunk(message=AIMessageChunk(content="on "))
+
+
 class Strays(_Odd):
     """Says that it was cancelled, which it was not."""
 

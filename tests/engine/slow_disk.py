@@ -8,11 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from caesura.core.errors import Unavailable
 from caesura.store.database import Database, T
 
 
 class SlowDisk:
-    """Everything is in the database at once, and survives power loss only once `safe` is set."""
+    """Everything is in the database at once, and survives power loss only once `safe` is set; never while the
+    disk is `broken`."""
 
     light = True
 
@@ -20,6 +22,7 @@ class SlowDisk:
         self._inner = inner
         self.safe = asyncio.Event()
         self.safe.set()
+        self.broken = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -30,5 +33,7 @@ class SlowDisk:
         return result
 
     async def harden(self) -> None:
+        if self.broken:
+            raise Unavailable
         await self._inner.harden()
         await self.safe.wait()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from sqlalchemy import Connection
 
 from caesura.core import events as ev
+from caesura.core.errors import Unavailable
 from caesura.core.turns import Turn
 from caesura.store import life
 from tests.engine.odd_models import ENDS, Swallows
@@ -55,6 +57,22 @@ async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(worl
             await asyncio.sleep(0.01)
 
 
+async def test_a_stop_while_a_sub_agent_speaks_is_no_fault_of_its_model(world: World) -> None:
+    world.agent(ODD.format("Chatters"), name="helper")
+    world.agent("tools: []\nsub_agents: [{ref: helper, description: Helps}]")
+    for number in range(5):
+        await world.begin()
+        world.desk.script(Say("I ask.", [Call("helper", {"task": "talk"}, f"help-{number}")]))
+        turn = await world.send("go")
+        await world.until(turn, ev.ModelStarted, 2)
+        await world.until(turn, ev.TextDelta, 20)
+        await stop(world, turn)
+        row = await world.checked(turn)
+        assert row.status == "stopped"
+        events = await world.events(turn)
+        assert not [event for event in events if isinstance(event, ev.Failed | ev.ToolFinished)]
+
+
 async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unknown_outcome(
     world: World,
 ) -> None:
@@ -70,6 +88,26 @@ async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unkno
     later = await world.checked(turn)
     assert (later.epoch, later.status, later.messages) == (row.epoch, row.status, row.messages)
     assert (await world.say("and now?")).finished
+
+
+async def test_a_turn_is_taken_from_a_deaf_run_also_if_the_storage_was_away_at_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = await deaf(world)
+    genuine, away = life.seize, [True, True]
+
+    def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn | None:
+        if away:
+            away.pop()
+            raise Unavailable
+        return genuine(connection, num, epoch, lease_ms)
+
+    monkeypatch.setattr(life, "seize", seize)
+    try:
+        await stop(world, turn)
+    finally:
+        (world.folder / "enough").touch()
+    assert (await world.checked(turn)).status == "stopped"
 
 
 @pytest.mark.parametrize("kind", sorted(ENDS))

@@ -8,12 +8,13 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest_asyncio
+from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
 from caesura.core.interrupts import Answer
-from caesura.store import life
+from caesura.store import life, schema
 from caesura.store.database import Database
-from tests.engine.world import NO, World, checkpoint_count, roles, world_over
+from tests.engine.world import NO, PATIENCE, World, checkpoint_count, roles, world_over
 from tests.openai_server import Broken, Call, Desk, Hang, Say
 
 HEAD = """
@@ -144,6 +145,24 @@ async def test_a_graph_streams_its_models_words_and_gets_the_history(world: Worl
     assert [(m.role, m.content, m.cut) for m in row.messages or ()] == [("assistant", "one two", False)]
     await world.say("second")
     assert world.desk.sent() == [("user", "first"), ("assistant", "one two"), ("user", "second")]
+
+
+async def test_a_turn_whose_log_cannot_be_read_keeps_no_checkpoints(world: World) -> None:
+    graph(world, ASK)
+    world.desk.script(Say("let me see"))
+    said = await world.say("go")
+    assert await world.database.read(checkpoint_count) > 0
+
+    def spoil(connection: Connection) -> None:
+        rows = schema.events.c.turn == said.turn.num
+        connection.execute(update(schema.events).where(rows).values(body=b"not what was stored"))
+
+    await world.database.write(spoil)
+    await world.answer(said.turn, {said.interrupts[0].id: Answer("value", value=1)})
+    async with asyncio.timeout(PATIENCE):
+        while (await world.row(said.turn)).status != "failed":  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert await world.database.read(checkpoint_count) == 0
 
 
 async def test_a_graphs_own_question_is_shown_and_answered_with_a_value(world: World) -> None:

@@ -6,17 +6,20 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
 from sqlalchemy import Connection, select, update
 
 from caesura.core import events as ev
+from caesura.core.errors import Unavailable
 from caesura.core.interrupts import Answer
 from caesura.engine.engine import Engine
+from caesura.engine.supervisor import Supervisor
 from caesura.store import life, schema, tool_calls
 from caesura.store.database import Database
+from tests.engine.slow_disk import SlowDisk
 from tests.engine.world import NO, PATIENCE, YES, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
 
@@ -164,6 +167,28 @@ async def test_what_a_dead_owner_left_is_taken_up_while_running(hasty: World) ->
     assert [m.content for m in row.messages or ()] == ["whole"]
 
 
+async def test_a_claim_that_is_not_safe_from_power_loss_is_not_run(
+    database: Database, tmp_path: Path, desk: Desk
+) -> None:
+    disk = SlowDisk(database)
+    async with world_over(cast(Database, disk), tmp_path, desk, lease=1.2) as world:
+        world.agent("tools: []")
+        desk.script(Say("done"))
+        await world.begin()
+        disk.broken = True
+        turn = await database.write(life.create, life.New(world.conversation, "go"))
+        async with asyncio.timeout(PATIENCE):
+            while (await world.row(turn)).epoch == 0:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
+        assert world.engine.supervisor.count == 0
+        assert await world.log.read(turn.num) == []
+        disk.broken = False
+        said = await world.segment(turn)
+        assert said.finished
+        assert [event.epoch > 1 for event in said.of(ev.RunStarted)] == [True]
+
+
 async def test_a_crashed_turn_that_was_to_be_stopped_keeps_its_words(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["Once ", "upon"]), Say("next"))
@@ -237,6 +262,46 @@ class _Stalling:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
+
+
+class _Pauses:
+    """Keeps how long the heart waits before each beat, and lets it beat so often at once."""
+
+    def __init__(self, beats: int) -> None:
+        self.seen: list[float] = []
+        self._beats = beats
+
+    def wait(self, pause: float) -> bool:
+        self.seen.append(pause)
+        return len(self.seen) > self._beats
+
+
+class _Refusing:
+    """The same database, which refuses the first blocking writes."""
+
+    def __init__(self, database: Database, refusals: int) -> None:
+        self._database, self._refusals = database, refusals
+
+    def write_now(self, *args: Any, **kwargs: Any) -> Any:
+        self._refusals -= 1
+        if self._refusals >= 0:
+            raise Unavailable
+        return self._database.write_now(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+
+async def test_leases_that_could_not_be_renewed_are_renewed_soon(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Hang(["one "]))
+    await world.send("go")
+    beaten = Supervisor(cast(Database, _Refusing(world.database, 2)), lease=30)
+    pauses = _Pauses(4)
+    beaten._jobs, beaten._ended = world.engine.supervisor._jobs, cast(threading.Event, pauses)
+    await asyncio.to_thread(beaten._beat, asyncio.get_running_loop())
+    assert pauses.seen[0] == pauses.seen[3] == 10
+    assert pauses.seen[1] == pauses.seen[2] < 5
 
 
 async def test_a_call_that_is_made_again_has_the_arguments_a_person_gave_it(world: World) -> None:

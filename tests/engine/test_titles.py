@@ -78,6 +78,19 @@ async def test_a_conversation_whose_first_turn_was_stopped_gets_its_title_with_t
     assert world.desk.titles_asked == 2
 
 
+async def test_a_deletion_while_a_title_is_waited_for_leaves_no_task_behind(patient: World) -> None:
+    patient.agent("tools: []")
+    patient.desk.title = Hang([])
+    patient.desk.script(Say("hello"))
+    turn = await patient.send("hi")
+    await patient.until(turn, ev.Finished)
+    await until(lambda: patient.desk.titles_asked == 1)
+    await patient.engine.supervisor.discard(turn.num)
+    await asyncio.sleep(0.05)
+    names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
+    assert not [name for name in names if name in ("_wait", "Title._make")]
+
+
 async def test_a_title_does_not_wait_for_the_answer(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["hm"]))

@@ -7,7 +7,7 @@ import asyncio
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
-from caesura.store import schema
+from caesura.store import life, schema
 from tests.engine.world import PATIENCE, YES, World
 from tests.openai_server import Call, Say
 
@@ -30,3 +30,22 @@ async def test_a_turn_whose_log_cannot_be_read_fails_at_once(world: World) -> No
     told = await world.log.read(said.turn.num, len(said.events))
     assert [type(item.event) for item in told] == [ev.Failed, ev.SegmentEnded]
     assert world.traces() == []
+
+
+async def test_a_turn_that_waits_and_whose_log_cannot_be_read_fails_when_it_is_taken_up(world: World) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [Call("seal", {"text": "b"})]))
+    said = await world.say("go")
+
+    def spoil(connection: Connection) -> None:
+        rows = schema.events.c.turn == said.turn.num
+        connection.execute(update(schema.events).where(rows).values(body=b"not what was stored"))
+        life.request_stop(connection, said.turn.num, "user")
+
+    await world.database.write(spoil)
+    async with asyncio.timeout(PATIENCE):
+        while (row := await world.row(said.turn)).status != "failed":  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    assert row.owner is None
+    told = await world.log.read(said.turn.num, len(said.events))
+    assert [type(item.event) for item in told] == [ev.Failed, ev.SegmentEnded]

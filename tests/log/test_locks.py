@@ -90,6 +90,25 @@ async def test_a_locked_conversation_holds_up_its_own_ending_only(
     assert [places(await stored(log, turn.num)) for turn in made] == [[1, 2]] * 6
 
 
+async def test_a_heartbeat_that_finds_a_locked_turn_holds_up_no_stream(
+    shared: Database, postgres_url: str
+) -> None:
+    log = Log(shared, patience=LONG)
+    made = [await make_turn(shared) for _ in range(4)]
+    numbers = [turn.num for turn in made]
+    async with asyncio.timeout(LONG), _held(postgres_url, LOCK_TURN, numbers[-1]):
+        beat = asyncio.to_thread(shared.write_now, life.renew, "node-1", numbers, 1_000_000)
+        beating = asyncio.create_task(beat)
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(2):
+            await asyncio.gather(*[write(await log.open(num, 1), 10) for num in numbers[:-1]])
+        assert await beating == dict.fromkeys(numbers[:-1])
+        assert await shared.read(life.held, "node-1", numbers) == dict.fromkeys(numbers)
+    rows = [await shared.read(turns.get, turn.id) for turn in made]
+    later = [row.lease_until != turn.lease_until for row, turn in zip(rows, made, strict=True)]
+    assert later == [True, True, True, False]
+
+
 async def test_a_stream_whose_turn_is_taken_while_its_row_is_locked_is_fenced(
     shared: Database, postgres_url: str
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -11,8 +11,13 @@ class Stray(Exception):
     """What only a program's own end or a cancellation may raise was raised, and nobody had asked for that"""
 
 
+def is_asked_for() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 @contextmanager
-def strays_fail() -> Iterator[None]:
+def strays_fail(asked_for: Callable[[], bool] = is_asked_for) -> Iterator[None]:
     """Turn a `CancelledError` that nobody asked for into an error like any other; so too `SystemExit` and its
     like, which would end the whole server, and end it again whenever the turn is taken up."""
     try:
@@ -20,14 +25,9 @@ def strays_fail() -> Iterator[None]:
     except Exception:
         raise
     except BaseException as error:
-        if isinstance(error, asyncio.CancelledError) and is_asked_for():
+        if isinstance(error, asyncio.CancelledError) and asked_for():
             raise
         raise Stray(f"{type(error).__name__}: {Stray.__doc__}") from error
-
-
-def is_asked_for() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def forget() -> None:

@@ -84,6 +84,7 @@ class Ending:
         def ended(connection: Connection) -> None:
             interrupts.close(connection, turn.num, "cancelled")
             life.give_up(connection, turn, messages)
+            checkpoints.remove(connection, turn.num)
             shares.charge(connection, turn.num)
 
         await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
@@ -93,9 +94,11 @@ class Ending:
         is cancelled is not waited for."""
         hurry = self._spawn(_wait(run.control.hurry))
         both = (title.task, hurry)
-        await asyncio.wait(both, timeout=run.limits.title, return_when=asyncio.FIRST_COMPLETED)
-        title.close()
-        hurry.cancel()
+        try:
+            await asyncio.wait(both, timeout=run.limits.title, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            title.close()
+            hurry.cancel()
 
     async def _pack(self, turn: Turn) -> None:
         try:

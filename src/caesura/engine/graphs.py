@@ -89,7 +89,7 @@ async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
     stream: AsyncGenerator[Any, None] = run.agent.graph.astream(
         given, config, stream_mode=_MODES, subgraphs=True, durability="sync", control=control
     )
-    with strays_fail():
+    with strays_fail(run.is_broken_off):
         async with aclosing(stream) as steps:
             async for _, mode, data in steps:
                 run.check()

@@ -50,7 +50,7 @@ async def _answer(scope: Scope, prompt: list[BaseMessage]) -> AIMessage:
         for attempt in range(run.limits.attempts):
             speaker = _Speaker(scope, model.label)
             try:
-                with strays_fail():
+                with strays_fail(run.is_broken_off):
                     return await speaker.speak(model, prompt)
             except CaesuraError:
                 raise

@@ -138,9 +138,14 @@ class Run:
     def too_long(self) -> LogLimit:
         return LogLimit(f"the turn came to more than {self.limits.log} bytes")
 
+    def is_broken_off(self) -> bool:
+        """Whether the run was stopped, or this task of it cancelled. A stop cancels the run's own task: those
+        of its tool calls, in which sub-agents speak, are cancelled a moment later."""
+        return self.control.stop is not None or cancellation.is_asked_for()
+
     def check(self) -> None:
         """Break off if the run was cancelled. Code that is not ours may have swallowed the cancellation."""
-        if self.control.stop is not None or cancellation.is_asked_for():
+        if self.is_broken_off():
             raise asyncio.CancelledError
 
     def next_call(self) -> int:

@@ -73,10 +73,13 @@ class Runner:
         if turn.epoch - turn.segment > _CLAIMS:
             await self._ending.give_up(turn, failed(turn, RunFailed(f"given up after {_CLAIMS} attempts")))
             return
-        if turn.ended or (turn.status == "waiting" and await self._ending.is_open(turn)):
+        if turn.ended:
             await self._ending.close(turn)
             return
         try:
+            if turn.status == "waiting" and await self._ending.is_open(turn):
+                await self._ending.close(turn)
+                return
             known = known or await self._past(turn)
             stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
             with self._log.live(stream):

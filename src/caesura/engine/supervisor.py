@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from typing import Any
 
 from caesura.agents.aside import Aside
@@ -25,6 +25,10 @@ logger = logging.getLogger(__name__)
 _ADOPTED = 64
 #: A run that does not heed its stop for so many seconds, cancelled so often, loses its turn.
 _HEED, _TRIES = 1.0, 4
+#: A lease whose row somebody writes to just now is renewed after so many seconds, tried so often.
+_MOMENT, _RENEWALS = 0.05, 10
+#: Seconds until the leases are renewed again that could not be.
+_SOON = 1.0
 #: Nobody waits longer than this for a run to end.
 _PATIENCE = 5.0
 
@@ -165,6 +169,7 @@ class Supervisor:
         if not await _heeds(list(self._jobs.values())):
             for job in list(self._jobs.values()):
                 self._lose(job)
+                del self._jobs[job.turn.num]  # its lease is not renewed any more
                 await self._hand_over(job.turn)
         for task in self._others:
             task.cancel()
@@ -177,17 +182,17 @@ class Supervisor:
         """Take the turn from a run that does not heed its stop, and end the turn here: what the old run still
         writes is refused."""
         turn = job.turn
-        if await _heeds([job]) or self._jobs.get(turn.num) is not job or not job.control.stoppable:
+        while not await _heeds([job]) and self._jobs.get(turn.num) is job and job.control.stoppable:
+            logger.warning("turn %s does not heed its stop and is ended without it", turn.id)
+            try:
+                claimed = await self._database.write(life.seize, turn.num, turn.epoch, self.lease_ms)
+            except CaesuraError as error:
+                logger.warning("turn %s could not be taken from its run: %s", turn.id, error)
+                continue
+            if claimed is not None:
+                self.run(claimed)
+                self._jobs[turn.num].control.stop = job.control.stop
             return
-        logger.warning("turn %s does not heed its stop and is ended without it", turn.id)
-        try:
-            claimed = await self._database.write(life.seize, turn.num, turn.epoch, self.lease_ms)
-        except CaesuraError as error:
-            logger.warning("turn %s could not be taken from its run: %s", turn.id, error)
-            return
-        if claimed is not None:
-            self.run(claimed)
-            self._jobs[turn.num].control.stop = job.control.stop
 
     def _lose(self, job: _Job) -> None:
         """This run has no turn any more."""
@@ -228,6 +233,7 @@ class Supervisor:
     async def _adopt(self) -> None:
         alone = not self._database.shared
         while True:
+            claimed: list[Turn] = []
             found: list[Turn] = []
             most = min(self.room, _ADOPTED)
             try:
@@ -236,12 +242,14 @@ class Supervisor:
                     await self._database.write_lightly(life.orphan, self.owner)
                     alone = False
                 if most:
-                    found = await self._database.write_lightly(
+                    claimed = await self._database.write_lightly(
                         life.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
                     )
-                if found:
-                    # An epoch that power loss takes back would be given again, and name other words.
+                if claimed:
+                    # An epoch that power loss takes back would be given again, and name other words. Turns
+                    # whose claim cannot be made safe are left: they are found again when the lease is over.
                     await self._database.harden()
+                found = claimed
             except CaesuraError as error:
                 logger.warning("cannot look for work: %s", error)
             except Exception:
@@ -262,23 +270,37 @@ class Supervisor:
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread of its own, so that a busy loop does not look like a dead process."""
-        while not self._ended.wait(self.lease_ms / 3000):
+        pause = usual = self.lease_ms / 3000
+        while not self._ended.wait(pause):
             self._beat_at = time.monotonic()
             jobs = dict(self._jobs)
+            pause = usual
             if not jobs:
                 continue
             try:
-                kept = self._database.write_now(life.renew, self.owner, list(jobs), self.lease_ms)
-            except CaesuraError as error:
-                logger.warning("leases could not be renewed: %s", error)
-                continue
-            except Exception:
-                logger.exception("leases could not be renewed")
+                kept = self._renewed(jobs)
+            except Exception as error:
+                known = isinstance(error, CaesuraError)
+                logger.warning("leases could not be renewed: %s", error, exc_info=None if known else error)
+                pause = min(usual, _SOON)
                 continue
             try:
                 loop.call_soon_threadsafe(self._heard, jobs, kept)
             except RuntimeError:
                 return  # the loop is closed: the process ends
+
+    def _renewed(self, numbers: Iterable[int]) -> dict[int, str | None]:
+        """The turns that are still this process's own, and whether each is asked to stop. One whose row stays
+        locked has its lease renewed with the next beat."""
+        kept: dict[int, str | None] = {}
+        locked: dict[int, str | None] = dict.fromkeys(numbers)
+        for _ in range(_RENEWALS):
+            kept |= self._database.write_now(life.renew, self.owner, list(locked), self.lease_ms)
+            missing = [num for num in locked if num not in kept]
+            locked = self._database.write_now(life.held, self.owner, missing) if missing else {}
+            if not locked or self._ended.wait(_MOMENT):
+                break
+        return kept | locked
 
     def _heard(self, jobs: dict[int, _Job], kept: dict[int, str | None]) -> None:
         for num, job in jobs.items():

@@ -123,7 +123,7 @@ class Title:
                     elif isinstance(event, ev.TextDelta) and event.text:
                         label = labels.get(event.call)
                         return next((model for model in models if model.label == label), models[0])
-        raise _Titled  # the turn was deleted
+        raise _Titled  # the turn was deleted, or the log is closed
 
     async def _ask(self, model: BoundModel) -> str | None:
         run = self._run

@@ -169,7 +169,7 @@ class _Call:
         clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
         try:
             async with clock:
-                with self._context().active(), strays_fail():
+                with self._context().active(), strays_fail(self._run.is_broken_off):
                     message = await self._tool.run(self._args, self._id, self._run.config)
         except (Asks, Released):
             raise

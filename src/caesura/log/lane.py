@@ -38,8 +38,10 @@ class Lane:
             streams, batches = self._take()
             if streams:
                 self._busy = True
-                await self._commit(streams, batches)
-                self._busy = False
+                try:
+                    await self._commit(streams, batches)
+                finally:
+                    self._busy = False
             else:
                 await asyncio.sleep(_TICK)
 

@@ -85,7 +85,7 @@ class Log:
         return stream.last
 
     async def read(self, turn: int, after: int = 0, limit: int = WINDOW) -> list[Envelope]:
-        """Committed events strictly after the cursor, in order, without gaps: about `limit` of them."""
+        """Committed events strictly after the cursor, in order, without gaps: at most `limit` of them."""
         found = await self._database.read(rows.read, turn, after, limit)
         return found[:limit]
 
@@ -112,6 +112,7 @@ class Log:
                     for window in (found,) if short else _windows(found, size):
                         after = window[-1].seq
                         yield window
+                    del found, window  # a reader that waits holds nothing
                 elif tail.version != version:
                     continue  # something came while the rows were looked at
                 elif tail.closed:
@@ -143,8 +144,12 @@ class Log:
     async def _look(self, turn: int, after: int) -> tuple[list[Envelope] | None, int]:
         """All that the rows of one window give, for what is decoded once should not be decoded again, and
         its bytes. None when the turn is gone, perhaps through another process."""
-        async with self._looking:
-            return await self._flusher.patiently(lambda _: self._database.read(_rows, turn, after))
+
+        async def look(_: bool) -> tuple[list[Envelope] | None, int]:
+            async with self._looking:
+                return await self._database.read(_rows, turn, after)
+
+        return await self._flusher.patiently(look)
 
     def _written(self, seconds: float, batches: Sequence[Batch]) -> None:
         """Tell of a commit. It has happened: whatever goes wrong here must not harm it."""

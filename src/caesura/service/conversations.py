@@ -143,21 +143,36 @@ class Conversations:
             await self._engine.supervisor.discard(num)  # it may have begun meanwhile
         await self._workspaces.discard(conversation_id)
 
-    async def tree(self, user_id: str, conversation_id: str, limit: int, after: int = 0) -> TreePage:
-        """The conversation and a page of all its turns, oldest first, behind the one with this ordinal."""
+    async def tree(
+        self, user_id: str, conversation_id: str, limit: int, after: int, write: Callable[[TreePage], bytes]
+    ) -> bytes:
+        """The conversation and a page of all its turns, oldest first, behind the one with this ordinal; as
+        `write` puts it down, in a thread. However many pages a person asks for, one is in memory."""
+
+        def written() -> bytes:
+            seen = pages.seen(found.turns)
+            return write(TreePage(found.conversation, seen, seen[-1].turn.ordinal if more else None))
+
         async with self._readings.of(user_id):
             found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
-            seen = await pages.all_seen(found.turns, self._readings.aside)
-        return TreePage(found.conversation, seen, seen[-1].turn.ordinal if more else None)
+            return await self._readings.aside.run(written)
 
     async def branch(
-        self, user_id: str, conversation_id: str, limit: int, leaf: str | None = None
-    ) -> BranchPage:
-        """The conversation and the end of its active branch, or of the branch that ends in `leaf`."""
+        self,
+        user_id: str,
+        conversation_id: str,
+        limit: int,
+        leaf: str | None,
+        write: Callable[[BranchPage], bytes],
+    ) -> bytes:
+        """As `tree`, of the end of the active branch, or of the branch that ends in `leaf`."""
+
+        def written() -> bytes:
+            return write(BranchPage(found.conversation, pages.seen(found.turns), before))
+
         async with self._readings.of(user_id):
             found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
-            seen = await pages.all_seen(found.turns, self._readings.aside)
-        return BranchPage(found.conversation, seen, before)
+            return await self._readings.aside.run(written)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """What was said on the active branch, as people see it: messages with text, oldest first. One page

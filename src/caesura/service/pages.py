@@ -133,11 +133,9 @@ def pending(connection: Connection, turn: Turn) -> tuple[Interrupt, ...]:
     return tuple(item.interrupt for item in interrupts.pending(connection, turn.num))
 
 
-async def all_seen(found: list[Stored], aside: Aside) -> list[Seen]:
-    """A live turn's log is folded in a thread: it may be long, and others want to be served."""
-    if all(item.log is None for item in found):
-        return [_seen(item) for item in found]
-    return await aside.run(lambda: [_seen(item) for item in found])
+def seen(found: list[Stored]) -> list[Seen]:
+    """For a thread: a live turn's log, which is folded here, may be long, and others want to be served."""
+    return [_seen(item) for item in found]
 
 
 def _seen(item: Stored) -> Seen:

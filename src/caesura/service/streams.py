@@ -51,11 +51,11 @@ class Streams:
             try:
                 async for batch in _from_segment(follow, segment) if segment else follow:
                     end = _segment_end(batch, after)
-                    if end is None:
-                        yield batch
-                    else:
+                    if end is not None:
                         yield batch[: end + 1]
                         return
+                    yield batch
+                    del batch  # a reader that waits holds nothing
             finally:
                 await follow.aclose()
 
@@ -113,11 +113,11 @@ async def _from_segment(follow: AsyncIterator[list[Envelope]], segment: int) -> 
     begun = False
     async for batch in follow:
         if not begun:
-            start = next((i for i, item in enumerate(batch) if _begins(item, segment)), None)
-            if start is None:
-                continue
-            begun, batch = True, batch[start:]
-        yield batch
+            start = next((i for i, item in enumerate(batch) if _begins(item, segment)), len(batch))
+            begun, batch = start < len(batch), batch[start:]
+        if begun:
+            yield batch
+        del batch
 
 
 def _begins(item: Envelope, segment: int) -> bool:

@@ -126,18 +126,27 @@ def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn |
 
 
 def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
-    """Keep these turns; for each that is still this owner's, whether it is asked to stop. A number that
-    is missing in the answer was taken over or deleted."""
+    """Keep these turns; for each that is kept, whether it is asked to stop. A number that is missing in the
+    answer was taken over or deleted, or somebody else holds its row at the moment: `held` tells which.
+    To wait for that row would hold up whoever writes to one of the others."""
     mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
     # In order, as every other writer of several turns locks them.
-    held = select(turns.c.num).where(mine).order_by(turns.c.num).with_for_update(key_share=True)
+    free = select(turns.c.num).where(mine).order_by(turns.c.num)
+    free = free.with_for_update(key_share=True, skip_locked=True)
     statement = (
         update(turns)
-        .where(turns.c.num.in_(connection.execute(held).scalars().all()))
+        .where(turns.c.num.in_(connection.execute(free).scalars().all()))
         .values(lease_until=now_ms() + lease_ms)
         .returning(turns.c.num, turns.c.stop_requested)
     )
     return {row.num: row.stop_requested for row in connection.execute(statement)}
+
+
+def held(connection: Connection, owner: str, numbers: Iterable[int]) -> dict[int, str | None]:
+    """Those of these turns that are this owner's, and whether each is asked to stop. No lease is renewed."""
+    mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
+    found = connection.execute(select(turns.c.num, turns.c.stop_requested).where(mine))
+    return {row.num: row.stop_requested for row in found}
 
 
 def orphan(connection: Connection, owner: str) -> None:
@@ -291,6 +300,7 @@ def _set_aside(connection: Connection, item: Owned) -> None:
     first = events.last(connection, item.num) + 1
     events.insert_fenced(connection, [events.Rows(item.num, item.epoch, first, first + 1, at, body)])
     _change(connection, item, _over("failed") | _RELEASED)
+    shares.charge(connection, item.num)
 
 
 def _change(connection: Connection, item: Owned | Turn, values: Mapping[str, Any]) -> None:

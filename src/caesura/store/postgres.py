@@ -26,6 +26,8 @@ _DEADLOCKS = 3
 #: Seconds for one attempt. A server that says nothing at all must not hold up this process for ever. So many
 #: more for what comes before and after: a connection that must be made, and one that must be given back.
 _LIMIT, _MORE = 10.0, 10.0
+#: Seconds for a heartbeat: there must be time for another one before a lease is over.
+_BEAT = 3.0
 #: Milliseconds. A process that is stopped or cut off in the middle of a transaction must not hold its rows
 #: for ever: those who want to take over its turns would wait as long. Nor may a statement or a lock's wait.
 _SERVER_SIDE = {
@@ -153,7 +155,7 @@ class Postgres:
         with (
             storage_errors(),
             self._blocking.connect() as connection,
-            cut_in_thread_after(connection.connection.driver_connection, _LIMIT),
+            cut_in_thread_after(connection.connection.driver_connection, _BEAT),
             connection.begin(),
         ):
             return work(connection, *args, **kwargs)

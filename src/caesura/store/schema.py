@@ -129,13 +129,13 @@ turns = Table(
 
 
 def live(table: FromClause) -> ColumnElement[bool]:
-    """The few turns that somebody must still work on, in the very words of their index."""
-    # As literals: SQLite does not match a bound value with an index's condition.
+    """The turns that have not ended."""
     return table.c.status.in_([literal_column(f"'{name}'") for name in ("queued", "running", "waiting")])
 
 
 def running(table: FromClause) -> ColumnElement[bool]:
     """The turns that run or are about to, in the very words of their index."""
+    # As literals: SQLite does not match a bound value with an index's condition.
     return table.c.status.in_([literal_column(f"'{name}'") for name in ("queued", "running")])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
@@ -124,8 +124,10 @@ async def tree(
     """The conversation with its turns, on all branches, oldest first. One page is as large as it may be
     unless `limit` says less."""
     size = here.pages.size(limit or here.pages.largest)
-    page = await here.service.conversations.tree(user_id, conversation_id, size, cursor or 0)
-    return await _page(here, user_id, lambda: wire.Tree.of_page(page))
+    body = await here.service.conversations.tree(
+        user_id, conversation_id, size, cursor or 0, lambda page: _json(wire.Tree.of_page(page))
+    )
+    return Response(body, media_type="application/json")
 
 
 @router.get(
@@ -140,8 +142,10 @@ async def snapshot(
     """For a page that just opened: the end of the active branch, and where its events go on. One page is as
     large as it may be unless `limit` says less."""
     size = here.pages.size(limit or here.pages.largest)
-    page = await here.service.conversations.branch(user_id, conversation_id, size, cursor)
-    return await _page(here, user_id, lambda: wire.Snapshot.of_page(page))
+    body = await here.service.conversations.branch(
+        user_id, conversation_id, size, cursor, lambda page: _json(wire.Snapshot.of_page(page))
+    )
+    return Response(body, media_type="application/json")
 
 
 @router.patch("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND | _SENT)
@@ -313,12 +317,8 @@ async def _frames(here: Context, place: Place) -> AsyncGenerator[bytes, None]:
             del frames
 
 
-async def _page(here: Context, user_id: str, make: Callable[[], BaseModel]) -> Response:
-    """A page may be megabytes: it is written in a thread, while others are served."""
-    readings = here.service.readings
-    async with readings.of(user_id):
-        body = await readings.aside.run(lambda: make().model_dump_json().encode())
-    return Response(body, media_type="application/json")
+def _json(page: BaseModel) -> bytes:
+    return page.model_dump_json().encode()
 
 
 def _key(request: Request, value: str | None, body: BaseModel | None = None) -> Key | None:

@@ -243,9 +243,12 @@ async def _segment(
     async with aclosing(here.service.streams.segment(turn, after, segment, since)) as batches:
         async for batch in batches:
             state, frames = encode.encode(state, batch, after)
+            last = batch[-1]
+            del batch  # a reader that waits holds nothing
             if frames:
                 yield frames
-            if isinstance(batch[-1].event, SegmentEnded) and batch[-1].seq > after:
+            del frames
+            if isinstance(last.event, SegmentEnded) and last.seq > after:
                 return
     if not here.service.draining:
         yield encode.END  # the thread was deleted meanwhile
