@@ -216,7 +216,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     )
     if tokens is None:
         await service.people.ensure(LOCAL)
-    spawn = engine.supervisor.spawn
+    spawn = engine.spawn
     rates = Limits(
         limits.shared(settings.redis_url, spawn),
         requests=settings.rate_requests,

@@ -54,7 +54,7 @@ class Supervisor:
         self._database = database
         self._poll = poll
         #: Told of every run that begins here.
-        self.started: Callable[[Turn], None] = _nobody
+        self._started: Callable[[Turn], None] = _nobody
         self._runner: Runner | None = None
         self._jobs: dict[int, _Job] = {}
         self._others: set[asyncio.Task[None]] = set()
@@ -68,9 +68,9 @@ class Supervisor:
         self._heart: threading.Thread | None = None
         self._adopting: asyncio.Task[None] | None = None
 
-    def start(self, runner: Runner) -> None:
+    def start(self, runner: Runner, started: Callable[[Turn], None]) -> None:
         """Begin to renew leases and to adopt: what a dead owner left is taken up at once."""
-        self._runner = runner
+        self._runner, self._started = runner, started
         loop = asyncio.get_running_loop()
         self._heart = threading.Thread(target=self._beat, args=(loop,), name="caesura-lease", daemon=True)
         self._heart.start()
@@ -90,7 +90,7 @@ class Supervisor:
             self._lose(stalled)  # it does not heed its stop, or this process slept beyond its lease
         self._jobs[turn.num] = job
         job.task = asyncio.create_task(self._supervise(job), name=f"run-{turn.id}")
-        self.started(turn)
+        self._started(turn)
 
     def works_on(self, turn: Turn) -> bool:
         """Whether the turn runs here, under this very claim."""

@@ -73,7 +73,7 @@ class Conversations:
         self._database, self._log, self._engine = database, log, engine
         self._workspaces, self._default_agent = workspaces, default_agent
         self._places, self._readings, self._share, self._refused = places, readings, share, refused
-        self._counts = Counts(database, engine.runner, readings.aside)
+        self._counts = Counts(database, engine, readings.aside)
 
     async def create(
         self,
@@ -135,12 +135,12 @@ class Conversations:
         workspace becomes free a little later."""
         live = await self._database.read(_live, user_id, conversation_id)
         for num in live:
-            await self._engine.supervisor.discard(num)
+            await self._engine.discard(num)
         async with self._places.of(user_id):
             removed = await self._database.write(rows.remove, conversation_id, user_id)
         for num in removed:
             self._log.forget(num)
-            await self._engine.supervisor.discard(num)  # it may have begun meanwhile
+            await self._engine.discard(num)  # it may have begun meanwhile
         await self._workspaces.discard(conversation_id)
 
     async def tree(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from caesura.agents.aside import Aside
-from caesura.engine.runner import Runner
+from caesura.engine.engine import Engine
 from caesura.service import pages
 from caesura.store import events
 from caesura.store.database import Database
@@ -23,12 +23,12 @@ _BYTES, _EACH = 128 * 1024, 32 * 1024
 
 
 class Counts:
-    def __init__(self, database: Database, runner: Runner, aside: Aside) -> None:
-        self._database, self._runner, self._aside = database, runner, aside
+    def __init__(self, database: Database, engine: Engine, aside: Aside) -> None:
+        self._database, self._engine, self._aside = database, engine, aside
 
     async def of(self, underway: Sequence[Underway]) -> dict[str, int]:
         """By the id of the turn: how many messages its branch shows."""
-        here = {turn: self._runner.shown(turn.num, turn.epoch) for turn in underway}
+        here = {turn: self._engine.shown(turn.num, turn.epoch) for turn in underway}
         counts = {turn.id: turn.above + count for turn, count in here.items() if count is not None}
         elsewhere = [turn for turn, count in here.items() if count is None]
         if elsewhere:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
@@ -12,11 +12,19 @@ from sqlalchemy.exc import IntegrityError
 from caesura.core.errors import BadInput, Conflict
 from caesura.core.turns import Turn
 from caesura.store import keys, turns
-from caesura.store.database import Database
 
 _LONGEST = 200
 
-T = TypeVar("T")
+
+class Done(Protocol):
+    """What a request has come to."""
+
+    @property
+    def turn(self) -> Turn: ...
+
+
+D = TypeVar("D", bound=Done)
+Unit = Callable[[Connection], D]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +40,29 @@ class Key:
 
 
 async def once(
-    database: Database,
     user_id: str,
     key: Key | None,
-    work: Callable[[Connection], Turn],
-    found: Callable[[Turn, bool], None],
-) -> Turn:
-    """Do the work that makes or moves a turn, unless this key has done it. `found` is told which turn it is,
-    and whether the work was done just now, while the disk still writes; the turn is given when it is safe
-    there."""
+    work: Unit[D],
+    again: Callable[[Turn], D],
+    do: Callable[[Unit[D]], Awaitable[D]],
+) -> D:
+    """Let `do` run the work in a transaction, unless this key has done it: then `again` says what came of
+    it."""
+    if key is None:
+        return await do(work)
 
-    def attempt(connection: Connection) -> tuple[Turn, bool]:
-        return _once(connection, user_id, key, work) if key else (work(connection), True)
-
-    def committed(outcome: tuple[Turn, bool]) -> None:
-        found(*outcome)
+    def unit(connection: Connection) -> D:
+        fingerprint = keys.fingerprint(*key.request)
+        known = keys.find(connection, user_id, key.value, fingerprint)
+        if known is not None:
+            return again(turns.get(connection, known))
+        done = work(connection)
+        keys.keep(connection, user_id, key.value, fingerprint, done.turn.id, done.turn.conversation_id)
+        return done
 
     try:
-        turn, _ = await database.write_ahead(attempt, committed)
+        return await do(unit)
     except (IntegrityError, Conflict):
-        if key is None:
-            raise
         # Two at once under one key: the other one was first, in keeping the key or in what it is for, and is
         # to be found now. If it was somebody else the conflict comes again.
-        turn, _ = await database.write_ahead(attempt, committed)
-    return turn
-
-
-def _once(
-    connection: Connection, user_id: str, key: Key, work: Callable[[Connection], Turn]
-) -> tuple[Turn, bool]:
-    fingerprint = keys.fingerprint(*key.request)
-    known = keys.find(connection, user_id, key.value, fingerprint)
-    if known is not None:
-        return turns.get(connection, known), False
-    turn = work(connection)
-    keys.keep(connection, user_id, key.value, fingerprint, turn.id, turn.conversation_id)
-    return turn, True
+        return await do(unit)

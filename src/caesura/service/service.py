@@ -73,13 +73,12 @@ class Service:
         self.grants = Grants(database)
         self.agents = Agents(engine.catalog, default_agent)
         self.tickets = Tickets(database)
-        engine.supervisor.started = self.presence.started
 
     def start(self) -> None:
         """Begin to work, first of all on what a process that died has left."""
-        self.engine.start()
-        self.engine.supervisor.spawn(self._sweep())
-        self.engine.supervisor.spawn(self._sweep_workspaces())
+        self.engine.start(self.presence.started)
+        self.engine.spawn(self._sweep())
+        self.engine.spawn(self._sweep_workspaces())
 
     async def drain(self, grace: float = 5.0) -> None:
         """Let go of all runs within these seconds; safe to repeat."""
@@ -90,17 +89,17 @@ class Service:
     @property
     def draining(self) -> bool:
         """Whether this process is about to end."""
-        return self.engine.supervisor.draining
+        return self.engine.draining
 
     @property
     def working(self) -> bool:
         """Whether this process renews its leases and looks for work."""
-        return self.engine.supervisor.alive
+        return self.engine.alive
 
     async def answering(self, within: float) -> bool:
         """Whether the database answers in this time. Nobody waits longer, whatever becomes of the attempt."""
         answered = asyncio.Event()
-        look = self.engine.supervisor.spawn(self._look(answered))
+        look = self.engine.spawn(self._look(answered))
         await asyncio.wait([look], timeout=within)
         return answered.is_set()
 
@@ -132,7 +131,7 @@ class Service:
             await asyncio.sleep(_SWEEP)
 
     def _left(self, num: int) -> None:
-        self.engine.supervisor.spawn(self._leave(num))
+        self.engine.spawn(self._leave(num))
 
     async def _leave(self, num: int) -> None:
         """Stop what nobody reads any more, as soon as the storage lets it be stopped."""

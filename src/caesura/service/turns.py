@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from caesura.core.errors import (
-    BadAnswer,
     BadInput,
     Conflict,
     InterruptPending,
@@ -17,26 +16,21 @@ from caesura.core.errors import (
     StorageFull,
     TooManyQuestions,
     TooManyRuns,
-    Unavailable,
 )
 from caesura.core.events import StopReason
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Answer
 from caesura.core.turns import OnDisconnect, Turn
-from caesura.engine import past
-from caesura.engine.engine import Engine
-from caesura.engine.past import Past
+from caesura.engine.engine import Begun, Engine
 from caesura.service import idempotency
 from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
 from caesura.service.places import Places
 from caesura.service.presence import Presence
-from caesura.store import conversations, events, fence, interrupts, life, shares, turns
+from caesura.store import conversations, fence, interrupts, life, shares, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 
 MESSAGE_LIMIT = 256 * 1024
-#: So many events are read along with an answer. More would keep other writers waiting.
-_SHORT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,30 +75,27 @@ class Turns:
         check_message(message.content)
         if message.agent is not None:
             self._engine.catalog.get(message.agent)
-        supervisor = self._engine.supervisor
         new = life.New(
             conversation_id,
             message.content,
             message.agent,
             message.parent,
-            supervisor.owner if supervisor.room else None,
-            supervisor.lease_ms,
-            message.on_disconnect,
-            user_id,
-            self._share,
+            on_disconnect=message.on_disconnect,
+            user_id=user_id,
+            share=self._share,
         )
 
-        def create(connection: Connection) -> Turn:
-            return life.create(connection, new)
+        def create(connection: Connection) -> Begun:
+            return self._engine.create(connection, new)
 
         # Under a key it may be a repeated request, whose turn runs already.
         places = (conversation_id,) if key is not None else ()
         for _ in range(2):
             try:
-                return await self._begin(user_id, key, create, *places)
+                return (await self._begin(user_id, key, create, *places)).turn
             except (RunInProgress, InterruptPending) as refusal:
                 await self._make_way(user_id, conversation_id, message, refusal)
-        return await self._begin(user_id, key, create, *places)
+        return (await self._begin(user_id, key, create, *places)).turn
 
     async def get(self, user_id: str, turn_id: str) -> Turn:
         return await self._database.read(turns.owned, turn_id, user_id)
@@ -135,43 +126,25 @@ class Turns:
 
         `blind` says that the request named no question: the caller chose what waits now, which the person may
         not have seen. Within a second after another decision in the turn that is `InterruptPending`."""
-        supervisor = self._engine.supervisor
-        after, known = 0, None
 
-        def decide(connection: Connection) -> Turn:
+        def decide(connection: Connection) -> Begun:
             asked = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
             if len({item.turn for item in asked}) > 1:
                 raise BadInput("answers must belong to one turn")
             for item in asked:
-                self._check_edit(item.interrupt, answers[item.interrupt.id])
-            ready = life.answer(connection, user_id, answers, blind=blind)
-            nonlocal after, known
-            num = asked[0].turn
-            after = events.last(connection, num)
-            free = ready and supervisor.room
-            claimed = life.claim(connection, num, supervisor.owner, supervisor.lease_ms) if free else None
-            if claimed is not None and after <= _SHORT:
-                known = past.read(connection, num)
-            return claimed or _not_ours(turns.get(connection, asked[0].turn_id))
+                self._engine.check_edit(item.interrupt, answers[item.interrupt.id])
+            life.answer(connection, user_id, answers, blind=blind)
+            return self._engine.take(connection, asked[0].turn_id)
 
-        turn = await self._begin(user_id, key, decide, prepare=lambda _: known)
-        if turn.owner is None:  # whoever asked the question may still hold the turn
-            supervisor.hurry(turn)
-        return Answered(turn, after)
-
-    def _check_edit(self, item: Interrupt, answer: Answer) -> None:
-        """What the tool would not take is not taken: the question stays."""
-        registry = self._engine.registry
-        if answer.decision != "edit" or answer.args is None or item.name not in registry.names:
-            return
-        if (fault := registry.get(item.name).fault(answer.args)) is not None:
-            raise BadAnswer(fault)
+        begun = await self._begin(user_id, key, decide)
+        if begun.new and not begun.ours:  # whoever asked the question may still hold the turn
+            self._engine.hurry(begun.turn)
+        return Answered(begun.turn, begun.after)
 
     async def retry(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
         """Another attempt at a failed or stopped turn that nothing follows: it goes on from what it has."""
-        supervisor = self._engine.supervisor
 
-        def reopen(connection: Connection) -> Turn:
+        def reopen(connection: Connection) -> Begun:
             shares.hold(connection, user_id)
             turn = turns.owned(connection, turn_id, user_id)
             # The turn before its conversation, as a run does that gives it a title.
@@ -182,14 +155,9 @@ class Turns:
             shares.check(connection, user_id, self._share)
             life.reopen(connection, turn_id)
             conversations.activate(connection, turn.conversation_id, turn_id)
-            lease = supervisor.lease_ms
-            claimed = life.claim(connection, turn.num, supervisor.owner, lease) if supervisor.room else None
-            return claimed or _not_ours(turns.get(connection, turn_id))
+            return self._engine.take(connection, turn_id)
 
-        def forget(turn: Turn) -> None:
-            self._engine.runner.history.forget(turn.id)
-
-        return await self._begin(user_id, key, reopen, turn_id, prepare=forget)
+        return (await self._begin(user_id, key, reopen, turn_id)).turn
 
     async def regenerate(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
         """The same message once more, beside the turn: both answers stay."""
@@ -198,33 +166,18 @@ class Turns:
         return await self.send(user_id, turn.conversation_id, again, key)
 
     async def _begin(
-        self,
-        user_id: str,
-        key: Key | None,
-        work: Callable[[Connection], Turn],
-        *places: str,
-        prepare: Callable[[Turn], Past | None] = lambda _: None,
-    ) -> Turn:
+        self, user_id: str, key: Key | None, work: Callable[[Connection], Begun], *places: str
+    ) -> Begun:
         """Do the work that makes or moves a turn, once, and run the turn. `places` are what the client will
-        read; `prepare` is called before the turn can run, and gives its past where that is known."""
-        supervisor = self._engine.supervisor
-        if supervisor.draining:
-            raise Unavailable("the server is shutting down")
-
-        def found(turn: Turn, new: bool) -> None:
-            about(turn.id)
-            if not new:
-                return
-            known = prepare(turn)
-            if turn.owner == supervisor.owner and not supervisor.works_on(turn):
-                supervisor.run(turn, known)
-
+        read."""
         try:
             with self._presence.coming(user_id, *places) as about:
                 async with self._places.of(user_id):
-                    turn = await idempotency.once(self._database, user_id, key, work, found)
-                self._presence.expect(turn)
-                return turn
+                    begun = await idempotency.once(
+                        user_id, key, work, _again, lambda unit: self._engine.begin(unit, about)
+                    )
+                self._presence.expect(begun.turn)
+                return begun
         except (TooManyRuns, TooManyQuestions, StorageFull) as error:
             self._refused(error)
             raise
@@ -251,29 +204,15 @@ class Turns:
             await self._stop(turn, "disconnect")
 
     async def _stop(self, turn: Turn, reason: StopReason) -> bool:
-        supervisor = self._engine.supervisor
-
-        def request(connection: Connection) -> tuple[bool, Turn | None]:
+        def unless() -> bool:
             # Somebody may have come while this waited for the storage.
-            if reason == "disconnect" and self._presence.anybody(turn):
-                return False, None
-            asked = life.request_stop(connection, turn.num, reason)
-            # What nobody runs (it waits, or its owner is gone) is ended from here.
-            return asked, life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            return reason == "disconnect" and self._presence.anybody(turn)
 
-        asked, claimed = await self._database.write(request)
-        if claimed is not None:
-            supervisor.run(claimed)
-        elif asked:
-            supervisor.stop(turn.num, reason)
-        if asked:
-            await supervisor.join(turn.num)
-        return asked
+        return await self._engine.stop(turn, reason, unless)
 
 
-def _not_ours(turn: Turn) -> Turn:
-    """Whatever its row says: this request has not claimed it, and does not run it."""
-    return replace(turn, owner=None)
+def _again(turn: Turn) -> Begun:
+    return Begun(turn, new=False)
 
 
 def check_message(content: str) -> None:
