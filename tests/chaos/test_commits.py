@@ -47,6 +47,7 @@ async def place(fresh: str, tmp_path: Path) -> Place:
     return copy
 
 
+@pytest.mark.timeout(600)  # about fifty processes live and die
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
     forks: Forks, place: Place, when: When
