@@ -29,7 +29,7 @@ from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
 from caesura.service.places import Places
 from caesura.service.presence import Presence
-from caesura.store import conversations, events, interrupts, leases, shares, turns
+from caesura.store import conversations, events, interrupts, leases, readings, shares, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import OnDisconnect, Turn
@@ -123,7 +123,7 @@ class Turns:
     async def leave(self, num: int) -> None:
         """All readers have left a run that was not to go on without them."""
         turn = await self._database.read(turns.numbered, num)
-        if turn is None or turn.status not in ("queued", "running"):
+        if turn is None or turn.status not in ("queued", "running") or self._elsewhere(turn):
             return
         if not await self._stop(turn, "disconnect"):
             self._presence.started(turn)  # somebody was about to read it, and may not come after all
@@ -245,17 +245,23 @@ class Turns:
             await self._database.read(shares.check, user_id, replace(self._share, questions=None))
             # What has expired waits for nobody, even if no one has noticed yet.
             await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
-        elif not message.take_over or self._presence.anybody(turn):
+        elif not message.take_over or self._presence.anybody(turn) or self._elsewhere(turn):
             raise refusal
         else:
             await self._stop(turn, "disconnect")
+
+    def _elsewhere(self, turn: Turn) -> bool:
+        """Whether another node runs the turn: that one knows who reads it."""
+        return self._database.shared and turn.owner not in (None, self._engine.supervisor.owner)
 
     async def _stop(self, turn: Turn, reason: StopReason) -> bool:
         supervisor = self._engine.supervisor
 
         def request(connection: Connection) -> tuple[bool, Turn | None]:
             # Somebody may have come while this waited for the storage.
-            if reason == "disconnect" and self._presence.anybody(turn):
+            if reason == "disconnect" and (
+                self._presence.anybody(turn) or readings.anybody(connection, turn.num)
+            ):
                 return False, None
             asked = turns.request_stop(connection, turn.num, reason)
             # What nobody runs (it waits, or its owner is gone) is ended from here.
