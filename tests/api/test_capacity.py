@@ -1,15 +1,30 @@
 """How many turns one process works on: the others wait in the queue, and nobody is refused for that."""
 
+import asyncio
 from pathlib import Path
 
+from caesura.engine.supervisor import Supervisor
 from tests.api.reading import conversation, outcome, send, to_segment_end
 from tests.api.server import Served
 
 
-def test_a_process_takes_up_as_many_turns_as_it_may_and_the_next_when_one_ends(tmp_path: Path) -> None:
-    with Served(tmp_path, runs=1) as server, server.client() as alice:
+def test_a_process_takes_up_as_many_turns_as_it_may_and_the_next_when_one_ends(
+    tmp_path: Path, database_url: str
+) -> None:
+    with Served(tmp_path, database_url=database_url, runs=1) as server, server.client() as alice:
         first = send(alice, conversation(alice), "count to 100000 delay=0.05")
         second = send(alice, conversation(alice), "echo x")
         assert (first["status"], second["status"]) == ("running", "queued")
+        supervisor = server.context.service.engine.supervisor
+        for _ in range(3):
+            server.call(_look_for_work(supervisor))
+        assert supervisor.count == 1
+        assert alice.get(f"/api/v2/turns/{second['id']}").json()["status"] == "queued"
         assert alice.post(f"/api/v2/turns/{first['id']}/stop").json() == {"stopped": True}
         assert outcome(to_segment_end(alice, second["id"])).name == "finished"
+
+
+async def _look_for_work(supervisor: Supervisor) -> None:
+    supervisor.nudge()
+    while supervisor._nudged.is_set():  # noqa: ASYNC110 - until the pause between two looks is over
+        await asyncio.sleep(0.005)

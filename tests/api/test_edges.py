@@ -193,6 +193,25 @@ def test_a_server_whose_database_is_gone_is_not_ready(tmp_path: Path) -> None:
         assert client.get("/metrics").status_code == 200
 
 
+@pytest.mark.parametrize("loop", ["looking for work", "renewing leases"])
+def test_a_server_that_takes_up_no_work_is_not_ready(tmp_path: Path, loop: str) -> None:
+    with Served(tmp_path) as server, server.client(None) as client:
+        supervisor = server.context.service.engine.supervisor
+        assert client.get("/ready").status_code == 200
+        if loop == "looking for work":
+            server.call(_cancel(supervisor._adopting))
+        else:
+            supervisor._ended.set()
+        until(lambda: client.get("/ready").status_code == 503)
+        assert "takes up no work" in client.get("/ready").text
+        assert client.get("/health").status_code == 200
+
+
+async def _cancel(task: asyncio.Task[None] | None) -> None:
+    assert task is not None
+    task.cancel()
+
+
 def test_metrics_count_what_happened(tmp_path: Path) -> None:
     with Served(tmp_path) as server, server.client() as client:
         finished(client, "count to 10")

@@ -15,7 +15,7 @@ from caesura.store import life, users
 from caesura.store.database import Database, P, T, Work
 from tests.conformance.rows import make_turn, make_user
 from tests.log.flaky import Flaky, times
-from tests.log.reading import check, places, said, stored, word, words, write
+from tests.log.reading import PATIENCE, check, places, said, stored, word, words, write
 
 
 class Away(Flaky):
@@ -195,4 +195,26 @@ async def test_a_flush_that_breaks_off_fails_its_streams_and_no_others(database:
         await broken.commit(word(one.num, 1))
     await write(whole, 3)
     assert places(await stored(log, two.num)) == [1, 2, 3]
+    await log.close()
+
+
+async def test_a_flusher_that_died_is_begun_again_by_the_next_word(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, turn = Log(database), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    flusher = log._flusher
+
+    async def die() -> None:
+        raise RuntimeError("a fault of ours")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(flusher, "_flush_all", die)
+        stream.put(word(turn.num, 1))
+        assert flusher._task is not None
+        await asyncio.wait([flusher._task])
+        assert isinstance(flusher._task.exception(), RuntimeError)
+    async with asyncio.timeout(PATIENCE):
+        await stream.commit(word(turn.num, 2))
+    assert places(await stored(log, turn.num)) == [1, 2]
     await log.close()

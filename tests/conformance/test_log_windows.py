@@ -4,14 +4,16 @@ import asyncio
 import gc
 import random
 from contextlib import aclosing
+from typing import Any
 
 import pytest
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, event, func, select
 
 from caesura.core import codec
 from caesura.core.events import Envelope, Event, RunStarted, TextDelta, ToolFinished
 from caesura.log import WINDOW, Log
 from caesura.log.log import WINDOW_BYTES
+from caesura.log.tail import Tail
 from caesura.store import events, schema
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn
@@ -38,6 +40,14 @@ async def test_a_reader_of_large_events_holds_few_bytes_and_misses_nothing(datab
         for after in (0, 1, 59, 119):
             assert await _followed(log, turn.num, after, len(said)) == said[after:]
     await log.close()
+
+
+def test_the_newest_events_in_memory_are_bounded_in_bytes() -> None:
+    tail, size = Tail(), 60_000
+    for seq in range(1, 301):
+        tail.push([Envelope(seq, 0, _tool(seq, "x" * size))])
+        held = sum(1 for before in range(seq) if tail.after(before, 1, size))
+        assert 0 < held * size <= 2 * MIB
 
 
 async def test_no_row_is_larger_than_it_must_be(database: Database) -> None:
@@ -73,6 +83,25 @@ async def test_a_window_of_a_packed_log_takes_the_rows_it_needs(
     found = await database.read(events.read, turn.num, after, WINDOW)
     assert [item.seq for item in found[:WINDOW]] == list(range(after + 1, after + WINDOW + 1))
     assert len(taken) <= 2
+    await log.close()
+
+
+async def test_a_window_takes_no_more_rows_than_it_has_bytes_for(database: Database) -> None:
+    """PostgreSQL sends every row that a statement finds, whether anybody looks at it or not."""
+    log, turn = Log(database), await make_turn(database)
+    for place in range(1, 41):
+        await log.append(turn.num, 1, [_tool(place, "x" * 60_000)])
+    sent: list[int] = []
+
+    def count(connection: Connection, cursor: Any, *_: object) -> None:
+        sent.append(cursor.rowcount)
+
+    for engine in database.engines:
+        event.listen(engine, "after_cursor_execute", count)
+    found, size = await database.read(events.window, turn.num, 0, WINDOW, WINDOW_BYTES)
+    assert [item.seq for item in found] == [1, 2, 3, 4, 5]
+    assert WINDOW_BYTES < size < WINDOW_BYTES + 60_000
+    assert sent == ([5] if database.shared else [])
     await log.close()
 
 

@@ -6,9 +6,10 @@ import time
 import pytest
 from sqlalchemy import Connection, create_engine, func, insert, select
 
-from caesura.core.errors import BadInput
+from caesura.core.errors import BadInput, Unavailable
 from caesura.store import schema, users
 from caesura.store.database import Database
+from caesura.store.open import open_database
 
 
 def _count(connection: Connection) -> int:
@@ -34,6 +35,16 @@ async def test_work_that_fails_leaves_nothing(database: Database) -> None:
     with pytest.raises(BadInput, match="on second thought"):
         await asyncio.to_thread(database.write_now, work)
     assert await database.read(_count) == 0
+
+
+async def test_a_closed_database_refuses_all_work(database_url: str) -> None:
+    database = await open_database(database_url)
+    await database.close()
+    for work in (database.read, database.write, database.write_lightly, database.write_statement):
+        with pytest.raises(Unavailable, match="the database is closed"):
+            await work(_count)
+    with pytest.raises(Unavailable, match="the database is closed"):
+        await asyncio.to_thread(database.write_now, _count)
 
 
 async def test_what_a_read_raises_reaches_its_caller(database: Database) -> None:

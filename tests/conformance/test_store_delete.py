@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, insert, inspect, text
 
 from caesura.core import codec, plain
 from caesura.core import events as ev
@@ -22,6 +22,7 @@ from caesura.store import (
     users,
 )
 from caesura.store.database import Database
+from caesura.store.schema import readings
 from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -90,6 +91,8 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
     asked = {name: Interrupt(f"{mark}-{name}", "approval") for name in ("a", "b")}
     await database.write(interrupts.ask, second.num, "alice", asked)
     await database.write(life.answer, "alice", {f"{mark}-a": Answer("approve")})
+    reading = insert(readings).values(turn=second.num, until=1)
+    await database.write(lambda connection: connection.execute(reading).rowcount)
     await database.write(tool_calls.begin, second.num, "c1", "execute", {})
     await database.write(checkpoints.put, second.num, "", checkpoints.Checkpoint("1", None, "t", b"", b""))
     write = checkpoints.Write("t", 0, "", "messages", "t", b"")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from sqlalchemy import Connection
@@ -37,6 +39,15 @@ async def deaf(world: World) -> Turn:
     while not world.traces():  # noqa: ASYNC110 - what the tool leaves is a file
         await asyncio.sleep(0.01)
     return turn
+
+
+@contextmanager
+def enough_at_last(world: World) -> Iterator[None]:
+    """Let a deaf tool end, also where the test fails: nothing else can end it."""
+    try:
+        yield
+    finally:
+        (world.folder / "enough").touch()
 
 
 async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(world: World) -> None:
@@ -77,11 +88,11 @@ async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unkno
     world: World,
 ) -> None:
     turn = await deaf(world)
-    await stop(world, turn)
-    row = await world.checked(turn)
-    assert row.status == "stopped"
-    assert [(m.name, m.status) for m in row.messages or () if m.role == "tool"] == [("deaf", "unknown")]
-    (world.folder / "enough").touch()
+    with enough_at_last(world):
+        await stop(world, turn)
+        row = await world.checked(turn)
+        assert row.status == "stopped"
+        assert [(m.name, m.status) for m in row.messages or () if m.role == "tool"] == [("deaf", "unknown")]
     while "deaf ended" not in world.traces():  # noqa: ASYNC110 - what the tool leaves is a file
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.1)
@@ -122,16 +133,18 @@ async def test_a_model_that_would_end_the_program_fails_its_turn_alone(world: Wo
 
 async def test_a_tool_that_ignores_its_cancellation_does_not_hold_up_a_deletion(world: World) -> None:
     turn = await deaf(world)
-    await world.engine.supervisor.discard(turn.num)
-    (world.folder / "enough").touch()
+    with enough_at_last(world):
+        async with asyncio.timeout(PATIENCE):
+            await world.engine.supervisor.discard(turn.num)
 
 
 async def test_a_tool_that_ignores_its_cancellation_does_not_hold_up_the_end(world: World) -> None:
     turn = await deaf(world)
-    await world.engine.drain(0.1)
-    row = await world.row(turn)
-    assert (row.status, row.owner) == ("queued", None)  # another process goes on with it
-    (world.folder / "enough").touch()
+    with enough_at_last(world):
+        async with asyncio.timeout(PATIENCE):
+            await world.engine.drain(0.1)
+        row = await world.row(turn)
+        assert (row.status, row.owner) == ("queued", None)  # another process goes on with it
 
 
 async def test_a_cancellation_that_nobody_asked_for_is_a_tool_that_failed(world: World) -> None:

@@ -10,7 +10,7 @@ from caesura.core import events as ev
 from caesura.core.errors import NothingPending
 from caesura.core.turns import Turn
 from caesura.store import life
-from tests.engine.world import NO, YES, World, roles
+from tests.engine.world import NO, PATIENCE, YES, World, roles
 from tests.openai_server import Call, Hang, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
@@ -96,6 +96,30 @@ async def test_a_yes_from_before_a_stop_is_no_yes_to_another_attempt(world: Worl
     assert world.traces() == []
     assert (await world.resume(again, YES, NO)).finished
     assert world.traces() == ["seal b"]
+
+
+async def test_a_yes_lapses_for_a_repeatable_tool_that_was_under_way_at_the_stop(world: World) -> None:
+    world.agent("tools: [ponder]")
+    world.desk.script(Say("", [Call("ponder", {"text": "b"}, "ponder-1")]), Say("well"))
+    said = await world.say("go")
+    assert await world.answer(said.turn, {said.interrupts[0].id: YES})
+    await world.until(said.turn, ev.ToolStarted)
+    await _traced(world)
+    assert world.engine.supervisor.stop(said.turn.num, "user")
+    assert (await world.segment(said.turn)).outcome == ev.Stopped("user")
+    await world.database.write(life.reopen, said.turn.id)
+    world.engine.supervisor.nudge()
+    again = await world.segment(said.turn)
+    assert [item.tool_call_id for item in again.interrupts] == ["ponder-1"]
+    assert world.traces() == ["ponder b"]
+    assert (await world.resume(again, NO)).finished
+    assert world.traces() == ["ponder b"]
+
+
+async def _traced(world: World) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not world.traces():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def stop_waiting(world: World, turn: Turn, reason: str) -> list[ev.Event]:

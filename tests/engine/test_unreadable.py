@@ -1,4 +1,4 @@
-"""A turn whose log cannot be read: it ends, is taken up no more, and harms nobody else."""
+"""A turn whose log cannot be read, or which nobody ever begins: it ends, and is taken up no more."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
+from caesura.core.turns import Turn
 from caesura.store import life, schema
 from tests.engine.world import PATIENCE, YES, World
 from tests.openai_server import Call, Say
@@ -49,3 +50,19 @@ async def test_a_turn_that_waits_and_whose_log_cannot_be_read_fails_when_it_is_t
     assert row.owner is None
     told = await world.log.read(said.turn.num, len(said.events))
     assert [type(item.event) for item in told] == [ev.Failed, ev.SegmentEnded]
+
+
+async def test_a_turn_that_was_taken_up_too_often_without_a_line_in_its_log_fails(world: World) -> None:
+    world.agent("tools: []")
+    await world.begin()
+
+    def often(connection: Connection) -> Turn:
+        turn = life.create(connection, life.New(world.conversation, "go"))
+        row = schema.turns.c.num == turn.num
+        connection.execute(update(schema.turns).where(row).values(epoch=1000))
+        return turn
+
+    said = await world.segment(await world.database.write(often))
+    assert "given up" in said.failure.message
+    assert (said.row.status, said.row.owner) == ("failed", None)
+    assert not world.desk.requests

@@ -48,6 +48,11 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
         await asyncio.sleep(60)
         return "waited"
 
+    async def ponder(text: str) -> str:
+        left(f"ponder {text}")
+        await asyncio.sleep(60)
+        return "pondered"
+
     async def flood(text: str) -> str:
         return text * FLOOD
 
@@ -96,6 +101,7 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
         (fail, "auto", False),
         (refuse, "auto", False),
         (wait, "auto", False),
+        (ponder, "confirm", True),
         (flood, "auto", True),
         (late, "auto", False),
         (stubborn, "auto", True),

@@ -1,12 +1,16 @@
 """Errors in the form of the API they are for."""
 
+import asyncio
+
+import httpx
 import orjson
 import pytest
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from caesura.core.errors import Fenced, NotFound, TooManyRequests, Unauthenticated, Unavailable
-from caesura.http.errors import Errors, Form
+from caesura.http.errors import Errors, Faults, Form
 
 SHORT = Form(("/api/v1/chat",), lambda problem: {"short": problem.message})
 LONG = Form(("/api/v1/chat/stream",), lambda problem: {"long": problem.message}, invalid=400)
@@ -76,3 +80,20 @@ def test_an_internal_error_tells_an_id_and_nothing_else(error: Exception) -> Non
     assert response.status_code == 500
     body = orjson.loads(response.body)
     assert body == {"id": body["id"], "message": f"something went wrong ({body['id']})"}
+
+
+async def test_a_request_that_a_server_cancels_at_its_end_may_be_sent_again() -> None:
+    begun = asyncio.Event()
+
+    async def stuck(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    transport = httpx.ASGITransport(Faults(stuck, ERRORS))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        asking = asyncio.ensure_future(client.post("/api/v1/chat"))
+        await begun.wait()
+        asking.cancel()
+        response = await asking
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert response.json() == {"short": "the server is shutting down"}

@@ -5,7 +5,9 @@ import json
 import logging
 import sys
 
-from caesura.http.logs import JsonFormatter, TextFormatter, request_id
+import pytest
+
+from caesura.http.logs import JsonFormatter, TextFormatter, configure, request_id
 
 
 def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
@@ -76,3 +78,21 @@ def test_an_error_stays_one_line() -> None:
         text = JsonFormatter().format(record("x", exc_info=sys.exc_info()))
     assert "\n" not in text
     assert "ValueError: boom" in json.loads(text)["error"]
+
+
+def test_what_libraries_say_of_each_request_is_not_logged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("httpx", "httpx2", "httpcore", "uvicorn.error", "alembic")
+    levels = {name: logging.getLogger(name).level for name in ("root", *names)}
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    try:
+        configure("info", "json")
+        for name in names:
+            logging.getLogger(name).info("HTTP Request: POST https://provider/v1")
+            logging.getLogger(name).warning("%s warns", name)
+        lines = capsys.readouterr().err.splitlines()
+        assert [json.loads(line)["message"] for line in lines] == [f"{name} warns" for name in names]
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

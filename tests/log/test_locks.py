@@ -1,7 +1,7 @@
 """Rows of PostgreSQL that somebody else holds: only the stream that needs one waits for it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 import psycopg
@@ -13,9 +13,11 @@ from caesura.core.errors import Fenced, Unavailable
 from caesura.core.events import Finished
 from caesura.core.turns import Turn
 from caesura.log import Log, Stream
-from caesura.store import life, shares, turns
+from caesura.log.append import append
+from caesura.store import conversations, fence, life, shares, turns
 from caesura.store.database import Database
 from caesura.store.open import open_database
+from caesura.store.postgres import Postgres
 from tests.conformance.rows import make_turn, settled
 from tests.log.reading import check, places, stored, word, write
 
@@ -27,6 +29,14 @@ LOCK_CONVERSATION = "SELECT id FROM conversations WHERE id = %s FOR UPDATE"
 @pytest_asyncio.fixture
 async def shared(postgres_url: str) -> AsyncIterator[Database]:
     database = await open_database(postgres_url)
+    yield database
+    await database.close()
+
+
+@pytest_asyncio.fixture
+async def narrow(postgres_url: str) -> AsyncIterator[Postgres]:
+    """With as few connections as two requests take."""
+    database = await Postgres.open(postgres_url, pool_size=2)
     yield database
     await database.close()
 
@@ -125,6 +135,58 @@ async def test_a_stream_whose_turn_is_taken_while_its_row_is_locked_is_fenced(
     assert isinstance(streams[0].error, Fenced)
     assert await stored(log, streams[0].turn) == []
     await asyncio.gather(*(check(log, stream.turn, 10) for stream in streams[1:]))
+
+
+async def test_requests_that_wait_for_a_row_keep_nobody_from_writing_words_or_taking_up_work(
+    narrow: Postgres, postgres_url: str
+) -> None:
+    log = Log(narrow, patience=LONG)
+    locked, made = await make_turn(narrow), await make_turn(narrow)
+    queued = await make_turn(narrow, owner=None)
+    stream = await log.open(made.num, 1)
+    async with (
+        asyncio.timeout(LONG),
+        _held(postgres_url, LOCK_CONVERSATION, locked.conversation_id) as other,
+    ):
+        requests = [
+            asyncio.create_task(narrow.write(conversations.lock, locked.conversation_id)) for _ in range(2)
+        ]
+        while await _waiting(other) < len(requests):  # noqa: ASYNC110 - only the server knows
+            await asyncio.sleep(0.01)
+        await stream.commit(word(made.num, 1))
+        (claimed,) = await narrow.write_lightly(life.claim_some, "node-2", 60_000, 10)
+        assert claimed.num == queued.num
+        assert not any(request.done() for request in requests)
+    await asyncio.gather(*requests)
+
+
+async def _waiting(connection: psycopg.AsyncConnection) -> int:
+    """How many sessions wait for a lock."""
+    found = await connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    row = await found.fetchone()
+    return row[0] if row else 0
+
+
+async def test_whether_a_commit_has_landed_is_asked_once_the_turn_is_held(
+    narrow: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first try goes on in a connection that was cut, and ends just before the second one has the row."""
+    made = await make_turn(narrow)
+    stream = Stream(made.num, 1, 0, lambda _: None)
+    stream.note(word(made.num, 1), also=lambda _: None)
+    (batch,) = stream.take()
+    genuine = fence.hold_some
+    with narrow._blocking.connect() as first:
+        assert append(first, [batch]) == [None]
+
+        def hold(connection: Connection, wanted: Collection[tuple[int, int]]) -> fence.Refused:
+            first.commit()
+            return genuine(connection, wanted)
+
+        monkeypatch.setattr(fence, "hold_some", hold)
+        batch.again = True
+        assert await narrow.write_lightly(append, [batch]) == [None]
+    assert places(await stored(Log(narrow), made.num)) == [1]
 
 
 async def test_a_row_that_stays_locked_is_told_to_its_own_stream(shared: Database, postgres_url: str) -> None:

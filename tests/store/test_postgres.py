@@ -148,6 +148,23 @@ async def test_a_cut_connection_is_unavailable_once(database: Store, postgres_ur
     assert [user.id for user in await database.read(users.listing)] == ["after", "before"]
 
 
+async def test_every_connection_gives_up_in_time(database: Store) -> None:
+    """A server, a network or another session that says nothing holds up no connection for ever."""
+    bounds = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
+
+    def unbounded(connection: Connection) -> list[str]:
+        made: Any = connection.connection.driver_connection
+        given = made.info.get_parameters()
+        network = [name for name in ("connect_timeout", "tcp_user_timeout") if given.get(name, "0") == "0"]
+        shown = {name: connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in bounds}
+        return network + [name for name, value in shown.items() if value == "0"]
+
+    assert await database.read(unbounded) == []
+    assert await database.write(unbounded) == []
+    assert await database.write_lightly(unbounded) == []
+    assert await asyncio.to_thread(database.write_now, unbounded) == []
+
+
 async def test_work_that_a_deadlock_broke_off_is_done_again(database: Store) -> None:
     names = [await make_user(database), await make_user(database)]
     tries: list[str] = []

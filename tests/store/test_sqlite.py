@@ -445,6 +445,13 @@ async def test_readers_that_never_pause_do_not_let_the_log_grow(
     await database.close()
 
 
+async def test_every_connection_shortens_the_log_that_it_begins_anew(database: Sqlite) -> None:
+    def limit(connection: Connection) -> int:
+        return int(connection.exec_driver_sql("PRAGMA journal_size_limit").scalar_one())
+
+    assert await database.write(limit) == await database.read(limit) == sqlite._LOG_LIMIT
+
+
 async def test_a_reader_that_does_not_end_holds_up_no_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

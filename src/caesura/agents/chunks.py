@@ -58,7 +58,8 @@ def _reasoning(block: dict[Any, Any]) -> str:
     elif kind == "reasoning":
         said = block.get("reasoning") or "".join(_text(part) for part in _summary(block))
     elif kind == "reasoning_content":
-        said = (block.get("reasoning_content") or {}).get("text", "")
+        said = block.get("reasoning_content")
+        said = said.get("text") if isinstance(said, dict) else said
     else:
         return ""
     return said if isinstance(said, str) else ""

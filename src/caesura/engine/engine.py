@@ -134,13 +134,15 @@ class Engine:
 
     # --- and ends
 
-    async def stop(self, turn: Turn, reason: StopReason, unless: Callable[[], bool] = lambda: False) -> bool:
+    async def stop(
+        self, turn: Turn, reason: StopReason, unless: Callable[[Connection], bool] = lambda connection: False
+    ) -> bool:
         """Stop a turn, wherever it runs or waits, and wait a while for its end; false when it has ended. What
-        was said is kept. `unless` is asked at the last moment, in any thread."""
+        was said is kept. `unless` is asked in the transaction that stops it, in any thread."""
         supervisor = self.supervisor
 
         def request(connection: Connection) -> tuple[bool, Turn | None]:
-            if unless():
+            if unless(connection):
                 return False, None
             asked = life.request_stop(connection, turn.num, reason)
             # What nobody runs (it waits, or its owner is gone) is ended from here.
@@ -176,6 +178,14 @@ class Engine:
         """How many messages a history shows of a turn that runs here under this claim; None where it does
         not."""
         return self.runner.shown(num, epoch)
+
+    def runs(self, num: int) -> bool:
+        """Whether the turn runs here."""
+        return self.supervisor.runs(num)
+
+    def owns(self, turn: Turn) -> bool:
+        """Whether the turn was this process's own when it was read."""
+        return turn.owner == self.supervisor.owner
 
     @property
     def draining(self) -> bool:

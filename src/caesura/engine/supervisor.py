@@ -97,6 +97,10 @@ class Supervisor:
         job = self._jobs.get(turn.num)
         return job is not None and job.turn.epoch == turn.epoch
 
+    def runs(self, num: int) -> bool:
+        """Whether the turn runs here, under whichever claim."""
+        return num in self._jobs
+
     @property
     def count(self) -> int:
         return len(self._jobs)

@@ -106,15 +106,18 @@ class _Rich:
             self._push(level + 1, _sum(here))
 
     def _keeps(self, block: str | dict[Any, Any]) -> bool:
-        """No block that only repeats a tool call, and not more of them than can be told apart quickly."""
+        """No block that only repeats a tool call or that cannot be added to others, and not more of them than
+        can be told apart quickly."""
         if isinstance(block, str):
             return True
-        if block.get("type") in _CALL_BLOCKS:
+        if block.get("type") in _CALL_BLOCKS or not isinstance(block.get("text", ""), str):
             return False
         place = block.get("index")
-        if isinstance(place, int | str) and len(self._places) < _MOST_BLOCKS:
+        if not isinstance(place, int | str):
+            return place is None
+        if len(self._places) < _MOST_BLOCKS:
             self._places.add(place)
-        return place is None or place in self._places
+        return place in self._places
 
 
 def _sum(chunks: list[AIMessageChunk]) -> AIMessageChunk:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -145,6 +146,12 @@ class Faults:
             await self._app(scope, receive, watch)
         except ClientDisconnect:
             pass  # in the middle of its request: there is nobody to answer
+        except asyncio.CancelledError:
+            # Only a server that ends cancels a request, when the time for it is over.
+            if started:
+                raise
+            ending = Unavailable("the server is shutting down")
+            await self._errors.response(scope["path"], ending)(scope, receive, send)
         except Exception as error:
             if started:
                 raise  # half an answer cannot be taken back: the server closes the connection

@@ -2,6 +2,9 @@
 
 A request that will read counts from when the server knows what it asks for: the storage may take longer to
 answer it than a run waits for its readers.
+
+Each process knows its own readers. Only the one that runs a turn stops it, and the others tell it who reads
+there.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ class Presence:
         self._grace = grace
         self._leave = leave
         self._readers: dict[int, int] = {}
+        #: Turns that are read here and must not run without readers, and whether one came to them.
+        self.needed: set[int] = set()
+        self.came = asyncio.Event()
         self._timers: dict[int, asyncio.TimerHandle] = {}
         #: Requests under way whose clients will read.
         self._coming: Counter[_Key] = Counter()
@@ -73,12 +79,16 @@ class Presence:
         num = turn.num
         self._readers[num] = self.readers(num) + 1
         self._cancel(num)
+        if turn.on_disconnect == "stop" and num not in self.needed:
+            self.needed.add(num)
+            self.came.set()
         try:
             yield
         finally:
             self._readers[num] -= 1
             if not self._readers[num]:
                 del self._readers[num]
+                self.needed.discard(num)
                 if turn.on_disconnect == "stop":
                     self._wait(turn)
 

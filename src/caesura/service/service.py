@@ -25,7 +25,7 @@ from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
-from caesura.store import conversations, interrupts, keys, turns
+from caesura.store import conversations, interrupts, keys, readings, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 
@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 _PAUSE = 1.0
 _SWEEP = 3600.0
+_QUICKEST = 0.3
 
 
 class Figures(NamedTuple):
@@ -59,6 +60,8 @@ class Service:
         self.engine = engine
         self._database = database
         self.presence = Presence(disconnect_grace, self._left)
+        #: How often another node is told of its readers here.
+        self._pace = max(disconnect_grace / 3, _QUICKEST)
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
         self._workspaces = Workspaces(engine.workspaces, origin, engine.disk_share.forget)
@@ -79,6 +82,8 @@ class Service:
         self.engine.start(self.presence.started)
         self.engine.spawn(self._sweep())
         self.engine.spawn(self._sweep_workspaces())
+        if self._database.shared:
+            self.engine.spawn(self._tell_of_readers())
 
     async def drain(self, grace: float = 5.0) -> None:
         """Let go of all runs within these seconds; safe to repeat."""
@@ -117,6 +122,7 @@ class Service:
         while True:
             try:
                 await self._database.write_lightly(keys.forget_old)
+                await self._database.write_lightly(readings.forget_old)
             except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
                 logger.warning("old keys were not forgotten: %s", error)
             await asyncio.sleep(_SWEEP)
@@ -129,6 +135,21 @@ class Service:
             except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
                 logger.warning("the workspaces were not swept: %s", error)
             await asyncio.sleep(_SWEEP)
+
+    async def _tell_of_readers(self) -> None:
+        """Tell the nodes that run them which turns are read here, at once and then again and again."""
+        while True:
+            self.presence.came.clear()
+            elsewhere = [num for num in self.presence.needed if not self.engine.runs(num)]
+            try:
+                if elsewhere:
+                    await self._database.write_lightly(readings.keep, elsewhere, int(self._pace * 3000))
+            except Exception as error:  # noqa: BLE001 - it is tried again soon, whatever it was
+                logger.warning("other nodes were not told of readers here: %s", error)
+                await asyncio.sleep(_QUICKEST)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pace):
+                    await self.presence.came.wait()
 
     def _left(self, num: int) -> None:
         self.engine.spawn(self._leave(num))

@@ -26,7 +26,7 @@ from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
 from caesura.service.places import Places
 from caesura.service.presence import Presence
-from caesura.store import conversations, fence, interrupts, life, shares, turns
+from caesura.store import conversations, fence, interrupts, life, readings, shares, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 
@@ -114,7 +114,7 @@ class Turns:
     async def leave(self, num: int) -> None:
         """All readers have left a run that was not to go on without them."""
         turn = await self._database.read(turns.numbered, num)
-        if turn is None or turn.status not in ("queued", "running"):
+        if turn is None or turn.status not in ("queued", "running") or self._elsewhere(turn):
             return
         if not await self._stop(turn, "disconnect"):
             self._presence.started(turn)  # somebody was about to read it, and may not come after all
@@ -198,15 +198,21 @@ class Turns:
             await self._database.read(shares.check, user_id, replace(self._share, questions=None))
             # What has expired waits for nobody, even if no one has noticed yet.
             await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
-        elif not message.take_over or self._presence.anybody(turn):
+        elif not message.take_over or self._presence.anybody(turn) or self._elsewhere(turn):
             raise refusal
         else:
             await self._stop(turn, "disconnect")
 
+    def _elsewhere(self, turn: Turn) -> bool:
+        """Whether another node runs the turn: that one knows who reads it."""
+        return self._database.shared and turn.owner is not None and not self._engine.owns(turn)
+
     async def _stop(self, turn: Turn, reason: StopReason) -> bool:
-        def unless() -> bool:
+        def unless(connection: Connection) -> bool:
             # Somebody may have come while this waited for the storage.
-            return reason == "disconnect" and self._presence.anybody(turn)
+            if reason != "disconnect":
+                return False
+            return self._presence.anybody(turn) or readings.anybody(connection, turn.num)
 
         return await self._engine.stop(turn, reason, unless)
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from caesura.core.errors import CaesuraError, StartupError
+from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import migrate
 from caesura.store.cutting import cut_after, cut_in_thread_after
 from caesura.store.database import P, T, Work, cause, storage_errors
@@ -68,6 +68,7 @@ class Postgres:
         self._writing, self._reading, self._lightly = writing, reading, lightly
         self._stating, self._blocking = stating, blocking
         self._after_commit = after_commit
+        self._closed = False
 
     @classmethod
     async def open(
@@ -110,6 +111,7 @@ class Postgres:
         return self._writing, self._reading, self._lightly, self._stating
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._refuse_closed()
         with storage_errors():
             async with asyncio.timeout(_LIMIT + _MORE), self._reading.connect() as connection:
                 with cut_after(_driver(connection), _LIMIT):
@@ -129,6 +131,7 @@ class Postgres:
         self, engine: AsyncEngine, work: Callable[[Connection], T], limit: float | None = _LIMIT
     ) -> T:
         """Work that the database broke off to end a deadlock has done nothing: it is done again."""
+        self._refuse_closed()
         with storage_errors():
             for left in reversed(range(_DEADLOCKS + 1)):
                 try:
@@ -152,6 +155,7 @@ class Postgres:
         pass
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._refuse_closed()
         with (
             storage_errors(),
             self._blocking.connect() as connection,
@@ -161,9 +165,15 @@ class Postgres:
             return work(connection, *args, **kwargs)
 
     async def close(self) -> None:
+        self._closed = True
         for engine in self._asynchronous:
             await engine.dispose()
         self._blocking.dispose()
+
+    def _refuse_closed(self) -> None:
+        """An engine that was disposed of would make new connections, which nobody closes."""
+        if self._closed:
+            raise Unavailable("the database is closed")
 
 
 def _driver(connection: AsyncConnection) -> Any:
@@ -173,10 +183,15 @@ def _driver(connection: AsyncConnection) -> Any:
 
 
 def _bound(connection: Any, record: ConnectionPoolEntry) -> None:
-    with cut_in_thread_after(record.driver_connection, _WAIT), closing(connection.cursor()) as cursor:
-        for name, milliseconds in _SERVER_SIDE.items():
-            cursor.execute(f"SET {name} = {milliseconds}")
-        connection.commit()
+    made: Any = record.driver_connection
+    try:
+        with cut_in_thread_after(made, _WAIT), closing(connection.cursor()) as cursor:
+            for name, milliseconds in _SERVER_SIDE.items():
+                cursor.execute(f"SET {name} = {milliseconds}")
+            connection.commit()
+    except BaseException:
+        made.pgconn.finish()  # whoever wanted it was cancelled: the pool does not know it yet, nor closes it
+        raise
 
 
 def _nothing() -> None:

@@ -240,6 +240,14 @@ checkpoint_writes = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
+#: Turns that are read on nodes that do not run them, each until this time.
+readings = Table(
+    "readings",
+    metadata,
+    Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), primary_key=True),
+    Column("until", BigInteger, nullable=False),
+)
+
 keys = Table(
     "keys",
     metadata,

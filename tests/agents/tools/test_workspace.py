@@ -170,6 +170,28 @@ def test_a_replaced_file_keeps_its_permissions_and_links_to_it_their_content(
     assert workspace.read("other") == "old"
 
 
+def test_each_folder_is_synced_once_what_was_made_is_in_it(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else power loss takes a file back, or a folder with it, that the model was told of."""
+    genuine = os.fsync
+    synced: list[tuple[int, list[str]]] = []
+
+    def sync(descriptor: int) -> None:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            synced.append((found.st_ino, os.listdir(descriptor)))
+        genuine(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    workspace.write("src/deep/main.py", "old")
+    steps = [("", "root"), ("root", "src"), ("root/src", "deep"), ("root/src/deep", "main.py")]
+    made = [((tmp_path / folder).stat().st_ino, [name]) for folder, name in steps]
+    assert synced == made
+    workspace.write("src/deep/main.py", "new")
+    assert synced == [*made, made[-1]]
+
+
 def test_a_reader_sees_the_old_or_the_new_file_and_nothing_between(workspace: Workspace) -> None:
     texts = {letter * 50_000 for letter in "ab"}
     workspace.write("f", "a" * 50_000)

@@ -1,5 +1,7 @@
 """Joining a stream, and going on behind any event that was seen."""
 
+from pathlib import Path
+
 import httpx
 import pytest
 
@@ -153,12 +155,13 @@ def test_an_interrupt_is_the_same_live_and_joined(alice: httpx.Client) -> None:
 
 
 def test_who_joins_right_after_an_answer_gets_what_comes_of_it_and_no_old_question(
-    alice: httpx.Client, server: Served
+    tmp_path: Path, database_url: str
 ) -> None:
-    thread = Thread.new(alice)
-    asked = one(thread.chat("write a.txt"), "interrupt")["interrupt_id"]
-    # The answer is taken, and nobody has begun to work on it.
-    server.call(server.database.write(life.answer, "alice", {asked: Answer("approve")}))
-    joined = thread.join()
-    assert kinds(joined) == ["tool/start", "tool/end", "end"]
-    assert joined == thread.join()
+    with Served(tmp_path, database_url=database_url) as server, server.client() as alice:
+        thread = Thread.new(alice)
+        asked = one(thread.chat("write a.txt"), "interrupt")["interrupt_id"]
+        # The answer is taken, and nobody has begun to work on it.
+        server.call(server.database.write(life.answer, "alice", {asked: Answer("approve")}))
+        joined = thread.join()
+        assert kinds(joined) == ["tool/start", "tool/end", "end"]
+        assert joined == thread.join()

@@ -87,11 +87,22 @@ class Workspace:
             parent = self._opened(root, folders[:depth], os.O_RDONLY | os.O_DIRECTORY)
             with parent as descriptor, suppress(FileExistsError):
                 os.mkdir(folders[depth], 0o755, dir_fd=descriptor)
+                os.fsync(descriptor)
+
+    def _make_root(self) -> None:
+        if self._root.is_dir():
+            return
+        self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        above = os.open(self._root.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(above)
+        finally:
+            os.close(above)
 
     @contextmanager
     def _rooted(self, path: str) -> Iterator[int]:
         try:
-            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_root()
             root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 yield root

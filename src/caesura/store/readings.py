@@ -1,0 +1,31 @@
+"""Readings: a node says which turns are read there that another node runs. Only the node that runs a turn
+stops it for want of readers, and it looks here first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection, delete, select
+from sqlalchemy.dialects.postgresql import insert
+
+from caesura.store.schema import now_ms, readings, running, turns
+
+
+def keep(connection: Connection, numbers: Collection[int], ms: int) -> None:
+    """Say that these turns are read for so long from now on. Only on PostgreSQL are there several nodes."""
+    # In one order on every node, so that none waits for another in a circle.
+    read = select(turns.c.num, now_ms() + ms).where(turns.c.num.in_(numbers), running(turns)).order_by("num")
+    added = insert(readings).from_select(["turn", "until"], read)
+    connection.execute(
+        added.on_conflict_do_update(index_elements=["turn"], set_={"until": added.excluded.until})
+    )
+
+
+def anybody(connection: Connection, num: int) -> bool:
+    """Whether another node has said that the turn is read there."""
+    read = select(readings.c.turn).where(readings.c.turn == num, readings.c.until > now_ms())
+    return connection.execute(read).first() is not None
+
+
+def forget_old(connection: Connection) -> int:
+    return connection.execute(delete(readings).where(readings.c.until <= now_ms())).rowcount

@@ -1,0 +1,125 @@
+"""What keeps a node at work goes on: it renews its leases and looks for work, whatever one step raises."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import Connection, update
+
+from caesura.core import events as ev
+from caesura.core import ids
+from caesura.core.turns import Turn
+from caesura.store import conversations, life, schema
+from caesura.store.database import Database
+from tests.engine.world import PATIENCE, World, world_over
+from tests.openai_server import Desk, Hang, Say
+
+
+@pytest_asyncio.fixture
+async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    async with world_over(database, tmp_path, desk, lease=1.2) as world:
+        yield world
+
+
+async def test_a_process_that_slept_beyond_its_lease_does_not_take_its_own_turn(world: World) -> None:
+    turn = await _running(world)
+
+    def sleep(connection: Connection) -> Turn:
+        _run_out(connection, turn)
+        return _queue(connection)
+
+    other = await world.database.write(sleep)
+    world.engine.supervisor.nudge()
+    assert (await world.segment(other)).finished  # so the turn beside it was looked at too
+    assert (await world.row(turn)).epoch == 1
+    assert world.engine.supervisor.works_on(turn)
+
+
+async def test_a_look_for_work_that_fails_is_not_the_last(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _running(world)
+    failures = _fail_first(monkeypatch, "claim_some")
+    other = await world.database.write(_queue)
+    assert (await world.segment(other)).finished
+    assert failures == [0, 1]
+    assert world.engine.supervisor.alive
+
+
+async def test_leases_are_renewed_after_one_that_could_not_be(
+    hasty: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = await _running(hasty)
+    failures = _fail_first(monkeypatch, "renew")
+    await _until(lambda: failures == [0, 1])
+    await hasty.database.write(_run_out, turn)
+    await _renewed(hasty, turn)
+    assert hasty.engine.supervisor.alive
+
+
+async def test_leases_are_renewed_while_a_drain_waits_for_the_last_run(hasty: World) -> None:
+    turn = await _running(hasty)
+    supervisor = hasty.engine.supervisor
+    draining = asyncio.create_task(supervisor.drain(PATIENCE))
+    await _until(lambda: supervisor.draining)
+    await hasty.database.write(_run_out, turn)
+    await _renewed(hasty, turn)
+    assert supervisor.stop(turn.num, "user")
+    await draining
+    assert (await hasty.checked(turn)).epoch == 1
+
+
+async def _running(world: World) -> Turn:
+    """A turn that runs until somebody stops it, and an agent `other` that answers at once."""
+    world.agent("tools: []")
+    world.agent("tools: []", name="other", model="openai:other")
+    world.desk.script(Say("here"), model="other")
+    world.desk.script(Hang(["half "]))
+    await world.begin()
+    await world.database.write(conversations.set_title, world.conversation, "Mine")
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta)
+    return turn
+
+
+def _queue(connection: Connection) -> Turn:
+    conversation = conversations.create(connection, ids.conversation(), "alice", "other")
+    conversations.set_title(connection, conversation.id, "Mine")
+    return life.create(connection, life.New(conversation.id, "hi"))
+
+
+def _run_out(connection: Connection, turn: Turn) -> None:
+    """The turn's lease is over."""
+    row = schema.turns.c.num == turn.num
+    connection.execute(update(schema.turns).where(row).values(lease_until=0))
+
+
+async def _renewed(world: World, turn: Turn) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not (await world.row(turn)).lease_until:  # noqa: ASYNC110 - another thread renews it
+            await asyncio.sleep(0.01)
+
+
+async def _until(check: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not check():  # noqa: ASYNC110 - another thread makes it true
+            await asyncio.sleep(0.01)
+
+
+def _fail_first(monkeypatch: pytest.MonkeyPatch, name: str) -> list[int]:
+    """Let the next call fail in a way that nobody expects: how often to fail still, and how often it did."""
+    genuine, counts = getattr(life, name), [1, 0]
+
+    def step(connection: Connection, *values: Any) -> Any:
+        if counts[0]:
+            counts[:] = 0, counts[1] + 1
+            raise RuntimeError("a fault of ours")
+        return genuine(connection, *values)
+
+    monkeypatch.setattr(life, name, step)
+    return counts
