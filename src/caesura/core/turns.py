@@ -9,6 +9,7 @@ from caesura.core.messages import Message
 
 Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
 OnDisconnect = Literal["continue", "stop"]
+LIVE: tuple[Status, ...] = ("queued", "running", "waiting")
 ENDED: tuple[Status, ...] = ("done", "failed", "stopped")
 
 

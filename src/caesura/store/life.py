@@ -1,10 +1,15 @@
-"""The life of a turn: every change of its status and of who owns it. `docs/protocol.md` draws it."""
+"""The life of a turn: every change of its status and of who owns it. `docs/protocol.md` draws it.
+
+A verb that does not fit the turn's status, or the epoch that owns it, is refused with `Fenced` or `Conflict`
+and changes nothing.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
@@ -17,6 +22,7 @@ from sqlalchemy import (
     case,
     func,
     insert,
+    literal_column,
     or_,
     select,
     update,
@@ -27,7 +33,7 @@ from caesura.core import events as ev
 from caesura.core import messages as msg
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Answer
-from caesura.core.turns import ENDED, OnDisconnect, Status, Turn
+from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
 from caesura.store import conversations, events, interrupts, shares
 from caesura.store.prepared import Prepared
 from caesura.store.schema import QUEUED, live, now_ms, running, turns
@@ -168,7 +174,7 @@ def begin_segment(
         values["segment_seq"] = start
     if stop is not None:
         values["stop_requested"] = stop
-    _change(connection, turn, values)
+    _change(connection, turn, values, *LIVE)
 
 
 class Settled(NamedTuple):
@@ -188,14 +194,14 @@ def settle(connection: Connection, items: Sequence[Settled]) -> None:
         return
     for item in items:
         values = _told(item.turn, item.messages) | {"running_ms": item.running_ms} | _over(item.status)
-        _change(connection, item.turn, values | (_RELEASED if item.released else {}))
+        _change(connection, item.turn, values | (_RELEASED if item.released else {}), "running")
 
 
 def give_up(connection: Connection, turn: Turn, messages: Sequence[msg.Message] | None) -> None:
     """End a turn without a run, and let go of it: it has failed. `messages` is None where they cannot be
     read."""
     told = _told(turn, messages) if messages is not None else {}
-    _change(connection, turn, _over("failed") | _RELEASED | told)
+    _change(connection, turn, _over("failed") | _RELEASED | told, *LIVE)
 
 
 def wait(
@@ -208,7 +214,7 @@ def wait(
 ) -> None:
     """The turn waits for a person, until this time if there is one."""
     values = {"status": "waiting", "waits_until": until, "running_ms": running_ms}
-    _change(connection, turn, _told(turn, messages) | values | (_RELEASED if released else {}))
+    _change(connection, turn, _told(turn, messages) | values | (_RELEASED if released else {}), "running")
 
 
 def release(connection: Connection, items: Sequence[Owned]) -> None:
@@ -303,16 +309,25 @@ def _set_aside(connection: Connection, item: Owned) -> None:
     shares.charge(connection, item.num)
 
 
-def _change(connection: Connection, item: Owned | Turn, values: Mapping[str, Any]) -> None:
+def _change(connection: Connection, item: Owned | Turn, values: Mapping[str, Any], *statuses: Status) -> None:
+    """Set columns of a turn that the caller owns, if it has one of these statuses, or whichever it has."""
     computed = {name: value for name, value in values.items() if isinstance(value, ClauseElement)}
     plainly = {name: value for name, value in values.items() if name not in computed}
     at = {"at_num": item.num, "at_epoch": item.epoch}
     if computed and computed.keys() != {"ended_at"}:
         changed = connection.execute(_UPDATE.values(**computed), plainly | at).rowcount
     else:
-        changed = (_CHANGE_ENDED if computed else _CHANGE).count(connection, **plainly, **at)
+        changed = _changing(statuses, bool(computed)).count(connection, **plainly, **at)
     if changed == 0:
         raise Fenced
+
+
+@cache
+def _changing(statuses: tuple[Status, ...], ended: bool) -> Prepared:
+    statement = _UPDATE.values(ended_at=now_ms()) if ended else _UPDATE
+    if statuses:
+        statement = statement.where(turns.c.status.in_([literal_column(f"'{name}'") for name in statuses]))
+    return Prepared(statement)
 
 
 def _change_all(connection: Connection, statement: str, lines: Sequence[tuple[Any, ...]]) -> None:
@@ -382,8 +397,6 @@ _PARENT = Prepared(
     )
 )
 _UPDATE = update(turns).where(turns.c.num == bindparam("at_num"), turns.c.epoch == bindparam("at_epoch"))
-_CHANGE = Prepared(_UPDATE)
-_CHANGE_ENDED = Prepared(_UPDATE.values(ended_at=now_ms()))
 _WAKE = Prepared(
     update(turns)
     .where(turns.c.num == bindparam("at_num"), turns.c.status == "waiting")
@@ -397,7 +410,7 @@ _SETTLE_ALL = (
     " lease_until = CASE WHEN n.released THEN NULL ELSE t.lease_until END"
     " FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::bytea[], %s::int[], %s::bigint[], %s::bool[])"
     " AS n(num, epoch, status, messages, message_count, running_ms, released)"
-    " WHERE t.num = n.num AND t.epoch = n.epoch"
+    " WHERE t.num = n.num AND t.epoch = n.epoch AND t.status = 'running'"
 )
 _RELEASE_ALL = (
     "UPDATE turns t SET owner = NULL, lease_until = NULL"
