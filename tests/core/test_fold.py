@@ -187,14 +187,6 @@ def test_nothing_is_pending_in_an_ended_turn(outcome: ev.Finished | ev.Failed | 
     assert transcript.outcome == outcome
 
 
-def test_usage_is_summed_over_all_calls() -> None:
-    log: list[ev.Event] = [ev.RunStarted("lead", 1)]
-    for call in (1, 2, 3):
-        usage = {"input": call} if call < 3 else None
-        log += [ev.ModelStarted(call, "lead"), ev.ModelFinished(call, (), usage)]
-    assert fold(log).usage == {"input": 3}
-
-
 def test_the_title_is_the_last_one() -> None:
     assert fold([ev.TitleChanged("One"), ev.TitleChanged("Two")]).title == "Two"
     assert fold([]).title is None

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from caesura.core.interrupts import Interrupt
 
 Cause = Literal["start", "resume", "adopt", "retry", "close"]
-StopReason = Literal["user", "disconnect", "superseded", "deleted", "timeout", "steps"]
+StopReason = Literal["user", "disconnect", "superseded", "timeout"]
 ToolStatus = Literal["ok", "error", "refused", "answered", "not_done", "unknown"]
 
 

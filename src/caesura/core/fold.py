@@ -66,7 +66,6 @@ class Transcript:
     #: Of the newest attempt.
     epoch: int = 0
     last_call: int = 0
-    usage: dict[str, int] = field(default_factory=dict)
 
     def apply(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
         if type(event) is ev.TextDelta:  # nearly all of any log: not worth a pattern
@@ -146,7 +145,6 @@ class Transcript:
         self.calls[call] = (draft.ref, message)
         self.adoptions = 0
         self.steps += 1
-        self._count(event.usage)
 
     def _void(self, call: int) -> None:
         self.drafts.pop(call, None)
@@ -158,10 +156,6 @@ class Transcript:
         self.pending = tuple(item for item in self.pending if item.id != event.id)
         if event.message:
             self.finished.append(Message("user", event.message))
-
-    def _count(self, usage: dict[str, int] | None) -> None:
-        for name, number in (usage or {}).items():
-            self.usage[name] = self.usage.get(name, 0) + number
 
 
 def fold(events: Iterable[ev.Event]) -> Transcript:

@@ -68,7 +68,7 @@ class Asks(Exception):
 
 def stop_reason(text: str) -> ev.StopReason:
     """The reason as it stands in a row, where any text could stand."""
-    known: tuple[ev.StopReason, ...] = ("user", "disconnect", "superseded", "deleted", "timeout", "steps")
+    known: tuple[ev.StopReason, ...] = ("user", "disconnect", "superseded", "timeout")
     return next((reason for reason in known if reason == text), "user")
 
 

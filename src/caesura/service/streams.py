@@ -73,10 +73,6 @@ class Streams:
             finally:
                 await follow.aclose()
 
-    async def current(self, user_id: str, conversation_id: str) -> Turn | None:
-        """The turn at the end of the active branch: the one that runs, or ran last."""
-        return await self._database.read(_current, user_id, conversation_id)
-
     async def place(self, user_id: str, turn_id: str, cursor: int) -> Place:
         """Where to read a turn on. A void cursor is moved to the beginning of its segment."""
         with self._presence.coming(user_id, turn_id):
@@ -98,10 +94,6 @@ class Streams:
                 return None
             self._presence.expect(place.turn)
         return replace(place, turn=place.turn.bare())
-
-    async def exhausted(self, turn: Turn, after: int) -> bool:
-        """Whether nothing will ever come after this cursor, unless somebody acts."""
-        return await self._database.read(_exhausted, turn.num, after)
 
     async def _over(self, turn: Turn, seq: int) -> bool:
         """Whether the segment that ended in this event was the turn's last."""
@@ -213,14 +205,6 @@ def _behind(connection: Connection, turn: Turn, cursor: int) -> Place | None:
     if seq == last and _quiet(connection, turn, last):
         return None
     return Place(turn, seq, False)
-
-
-def _exhausted(connection: Connection, num: int, after: int) -> bool:
-    turn = turns.numbered(connection, num)
-    if turn is None:
-        return True
-    last = events.last(connection, num)
-    return after >= last and _quiet(connection, turn, last)
 
 
 def _quiet(connection: Connection, turn: Turn, last: int) -> bool:
