@@ -26,6 +26,7 @@ from caesura.core.events import Envelope, ModelStarted, TextDelta
 from caesura.core.messages import Message
 from caesura.dialects.threads import encode
 from caesura.dialects.threads.encode import State
+from caesura.http.frames import encoded
 from caesura.http.tokens import Tokens
 from caesura.settings import Settings
 from caesura.store import conversations, life, users
@@ -66,7 +67,7 @@ def _encoder(quick: bool) -> Table:
 def _encode(events: list[Envelope]) -> None:
     state, _ = encode.step(State(1), Envelope(1, 0, ModelStarted(1, "demo", "demo")))
     for start in range(0, len(events), _BATCH):
-        state, _ = encode.encode(state, events[start : start + _BATCH])
+        state, _ = encoded(encode, state, events[start : start + _BATCH])
 
 
 def _encode_bare(said: list[str]) -> None:

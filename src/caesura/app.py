@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 import uvloop
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from sqlalchemy.engine import make_url
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -37,7 +37,8 @@ from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.connections import Connections, raise_descriptors, room
 from caesura.http.context import Context
-from caesura.http.errors import Errors, Faults, Form
+from caesura.http.dialect import Dialect
+from caesura.http.errors import Errors, Faults
 from caesura.http.guard import Guard
 from caesura.http.headers import Headers
 from caesura.http.limits import Limits
@@ -61,16 +62,13 @@ logger = logging.getLogger(__name__)
 _LATEST = 5.0
 #: So many objects more than before make Python look for garbage. Each stream and each row is some of them.
 _YOUNG = 10_000
-#: Each dialect: how it says errors, and its routes. The first route that fits a path serves it.
-DIALECTS: Sequence[tuple[Form, APIRouter]] = (
-    (native.FORM, native.router),
-    (threads.FORM, threads.router),
-)
+#: The first route that fits a path serves it.
+DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT)
 
 
 def create_app(settings: Settings) -> FastAPI:
     """The application; its lifespan opens what it needs and closes it, last opened first."""
-    errors = Errors([form for form, _ in DIALECTS])
+    errors = Errors([dialect.form for dialect in DIALECTS])
     app = FastAPI(
         title="Caesura",
         version=caesura.__version__,
@@ -85,7 +83,7 @@ def create_app(settings: Settings) -> FastAPI:
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
                 allow_methods=["GET", "POST", "PATCH", "DELETE"],
-                allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-A2UI"],
+                allow_headers=["Authorization", "Content-Type", "Last-Event-ID", *_headers()],
                 expose_headers=["X-Request-ID", "Retry-After"],
                 max_age=600,
             ),
@@ -96,12 +94,16 @@ def create_app(settings: Settings) -> FastAPI:
         ],
     )
     errors.install(app)
-    for router in (auth.router, health.router, metrics.router, *(router for _, router in DIALECTS)):
+    for router in (auth.router, health.router, metrics.router, *(dialect.router for dialect in DIALECTS)):
         # As they are, not as a router within a router: that would cost every request another search.
         app.router.routes.extend(router.routes)
     docs.install(app)
     tracing.instrument(app)
     return app
+
+
+def _headers() -> list[str]:
+    return [header for dialect in DIALECTS for header in dialect.headers]
 
 
 def serve(settings: Settings, ready: Callable[[str], None] = lambda address: None) -> None:

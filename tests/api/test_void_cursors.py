@@ -21,6 +21,7 @@ from caesura.core.turns import Turn
 from caesura.dialects.threads import cursor as ids
 from caesura.dialects.threads import encode
 from caesura.engine.supervisor import Supervisor
+from caesura.http.frames import encoded
 from caesura.log import Log
 from caesura.store import life, schema
 from caesura.store.database import Database
@@ -177,7 +178,7 @@ def rejoined(client: httpx.Client, turn: Turn, cursor: int) -> list[Event]:
 
 
 def frames(ordinal: int, log: Sequence[Envelope]) -> list[Event]:
-    return list(parse(iter(encode.encode(encode.State(ordinal), log)[1].decode().split("\n"))))
+    return list(parse(iter(encoded(encode, encode.State(ordinal), log)[1].decode().split("\n"))))
 
 
 def shown(*streams: list[Event]) -> list[list[Any]]:

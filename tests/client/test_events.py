@@ -10,6 +10,7 @@ from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.dialects.native import encode
+from caesura.http.frames import encoded
 from tests.core import strategies
 
 
@@ -26,17 +27,17 @@ def test_every_event_has_the_name_that_the_server_gives_it() -> None:
 @given(st.lists(strategies.events("hostile"), min_size=1, max_size=5))
 def test_an_event_is_read_as_it_is_stored(events: list[ev.Event]) -> None:
     stored = codec.decode(codec.VERSION, codec.encode(events), 1, 1_000)
-    assert [item.event for item in decoded(encode.frames(stored)[1])] == [item.event for item in stored]
+    assert [item.event for item in decoded(encoded(encode, 0, stored)[1])] == [item.event for item in stored]
 
 
 def test_a_delta_has_the_time_of_what_came_before_it() -> None:
     stored = [Envelope(1, 70, ev.ModelStarted(1, "a")), Envelope(2, 80, ev.TextDelta(1, "x"))]
-    assert [item.at for item in decoded(encode.frames(stored)[1])] == [70, 70]
+    assert [item.at for item in decoded(encoded(encode, 0, stored)[1])] == [70, 70]
 
 
 def test_a_text_may_contain_what_others_take_for_the_end_of_a_line() -> None:
     stored = [Envelope(1, 0, ev.TextDelta(1, "a\u2028b\x85c\x0bd\r\ne\n\nf"))]
-    assert decoded(encode.frames(stored)[1]) == stored
+    assert decoded(encoded(encode, 0, stored)[1]) == stored
 
 
 def test_comments_and_events_of_a_newer_server_are_passed_over() -> None:

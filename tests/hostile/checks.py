@@ -14,8 +14,8 @@ from tests.hostile.request import Request
 
 SMALL = 16 * 1024
 _ROOT = str(Path(__file__).parents[2])
-_ERRORS = Errors([form for form, _ in DIALECTS])
-_MODELS = [form.model for form in (COMMON, *(form for form, _ in DIALECTS)) if form.model is not None]
+_ERRORS = Errors([dialect.form for dialect in DIALECTS])
+_MODELS = [form.model for form in (COMMON, *(dialect.form for dialect in DIALECTS)) if form.model is not None]
 _SECURITY = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",

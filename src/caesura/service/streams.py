@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlalchemy import Connection
 
@@ -19,6 +20,8 @@ from caesura.store.database import Database
 
 #: An outcome, the title, and the end of the segment.
 _LATE = 3
+#: What a reader reads up to the end of.
+Until = Literal["segment", "turn"]
 _OUTCOMES = (ev.Interrupted, ev.Finished, ev.Failed, ev.Stopped)
 
 
@@ -40,35 +43,23 @@ class Streams:
     def __init__(self, database: Database, log: Log, presence: Presence, readings: Readings) -> None:
         self._database, self._log, self._presence, self._readings = database, log, presence, readings
 
-    async def segment(
-        self, turn: Turn, after: int, segment: int = 0, since: int | None = None
+    async def read(
+        self, turn: Turn, after: int, *, until: Until, since: int | None = None, segment: int = 0
     ) -> AsyncGenerator[list[Envelope], None]:
-        """Events strictly after the cursor, as they come, up to and with the end of the segment it is in;
-        with `segment`, from the beginning of that one; with `since`, also those between that and the cursor,
-        for a reader that must know what came before. Ends early only if the turn is deleted."""
+        """Events strictly after the cursor, as they come, up to and with the end of its segment, or that of
+        the turn. With `since`, also those between that and the cursor, for a reader that must know what came
+        before; with `segment`, from the beginning of that one. Ends early only if the turn is deleted."""
         follow = self._log.follow(turn.num, after if since is None else since)
         with self._presence.reading(turn):
             try:
                 async for batch in _from_segment(follow, segment) if segment else follow:
-                    end = _segment_end(batch, after)
-                    if end is not None:
+                    if until == "segment" and (end := _segment_end(batch, after)) is not None:
                         yield batch[: end + 1]
                         return
-                    yield batch
-                    del batch  # a reader that waits holds nothing
-            finally:
-                await follow.aclose()
-
-    async def everything(self, turn: Turn, after: int) -> AsyncGenerator[list[Envelope], None]:
-        """Events strictly after the cursor, as they come, over all segments, until the turn has ended."""
-        follow = self._log.follow(turn.num, after)
-        with self._presence.reading(turn):
-            try:
-                async for batch in follow:
                     last = batch[-1]
                     yield batch
                     del batch  # a reader that waits holds nothing
-                    if isinstance(last.event, ev.SegmentEnded) and await self._over(turn, last.seq):
+                    if until == "turn" and await self._ends(turn, last):
                         return
             finally:
                 await follow.aclose()
@@ -95,9 +86,11 @@ class Streams:
             self._presence.expect(place.turn)
         return replace(place, turn=place.turn.bare())
 
-    async def _over(self, turn: Turn, seq: int) -> bool:
-        """Whether the segment that ended in this event was the turn's last."""
-        return await self._database.read(_ended_in, turn.num, seq)
+    async def _ends(self, turn: Turn, item: Envelope) -> bool:
+        """Whether the turn ends with this event: its last segment does."""
+        return type(item.event) is ev.SegmentEnded and await self._database.read(
+            _ended_in, turn.num, item.seq
+        )
 
 
 async def _from_segment(follow: AsyncIterator[list[Envelope]], segment: int) -> AsyncIterator[list[Envelope]]:
@@ -117,6 +110,7 @@ def _begins(item: Envelope, segment: int) -> bool:
 
 
 def _segment_end(batch: list[Envelope], after: int) -> int | None:
+    """Where in the batch the segment of the cursor ends."""
     for place, item in enumerate(batch):
         if type(item.event) is ev.SegmentEnded and item.seq > after:
             return place

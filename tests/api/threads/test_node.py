@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from caesura.dialects.threads import encode
+from caesura.http.frames import encoded
 from caesura.http.sse import PING
 from tests.api.server import Served
 from tests.api.threads.thread import Thread
@@ -98,7 +99,7 @@ def test_pings_come_between_the_events_and_are_passed_over(pinging: Served) -> N
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_every_event_of_every_situation_is_understood_however_it_is_cut(node: Run, size: int) -> None:
     situations = scenario.load()
-    streams = [encode.encode(encode.State(item.ordinal), item.log)[1] for item in situations]
+    streams = [encoded(encode, encode.State(item.ordinal), item.log)[1] for item in situations]
     expected = [[name, data] for item in situations for _, name, data in item.frames["threads"]]
     frames = [frame + b"\n\n" for frame in b"".join(streams).split(b"\n\n") if frame]
     with sending(PING.join([b"", *frames]), size) as url:

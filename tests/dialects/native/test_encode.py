@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from caesura.core import cursors
 from caesura.core import events as ev
 from caesura.dialects.native import encode
+from caesura.http.frames import encoded
 from tests.core.strategies import events
 
 AT = 1_700_000_000_000
@@ -32,7 +33,7 @@ def test_the_name_of_a_frame_is_the_events() -> None:
 
 @given(events("hostile"))
 def test_a_frame_is_three_lines_with_all_fields(event: ev.Event) -> None:
-    id, name, data = decoded(encode.frames([ev.Envelope(5, AT, event)])[1])
+    id, name, data = decoded(encode.step(encode.start(1), ev.Envelope(5, AT, event))[1])
     assert (cursors.seq(id), name) == (5, encode.NAMES[type(event)])
     timed = set() if isinstance(event, ev.TextDelta | ev.ReasoningDelta) else {"at"}
     assert set(data) == {field.name for field in fields(event)} | timed
@@ -44,17 +45,17 @@ def test_a_stream_resumed_at_any_cursor_equals_the_unbroken_one(
 ) -> None:
     log = [ev.Envelope(seq, AT + seq, event) for seq, event in enumerate(made, 1)]
     cut = data.draw(st.integers(0, len(log)))
-    epoch, first = encode.frames(log[:cut])
-    end, second = encode.frames(log[cut:], epoch)
-    assert (end, first + second) == encode.frames(log)
+    state, first = encoded(encode, encode.start(1), log[:cut])
+    end, second = encoded(encode, state, log[cut:])
+    assert (end, first + second) == encoded(encode, encode.start(1), log)
 
 
 def test_a_token_costs_less_than_its_json_would() -> None:
     batch = [ev.Envelope(seq, AT, ev.TextDelta(1, "hello ")) for seq in range(1, 257)]
     data = [{"call": 1, "text": "hello "}] * len(batch)
-    ours = _best(lambda: encode.frames(batch))
+    ours = _best(lambda: encoded(encode, 0, batch))
     assert ours < _best(lambda: [json.dumps(item) for item in data])
-    assert len(encode.frames(batch)[1]) / len(batch) <= 64
+    assert len(encoded(encode, 0, batch)[1]) / len(batch) <= 64
 
 
 def _best(work: Callable[[], object]) -> float:

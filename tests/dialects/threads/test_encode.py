@@ -8,6 +8,7 @@ from caesura.core import events as ev
 from caesura.core.events import Envelope, Event
 from caesura.dialects.threads import encode
 from caesura.dialects.threads.encode import State
+from caesura.http.frames import encoded
 
 SAID: list[Event] = [
     ev.RunStarted("a", 1, "start", 1),
@@ -36,7 +37,7 @@ def test_from_every_cursor_the_rest_is_the_same() -> None:
         state, frame = encode.step(state, item)
         frames.append(frame)
     for after in range(len(LOG) + 1):
-        ended, rest = encode.encode(State(1), LOG, after)
+        ended, rest = encoded(encode, State(1), LOG, after)
         assert rest == b"".join(frames[after:])
         assert ended == state
 
@@ -50,5 +51,5 @@ def test_what_a_reader_has_seen_is_not_written_again(monkeypatch: pytest.MonkeyP
         return genuine(state, seq, text)
 
     monkeypatch.setattr(encode, "_partial", counted)
-    encode.encode(State(1), LOG, after=10)
+    encoded(encode, State(1), LOG, after=10)
     assert written == [12]

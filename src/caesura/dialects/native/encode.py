@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any, get_args
 
 from caesura.core import cursors, interrupts, plain
@@ -15,17 +14,21 @@ NAMES: dict[type[ev.Event], str] = {
 }
 
 
-def frames(envelopes: Iterable[ev.Envelope], epoch: int = 0) -> tuple[int, bytes]:
-    """The frames of these events, one after the other. `epoch` is that of the attempt in which they begin;
-    that in which they end comes with them."""
-    attempt = cursors.make(epoch, 0)
-    made = []
-    for seq, at, event in envelopes:
-        if type(event) is ev.RunStarted:
-            epoch = event.epoch
-            attempt = cursors.make(epoch, 0)
-        made.append(_frame(attempt + seq, at, event))
-    return epoch, b"".join(made)
+def start(ordinal: int, epoch: int = 0) -> int:
+    """Where a reader is: what the attempt adds to the number of an event."""
+    return cursors.make(epoch, 0)
+
+
+def step(attempt: int, envelope: ev.Envelope) -> tuple[int, bytes]:
+    """The frame of one event."""
+    seq, at, event = envelope
+    attempt = skip(attempt, event)
+    return attempt, _frame(attempt + seq, at, event)
+
+
+def skip(attempt: int, event: ev.Event) -> int:
+    """As `step`, without the frame."""
+    return cursors.make(event.epoch, 0) if type(event) is ev.RunStarted else attempt
 
 
 def _frame(id: int, at: int, event: ev.Event) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -13,11 +11,12 @@ from caesura.core.errors import NotFound
 from caesura.dialects.native import encode, wire
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
-from caesura.http.context import Context, Here
+from caesura.http.context import Here
+from caesura.http.dialect import Dialect
 from caesura.http.errors import Form, documented
+from caesura.http.frames import pump
 from caesura.http.tickets import SECONDS
 from caesura.service.idempotency import Key
-from caesura.service.streams import Place
 from caesura.service.turns import Message
 
 FORM = Form(("/api/v2",), wire.error, model=wire.Error)
@@ -28,6 +27,7 @@ _STARTS = documented(FORM, 400, 404, 409, 413, 422)
 _STREAM = sse.documented(encode.NAMES.values(), "One event for each fact; `id` is its cursor.")
 
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
+DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
 
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 Limit = Annotated[int | None, Query(ge=1, le=2**31)]
@@ -249,7 +249,9 @@ async def events(
     place = await here.service.streams.place(user_id, turn_id, begin)
     if place.exhausted and place.turn.ended:
         return Response(status_code=204)
-    return here.streams.response(_frames(here, place))
+    batches = here.service.streams.read(place.turn, place.after, until="turn")
+    state = encode.start(place.turn.ordinal, place.epoch)
+    return here.streams.response(pump(encode, batches, state, place.after))
 
 
 # --- interrupts
@@ -305,16 +307,6 @@ async def answer_all(
     answers = {interrupt_id: given.answer() for interrupt_id, given in new.answers.items()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
     return wire.Turn.of(answered.turn)
-
-
-async def _frames(here: Context, place: Place) -> AsyncGenerator[bytes, None]:
-    epoch = place.epoch
-    async with aclosing(here.service.streams.everything(place.turn, place.after)) as batches:
-        async for batch in batches:
-            epoch, frames = encode.frames(batch, epoch)
-            del batch  # a reader that waits holds nothing
-            yield frames
-            del frames
 
 
 def _json(page: BaseModel) -> bytes:

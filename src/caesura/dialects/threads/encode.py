@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
@@ -32,6 +32,10 @@ class State:
     attempt: int = 0
     hidden: frozenset[int] = field(default=frozenset())
     shown: frozenset[int] = field(default=frozenset())
+
+
+def start(ordinal: int, epoch: int = 0) -> State:
+    return State(ordinal, cursors.make(epoch, 0))
 
 
 def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901 - one case for each event
@@ -77,21 +81,8 @@ def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901
             assert_never(unreachable)
 
 
-def encode(state: State, batch: Iterable[Envelope], after: int = 0) -> tuple[State, bytes]:
-    """The frames of a batch; what lies at or before `after` is folded in but not sent again."""
-    frames = []
-    for envelope in batch:
-        if envelope.seq <= after:
-            state = _passed(state, envelope.event)
-            continue
-        state, frame = step(state, envelope)
-        if frame:
-            frames.append(frame)
-    return state, b"".join(frames)
-
-
-def _passed(state: State, event: ev.Event) -> State:
-    """As `step`, without the frame: there may be a hundred thousand before the first that is sent."""
+def skip(state: State, event: ev.Event) -> State:
+    """As `step`, without the frame."""
     match event:
         case ev.TextDelta(call):
             if call in state.shown or call in state.hidden:

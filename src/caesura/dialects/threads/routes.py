@@ -21,17 +21,17 @@ from caesura.core.errors import (
     NotFound,
     NothingPending,
 )
-from caesura.core.events import SegmentEnded
 from caesura.core.interrupts import answer_dict
 from caesura.core.messages import Line
 from caesura.core.turns import Turn
 from caesura.dialects.threads import cursor, encode, wire
 from caesura.dialects.threads.decide import Action, decisions, named
-from caesura.dialects.threads.encode import State
 from caesura.http import sse
 from caesura.http.auth import RunningStreamUser, StreamUser, User
 from caesura.http.context import Context, Here
+from caesura.http.dialect import Dialect
 from caesura.http.errors import Form, Problem, documented
+from caesura.http.frames import pump
 from caesura.service.turns import Message
 
 PREFIXES = ("/api/sessions", "/api/chat", "/api/resume", "/api/status", "/api/history")
@@ -65,6 +65,7 @@ _CONFLICT: dict[int | str, dict[str, Any]] = {
 }
 
 router = APIRouter(prefix="/api", tags=["threads"], responses=_ALWAYS)
+DIALECT = Dialect(FORM, router)
 
 ThreadId = Annotated[str, Path(max_length=150)]
 LastEventId = Annotated[str | None, Header(alias="Last-Event-ID")]
@@ -239,19 +240,15 @@ async def _segment(
         yield first
     turn = turn.bare()
     since = None if segment else turn.segment_seq if after >= turn.segment_seq else 0
-    state = State(turn.ordinal)
-    async with aclosing(here.service.streams.segment(turn, after, segment, since)) as batches:
-        async for batch in batches:
-            state, frames = encode.encode(state, batch, after)
-            last = batch[-1]
-            del batch  # a reader that waits holds nothing
-            if frames:
-                yield frames
-            del frames
-            if isinstance(last.event, SegmentEnded) and last.seq > after:
-                return
-    if not here.service.draining:
-        yield encode.END  # the thread was deleted meanwhile
+    batches = here.service.streams.read(turn, after, since=since, segment=segment, until="segment")
+
+    def gone() -> bytes:
+        return b"" if here.service.draining else encode.END
+
+    async with aclosing(pump(encode, batches, encode.start(turn.ordinal), after, gone)) as frames:
+        async for frame in frames:
+            yield frame
+            del frame
 
 
 async def _written(

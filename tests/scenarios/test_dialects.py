@@ -1,0 +1,66 @@
+"""Every situation gives exactly these frames in every dialect, read whole or from any event on."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from caesura.core import events as ev
+from caesura.dialects.native import encode as native
+from caesura.dialects.threads import encode as threads
+from caesura.http.frames import Encoder, encoded
+from tests.scenarios import scenario
+from tests.scenarios.scenario import Scenario
+
+SCENARIOS = scenario.load()
+DIALECTS: dict[str, Encoder[Any]] = {"native": native, "threads": threads}
+each = pytest.mark.parametrize(
+    ("dialect", "situation"),
+    list(product(DIALECTS, SCENARIOS)),
+    ids=lambda item: item.name if isinstance(item, Scenario) else item,
+)
+
+
+def whole(dialect: str, situation: Scenario, after: int = 0) -> bytes:
+    encoder = DIALECTS[dialect]
+    return encoded(encoder, encoder.start(situation.ordinal, 0), situation.log, after)[1]
+
+
+@each
+def test_the_frames_are_these(dialect: str, situation: Scenario) -> None:
+    assert scenario.parse(whole(dialect, situation)) == situation.frames[dialect]
+
+
+@each
+def test_a_stream_read_on_from_any_event_equals_the_unbroken_one(dialect: str, situation: Scenario) -> None:
+    encoder = DIALECTS[dialect]
+    state, frames = encoder.start(situation.ordinal, 0), []
+    for item in situation.log:
+        state, frame = encoder.step(state, item)
+        frames.append(frame)
+    for after in range(len(situation.log) + 1):
+        assert whole(dialect, situation, after) == b"".join(frames[after:])
+
+
+@each
+def test_batches_may_be_cut_anywhere(dialect: str, situation: Scenario) -> None:
+    encoder = DIALECTS[dialect]
+    for cut in range(len(situation.log) + 1):
+        state, first = encoded(encoder, encoder.start(situation.ordinal, 0), situation.log[:cut])
+        assert first + encoded(encoder, state, situation.log[cut:])[1] == whole(dialect, situation)
+
+
+@each
+def test_the_last_frame_ends_the_segment_and_no_other_does(dialect: str, situation: Scenario) -> None:
+    names = [frame[1] for frame in scenario.parse(whole(dialect, situation))]
+    end = {"native": "segment_ended", "threads": "end"}[dialect]
+    assert names.count(end) == 1
+    assert names[-1] == end
+
+
+def test_every_event_of_the_vocabulary_is_in_some_situation() -> None:
+    seen = {type(item.event) for situation in SCENARIOS for item in situation.log}
+    not_yet: set[type] = {ev.ArtifactChanged}
+    assert seen | not_yet == set(ev.Event.__args__)
