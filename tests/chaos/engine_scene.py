@@ -11,6 +11,7 @@ from sqlalchemy.pool import NullPool
 
 from caesura.core import events as ev
 from caesura.core.fold import fold
+from caesura.core.interrupts import Asked
 from caesura.core.turns import Turn
 from caesura.store import events, interrupts
 from tests import tables
@@ -43,7 +44,7 @@ class Place:
 class Found:
     """What the rows and the tools' traces say afterwards."""
 
-    def __init__(self, row: Turn, events: list[ev.Event], asked: list[interrupts.Asked]) -> None:
+    def __init__(self, row: Turn, events: list[ev.Event], asked: list[Asked]) -> None:
         self.row, self.events, self.asked = row, events, asked
         self.transcript = fold(events)
 

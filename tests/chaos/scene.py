@@ -8,7 +8,9 @@ from sqlalchemy import Connection, func, select
 
 from caesura.core import codec, fold
 from caesura.core import events as ev
+from caesura.core.conversations import Conversation
 from caesura.core.errors import NotFound
+from caesura.core.interrupts import Asked
 from caesura.core.turns import Status, Turn
 from caesura.store import artifacts, conversations, interrupts, schema, tool_calls, users
 from tests.conformance.rows import turns_of
@@ -19,15 +21,15 @@ THE_END = "The end"
 @dataclass
 class Scene:
     user: users.User | None = None
-    conversation: conversations.Conversation | None = None
+    conversation: Conversation | None = None
     turn: Turn | None = None
     events: list[ev.Event] = field(default_factory=list)
     rows: int = 0
-    asked: list[interrupts.Asked] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     calls: dict[str, tool_calls.ToolCall] = field(default_factory=dict)
     versions: list[artifacts.Version] = field(default_factory=list)
     #: The conversation that is deleted in the end.
-    other: conversations.Conversation | None = None
+    other: Conversation | None = None
     other_events: int = 0
     #: Events of turns that are no more.
     orphans: int = 0
@@ -100,7 +102,7 @@ def look(connection: Connection, name: str) -> Scene:
     return scene
 
 
-def _conversation(connection: Connection, number: str, user: str) -> conversations.Conversation | None:
+def _conversation(connection: Connection, number: str, user: str) -> Conversation | None:
     try:
         return conversations.get(connection, number, user)
     except NotFound:

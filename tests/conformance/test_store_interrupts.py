@@ -8,6 +8,7 @@ from sqlalchemy import update
 
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
 from caesura.core.interrupts import Answer, Interrupt, Question, answer_dict
+from caesura.core.interrupts import Status as AskedStatus
 from caesura.core.turns import Turn
 from caesura.store import interrupts, life, schema, turns, users
 from caesura.store.database import Database
@@ -156,9 +157,7 @@ async def test_an_expired_interrupt_is_gone(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["expired", "superseded", "cancelled"])
-async def test_what_is_closed_can_no_longer_be_answered(
-    database: Database, status: interrupts.Status
-) -> None:
+async def test_what_is_closed_can_no_longer_be_answered(database: Database, status: AskedStatus) -> None:
     turn = await _waiting(database, "int-1", "int-2")
     await database.write(life.answer, "alice", {"int-2": YES})
     closed = await database.write(interrupts.close, turn.num, status)

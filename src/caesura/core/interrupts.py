@@ -13,6 +13,7 @@ from caesura.core.errors import BadAnswer
 Kind = Literal["approval", "questions", "confirmation", "graph"]
 Decision = Literal["approve", "edit", "reject", "respond", "answers", "fields", "value"]
 FieldType = Literal["text", "confirm", "select"]
+Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
 
 #: What may be decided, for each kind of interrupt.
 DECISIONS: dict[Kind, tuple[Decision, ...]] = {
@@ -108,6 +109,20 @@ class Answer:
 
 
 _NO_ANSWER = Answer("reject")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An interrupt and what became of it. `graph_id` is its name inside the graph that asked."""
+
+    interrupt: Interrupt
+    turn: int
+    graph_id: str
+    status: Status
+    answer: Answer | None
+    created_at: int
+    turn_id: str = ""
+    conversation_id: str = ""
 
 
 def to_dict(item: Interrupt) -> dict[str, Any]:

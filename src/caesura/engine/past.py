@@ -7,8 +7,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from caesura.core.events import Envelope
+from caesura.core.interrupts import Asked
 from caesura.store import events, interrupts, tool_calls
-from caesura.store.interrupts import Asked
 from caesura.store.tool_calls import ToolCall
 
 EVERYTHING = 1 << 30

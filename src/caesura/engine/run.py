@@ -16,7 +16,7 @@ from caesura.agents.aside import Aside
 from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.fold import Transcript
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Asked, Interrupt
 from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
@@ -25,7 +25,6 @@ from caesura.engine.compiled import Compiled
 from caesura.engine.failures import LogLimit
 from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
-from caesura.store.interrupts import Asked
 from caesura.store.tool_calls import ToolCall
 
 

@@ -17,6 +17,7 @@ from caesura.agents.aside import LARGE, Aside
 from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
+from caesura.core.interrupts import Asked
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past, texts
 from caesura.engine.build import Builder
@@ -353,7 +354,7 @@ def _closings(run: Run) -> list[ev.InterruptClosed]:
     return events
 
 
-def _told(run: Run, item: asked.Asked) -> str | None:
+def _told(run: Run, item: Asked) -> str | None:
     """What the agent reads of an answer that no graph waits for."""
     if item.graph_id != IN_WORDS or item.answer is None:
         return None
@@ -361,7 +362,7 @@ def _told(run: Run, item: asked.Asked) -> str | None:
     return answer.message or texts.confirmation(answer.fields, answer.refuses, run.language)
 
 
-def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[asked.Asked]:
+def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[Asked]:
     fence.hold(connection, turn.num, turn.epoch)
     asked.close(connection, turn.num, how)
     return asked.of(connection, turn.num)

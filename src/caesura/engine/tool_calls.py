@@ -22,13 +22,12 @@ from caesura.agents.tools.tool import Description, Tool
 from caesura.core import events as ev
 from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Answer, Asked, Interrupt
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.run import Asks, Released, Scope
 from caesura.store import grants
 from caesura.store import tool_calls as journal
-from caesura.store.interrupts import Asked
 
 logger = logging.getLogger(__name__)
 

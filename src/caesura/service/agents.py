@@ -7,6 +7,8 @@ from typing import Any
 from caesura.agents import loader
 from caesura.agents.loader import Agent, Catalog
 
+__all__ = ["Agent", "Agents"]
+
 
 class Agents:
     def __init__(self, catalog: Catalog, default: str) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from caesura.core import ids, tree
+from caesura.core.conversations import Conversation
 from caesura.core.errors import BadInput, CaesuraError, NotFound, TooManyConversations
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line
@@ -23,7 +24,7 @@ from caesura.service.places import Places
 from caesura.service.readings import Readings
 from caesura.store import conversations as rows
 from caesura.store import turns
-from caesura.store.conversations import Conversation, Order, Page
+from caesura.store.conversations import Order, Page
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import Underway

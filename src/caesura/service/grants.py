@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from caesura.core.conversations import Grant
 from caesura.core.errors import NotFound
 from caesura.store import grants
 from caesura.store.database import Database
-from caesura.store.grants import Grant
 
 
 class Grants:

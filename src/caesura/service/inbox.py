@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
+from caesura.core.interrupts import Asked
 from caesura.store import interrupts
 from caesura.store.database import Database
-from caesura.store.interrupts import Asked
 
 
 class Inbox:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from caesura.agents.aside import Aside
 from caesura.core import cursors, fold
 from caesura.core import messages as msg
+from caesura.core.conversations import Conversation
 from caesura.core.errors import NoConversation, NotFound
 from caesura.core.events import ToolStarted
 from caesura.core.interrupts import Interrupt
@@ -22,7 +23,6 @@ from caesura.core.messages import Line, Message
 from caesura.core.turns import ENDED, Turn
 from caesura.store import conversations as rows
 from caesura.store import events, interrupts, turns
-from caesura.store.conversations import Conversation
 from caesura.store.turns import Node, Said
 
 #: A page has so many turns, of so many bytes, at the most; but one turn at least.

@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core import plain
+from caesura.core.conversations import Conversation
 from caesura.core.errors import Conflict, NoConversation, TooManyConversations, Unauthenticated
 from caesura.store import shares
 from caesura.store.prepared import Prepared
@@ -32,22 +33,6 @@ from caesura.store.schema import conversations, events, now_ms, turns, users
 Order = Literal["created", "updated"]
 _TITLE = 200
 _ANY = 2**31 - 1
-
-
-class Conversation(NamedTuple):
-    id: str
-    user_id: str
-    agent: str
-    title: str | None
-    session: str | None
-    active_turn: str | None
-    turn_count: int
-    created_at: int
-    updated_at: int
-    #: Of the active branch.
-    message_count: int = 0
-    interrupted: bool = False
-    running: bool = False
 
 
 class Page(NamedTuple):

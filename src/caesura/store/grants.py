@@ -9,17 +9,10 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from caesura.core import interrupts as core
 from caesura.core import plain, tree
+from caesura.core.conversations import Grant
 from caesura.store import conversations
 from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, turns
-
-
-class Grant(NamedTuple):
-    """A tool that is always allowed, and the turn in which a person said so."""
-
-    tool: str
-    turn_id: str
-    granted_at: int
 
 
 class _Holder(NamedTuple):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -21,6 +20,7 @@ from sqlalchemy import (
 from caesura.core import interrupts as core
 from caesura.core import plain
 from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, NothingPending
+from caesura.core.interrupts import Asked, Status
 from caesura.store import grants
 from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, now_ms, turns, waits
@@ -28,23 +28,8 @@ from caesura.store.schema import interrupts, now_ms, turns, waits
 #: What is read of an inbox at once.
 _BYTES = 4 * 1024 * 1024
 
-Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
 #: For so many milliseconds after a decision, one that does not say what it is about may be a double click.
 DOUBLE_CLICK = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """An interrupt and what became of it. `graph_id` is its name inside the graph that asked."""
-
-    interrupt: core.Interrupt
-    turn: int
-    graph_id: str
-    status: Status
-    answer: core.Answer | None
-    created_at: int
-    turn_id: str = ""
-    conversation_id: str = ""
 
 
 def ask(

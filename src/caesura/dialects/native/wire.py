@@ -15,20 +15,20 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from caesura.agents.loader import Agent as LoadedAgent
 from caesura.core import interrupts as core
 from caesura.core import messages as msg
+from caesura.core.conversations import Conversation as ConversationRow
+from caesura.core.conversations import Grant as GrantRow
 from caesura.core.errors import AlreadyAnswered, InterruptPending
 from caesura.core.events import ToolStarted
+from caesura.core.interrupts import Asked as AskedRow
+from caesura.core.interrupts import Status as AskedStatus
 from caesura.core.turns import OnDisconnect, Status
 from caesura.core.turns import Turn as TurnRow
 from caesura.dialects.native import encode
 from caesura.http.errors import Invalid, Problem
+from caesura.service.agents import Agent as LoadedAgent
 from caesura.service.pages import BranchPage, Seen, TreePage
-from caesura.store.conversations import Conversation as ConversationRow
-from caesura.store.grants import Grant as GrantRow
-from caesura.store.interrupts import Asked as AskedRow
-from caesura.store.interrupts import Status as AskedStatus
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100)]

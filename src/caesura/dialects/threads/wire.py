@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from caesura.core.conversations import Conversation
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Role
 from caesura.dialects.threads.encode import interrupt_data
 from caesura.service.conversations import Status
-from caesura.store.conversations import Conversation
 
 
 class NewSession(BaseModel):
