@@ -83,7 +83,7 @@ def test_an_error_stays_one_line() -> None:
 def test_what_libraries_say_of_each_request_is_not_logged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = ("httpx", "httpx2", "httpcore", "uvicorn.error", "alembic")
+    names = ("httpx", "httpx2", "httpcore", "alembic")
     levels = {name: logging.getLogger(name).level for name in ("root", *names)}
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     try:
