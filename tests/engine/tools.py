@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
+from sqlalchemy import Connection
 
 from caesura.agents import context
-from caesura.agents.tools.tool import Tool, describe_any, structured
+from caesura.agents.tools.tool import Result, Tool, describe_any, structured
 from caesura.core.errors import BadInput
+from caesura.core.events import ArtifactChanged
 from caesura.core.interrupts import Field, Interrupt, Question
+from caesura.store import artifacts
 
 FLOOD = 10 * 1024 * 1024
 
@@ -92,7 +96,19 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
     async def stray(text: str) -> str:
         raise asyncio.CancelledError
 
-    made = [
+    async def publish(text: str) -> Result:
+        left(f"publish {text}")
+        place = context.current().conversation_id
+
+        def rows(connection: Connection) -> None:
+            if text == "twice":
+                artifacts.create(connection, place, "notes", title="", content_type="text", content="before")
+            artifacts.create(connection, place, "notes", title="", content_type="text", content=text)
+
+        return Result(f"published {text}", rows=rows, events=(ArtifactChanged("notes", 1, "create"),))
+
+    made: list[tuple[Any, str, bool]] = [
+        (publish, "auto", False),
         (deaf, "auto", False),
         (stray, "auto", False),
         (note, "auto", False),

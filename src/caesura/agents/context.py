@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.language import Language
@@ -19,7 +18,7 @@ def _nobody(question: Interrupt) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One for each call of a tool; the tool gets it with `current`. `extra` is the engine's own.
+    """One for each call of a tool; the tool gets it with `current`.
 
     `ask` gives the answer to a question. Until there is one it raises, and the turn waits; then the tool runs
     again from its top. So nothing may happen before a question that must not happen twice.
@@ -33,7 +32,6 @@ class RunContext:
     workspace: Path
     tool_call_id: str = ""
     ask: Callable[[Interrupt], Answer] = _nobody
-    extra: Any = None
 
     @contextmanager
     def active(self) -> Iterator[None]:

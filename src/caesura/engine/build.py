@@ -16,6 +16,7 @@ from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.engine import loop
 from caesura.engine.compiled import BoundModel, Compiled
+from caesura.engine.run import Scope
 from caesura.store.database import Database
 
 
@@ -74,8 +75,8 @@ class Builder:
         inner = self._of(link.agent)
 
         async def delegate(task: str) -> str:
-            here = context.current()
-            return text_of(await loop.delegate(here.extra, inner, task, here.tool_call_id))
+            call_id = context.current().tool_call_id
+            return text_of(await loop.delegate(Scope.current(), inner, task, call_id))
 
         tool = structured(delegate, link.description or f"Ask {inner.name}.", name=inner.name)
         # Its answers stand in the log and its tools are journalled: to begin again is to go on.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -175,3 +177,20 @@ class Scope:
     run: Run
     agent: Compiled
     parent: str | None = None
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """While this lasts, code that a tool call runs finds the scope with `current`."""
+        token = _SCOPE.set(self)
+        try:
+            yield
+        finally:
+            _SCOPE.reset(token)
+
+    @staticmethod
+    def current() -> Scope:
+        """The scope of the tool call that this code runs in."""
+        return _SCOPE.get()
+
+
+_SCOPE: ContextVar[Scope] = ContextVar("caesura_scope")

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from caesura.agents.aside import LARGE
 from caesura.agents.context import RunContext
-from caesura.agents.tools.tool import Description, Tool
+from caesura.agents.tools.tool import Description, Result, Tool
 from caesura.core import events as ev
 from caesura.core import ids, plain
 from caesura.core.errors import CaesuraError
@@ -154,8 +154,8 @@ class _Call:
         elif events:
             # Lost, it would be made again: nothing has to be safe before.
             self._run.note(*events, also=begun, soon=self._tool.asks)
-        text, status = await self._outcome()
-        return self._note(text, status) if self._tool.asks else self._end(text, status)
+        result = await self._outcome()
+        return self._note(result.text, result.status) if self._tool.asks else self._end(result)
 
     def _goes_on(self) -> bool:
         """A tool that asks runs from the top again when the answer comes: it is begun once, ended once."""
@@ -163,27 +163,26 @@ class _Call:
         same = begun is not None and begun.args == self._started().args
         return same and self._tool is not None and self._tool.asks
 
-    async def _outcome(self) -> tuple[str, ev.ToolStatus]:
+    async def _outcome(self) -> Result:
         assert self._tool is not None  # noqa: S101 - for the type checker
         clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
         try:
             async with clock:
-                with self._context().active(), strays_fail(self._run.is_broken_off):
-                    message = await self._tool.run(self._args, self._id, self._run.config)
+                with self._context().active(), self._scope.active(), strays_fail(self._run.is_broken_off):
+                    result = await self._tool.run(self._args, self._id, self._run.config)
         except (Asks, Released):
             raise
         except CaesuraError as error:
             if error.status >= 500:
                 raise
-            return error.message, "error"
+            return Result(error.message, "error")
         except Exception:
             if clock.expired():
-                return texts.too_slow(self._run.limits.tool), "error"
+                return Result(texts.too_slow(self._run.limits.tool), "error")
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
-            return texts.tool_failed(error_id), "error"
-        status: ev.ToolStatus = "error" if message.status == "error" else "ok"
-        return texts.bounded(_text(message.content), self._run.limits.tool_output), status
+            return Result(texts.tool_failed(error_id), "error")
+        return result._replace(text=texts.bounded(plain.text(result.text), self._run.limits.tool_output))
 
     def _context(self) -> RunContext:
         turn = self._run.turn
@@ -196,16 +195,19 @@ class _Call:
             workspace=self._run.workspace,
             tool_call_id=self._id,
             ask=self._asked,
-            extra=self._scope,
         )
 
-    def _end(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+    def _end(self, result: Result) -> ToolMessage:
+        text, status, rows, events = result
+
         def ended(connection: Connection) -> None:
             journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
+            if rows is not None:
+                rows(connection)
 
         # Lost it would be an unknown outcome, which a person decides on: no need to wait, but to be soon.
         assert self._tool is not None  # noqa: S101 - for the type checker
-        self._run.note(self._finished(text, status), also=ended, soon=not self._tool.repeatable)
+        self._run.note(*events, self._finished(text, status), also=ended, soon=not self._tool.repeatable)
         return self._message(text, status)
 
     def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
@@ -236,10 +238,3 @@ class _Call:
         """What a person is told of the call, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
         return self._tool.describe(self._args, self._run.language), plain.clean(self._args)
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return plain.text(content)
-    parts = [part if isinstance(part, str) else part.get("text", "") for part in content]
-    return plain.text("".join(str(part) for part in parts))

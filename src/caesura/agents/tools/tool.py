@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal, NamedTuple
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, ValidationError
+from sqlalchemy import Connection
 
 from caesura.core import described, shown
+from caesura.core.events import Event
 from caesura.core.language import Language
 
 #: To list more faults than these takes longer than it helps.
@@ -28,8 +31,21 @@ class Description(NamedTuple):
 Describe = Callable[[Mapping[str, Any], Language], Description]
 
 
+class Result(NamedTuple):
+    """What a call came to. `rows` writes what belongs to the result, and `events` report it. Both are
+    committed together with the result, in one transaction, or none of them is."""
+
+    text: str
+    status: Literal["ok", "error"] = "ok"
+    rows: Callable[[Connection], None] | None = None
+    events: tuple[Event, ...] = ()
+
+
+Function = Callable[..., Awaitable[str | Result]]
+
+
 class _Plain(StructuredTool):
-    """Nothing but a function from checked arguments to a text."""
+    """Nothing but a function from checked arguments to a result, which comes as LangChain's artifact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +73,31 @@ class Tool:
             return _wrong_arguments(error)
         return None
 
-    async def run(self, args: dict[str, Any], call_id: str, config: RunnableConfig | None) -> ToolMessage:
-        """Call it; faults of the arguments, and those it tells the model of, are a message too. `config` has
-        who listens to callbacks. When nobody does, LangChain's own way around the function is not taken: it
-        costs more than most tools."""
+    async def run(self, args: dict[str, Any], call_id: str, config: RunnableConfig | None) -> Result:
+        """Call the tool. Faults of the arguments, and those that the tool reports to the model, are a result
+        too. `config` holds the listeners of callbacks. Without any, LangChain's own way around the function
+        is not taken: it costs more than most tools."""
         tool = self.tool
         if config is not None or not isinstance(tool, _Plain) or tool.coroutine is None:
             call = ToolCall(name=self.name, args=args, id=call_id, type="tool_call")
-            message: ToolMessage = await tool.ainvoke(call, config)
-            return message
-        status: Literal["success", "error"] = "success"
+            return _of_message(await tool.ainvoke(call, config))
         try:
-            output = await tool.coroutine(**_checked(tool.args_schema, args))
+            _, result = await tool.coroutine(**_checked(tool.args_schema, args))
         except ValidationError as error:
-            output, status = _wrong_arguments(error), "error"
+            return Result(_wrong_arguments(error), "error")
         except ToolException as error:
-            output, status = str(error), "error"
-        return ToolMessage(output, tool_call_id=call_id, name=self.name, status=status)
+            return Result(str(error), "error")
+        made: Result = result
+        return made
+
+
+def _of_message(message: ToolMessage) -> Result:
+    if isinstance(message.artifact, Result):
+        return message.artifact
+    content = message.content
+    parts = [content] if isinstance(content, str) else content
+    texts = [part if isinstance(part, str) else str(part.get("text", "")) for part in parts]
+    return Result("".join(texts), "error" if message.status == "error" else "ok")
 
 
 def _checked(schema: Any, args: dict[str, Any]) -> dict[str, Any]:
@@ -82,14 +106,22 @@ def _checked(schema: Any, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def structured(
-    function: Callable[..., Awaitable[str]],
+    function: Function,
     description: str,
     arguments: type[BaseModel] | None = None,
     name: str | None = None,
 ) -> StructuredTool:
     """A tool whose faults, and those of its arguments, become texts for the model."""
+
+    @wraps(function)
+    async def both(*args: Any, **kwargs: Any) -> tuple[str, Result]:
+        found = await function(*args, **kwargs)
+        result = Result(found) if isinstance(found, str) else found
+        return result.text, result
+
     return _Plain.from_function(
-        coroutine=function,
+        coroutine=both,
+        response_format="content_and_artifact",
         name=name,
         description=description,
         args_schema=arguments,
