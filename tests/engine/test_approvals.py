@@ -7,7 +7,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending
 from caesura.core.interrupts import Answer
-from caesura.store import interrupts
+from caesura.store import interrupts, life
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Say
 
@@ -105,7 +105,14 @@ async def test_a_response_stands_in_place_of_the_result(world: World) -> None:
 async def test_edited_arguments_that_do_not_fit_become_an_error_for_the_model(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("oh"))
-    said = await world.resume(await world.say("go"), Answer("edit", args={"wrong": 1}))
+    asked = await world.say("go")
+    wrong = {asked.interrupts[0].id: Answer("edit", args={"wrong": 1})}
+    with pytest.raises(BadAnswer):
+        await world.answer(asked.turn, wrong)
+    # A tool may have changed since the answer was checked.
+    await world.database.write(life.answer, world.user, wrong)
+    world.engine.supervisor.nudge()
+    said = await world.segment(asked.turn)
     assert said.finished
     ((_, output, status),) = said.results()
     assert status == "error"

@@ -22,7 +22,10 @@ from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
 from caesura.log import Log
-from caesura.store import conversations, life, schema, turns, users
+from caesura.service.places import Places
+from caesura.service.presence import Presence
+from caesura.service.turns import Message, Turns
+from caesura.store import conversations, schema, turns, users
 from caesura.store.database import Database
 from tests.engine import tools
 from tests.engine.grammar import check
@@ -98,13 +101,7 @@ class World:
         """A message: its turn runs."""
         if not self.conversation:
             await self.begin()
-        supervisor = (engine or self.engine).supervisor
-        new = life.New(
-            self.conversation, text, parent=parent, owner=supervisor.owner, lease_ms=supervisor.lease_ms
-        )
-        turn = await self.database.write(life.create, new)
-        supervisor.run(turn)
-        return turn
+        return await self.turns(engine).send(self.user, self.conversation, Message(text, parent))
 
     async def say(self, text: str, parent: Any = ...) -> Said:
         """A message, and all that comes of it until its segment ends."""
@@ -112,12 +109,14 @@ class World:
         return await self.segment(turn)
 
     async def answer(self, turn: Turn, answers: Mapping[str, Answer]) -> bool:
-        """Answer these; the turn is queued when nothing is left open."""
-        asking = await self.row(turn)
-        ready = await self.database.write(life.answer, self.user, answers)
-        self.engine.supervisor.hurry(asking)
-        self.engine.supervisor.nudge()
-        return ready
+        """Answer these. True when nothing is left open: then the turn goes on."""
+        answered = await self.turns().answer(self.user, answers)
+        return answered.turn.status != "waiting"
+
+    def turns(self, engine: Engine | None = None) -> Turns:
+        """What a person may ask of the turns, as the server has it."""
+        presence = Presence(PATIENCE, lambda _: None)
+        return Turns(self.database, engine or self.engine, presence, Places(self.database.shared))
 
     async def resume(self, said: Said, *answers: Answer) -> Said:
         """Answer all that waits, in its order (the last answer for all others), and read on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from sqlalchemy import Connection
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.share import DiskShare
-from caesura.core.errors import BadAnswer, Unavailable
+from caesura.core.errors import BadAnswer, CodecError, Unavailable
 from caesura.core.events import StopReason
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.turns import Turn
@@ -129,7 +130,10 @@ class Engine:
         claimed = life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms) if room else None
         if claimed is None:
             return Begun(turn, after=last)
-        known = past.read(connection, turn.num) if last <= _SHORT else None
+        known = None
+        if last <= _SHORT:
+            with suppress(CodecError):  # the run that cannot read its log either fails its turn
+                known = past.read(connection, turn.num)
         return Begun(claimed, ours=True, past=known, after=last)
 
     # --- and ends
