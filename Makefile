@@ -13,11 +13,13 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 PROVIDERS := --extra openai --extra deepseek --extra anthropic --extra ollama
 CHECKED := $(wildcard src tests bench)
+# Tests that go through every place where something can happen.
+SLOW := tests/chaos tests/hostile
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev servers run test lint format types architecture pytest bench lock clean
+.PHONY: help setup dev servers run test lint format types architecture pytest quick bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +52,9 @@ architecture: $(VENV)/.dev ## Check which room may import which
 
 pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=3, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, no enumerations (WORKERS=3, ARGS=...)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -k 'not postgresql' $(SLOW:%=--ignore=%) $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)
 	$(BIN)/python -m bench $(ARGS)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, settings
@@ -260,11 +260,21 @@ class Store(RuleBasedStateMachine):
     def end(self, data: st.DataObject, status: life.Outcome, stale: bool) -> None:
         turn = self.pick(data, self.turns)
         outcome = self.write(_say_and_end, turn.id, turn.epoch - stale, status)
-        if stale:
+        if stale or turn.status != "running":
             assert outcome == "fenced"
             return
         turn.count = turn.above + 2
         turn.status, turn.stop, turn.late, turn.owner, turn.lease_over = status, None, False, None, False
+
+    @precondition(lambda self: self.turns)
+    @rule(data=st.data(), stale=st.booleans())
+    def begin_segment(self, data: st.DataObject, stale: bool) -> None:
+        turn = self.pick(data, self.turns)
+        outcome = self.write(_begin_segment, turn.id, turn.epoch - stale)
+        if stale or turn.ended:
+            assert outcome == "fenced"
+            return
+        turn.status = "running"
 
     @precondition(lambda self: self._with_status("running"))
     @rule(data=st.data())
@@ -293,10 +303,10 @@ class Store(RuleBasedStateMachine):
 
     # Interrupts
 
-    @precondition(lambda self: self._with_status("queued", "running"))
+    @precondition(lambda self: self._with_status("running"))
     @rule(data=st.data(), count=st.integers(1, 3), late=st.booleans())
     def ask(self, data: st.DataObject, count: int, late: bool) -> None:
-        self._ask(self.pick(data, self._with_status("queued", "running")), count, late)
+        self._ask(self.pick(data, self._with_status("running")), count, late)
 
     def _ask(self, turn: Turn, count: int, late: bool) -> None:
         user = self.conversations[turn.conversation].user
@@ -448,6 +458,11 @@ def _say_and_end(connection: Connection, turn_id: str, epoch: int, status: life.
     fence.hold(connection, turn.num, epoch)
     said = Message("assistant", "hi"), Message("assistant", " ")
     life.settle(connection, [settled(turn, status, *said)])
+
+
+def _begin_segment(connection: Connection, turn_id: str, epoch: int) -> None:
+    turn = turns.get(connection, turn_id)
+    life.begin_segment(connection, replace(turn, epoch=epoch), turn.segment + 1)
 
 
 def _suspend(connection: Connection, turn_id: str, epoch: int, user: str, items: list[Interrupt]) -> None:
