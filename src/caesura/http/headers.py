@@ -68,7 +68,7 @@ class Headers:
 
 
 def _decorated(own: list[Header], added: list[Header]) -> list[Header]:
-    """A response without a caching rule must not be cached. A file has a modification time: it may be."""
+    """A response without a caching rule must not be cached. A file has an ETag: it may be."""
     kept = any(name in (b"cache-control", b"etag") for name, _ in own)
     return [*own, *added] if kept else [*own, *added, _NO_STORE]
 
