@@ -36,7 +36,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
-    # What `serve` does to the logs must not outlive it.
+    # The changes that `serve` makes to logging must not outlive the test.
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
 
     def run(*arguments: object, stdin: str = "") -> Ran:

@@ -1,4 +1,4 @@
-"""Questions put to a person, until what they say fits."""
+"""Questions to a person, until their answer fits."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
 
 
 class Person:
-    """Somebody who sees and types what they were told to."""
+    """A person who sees the output and types the given lines."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -18,7 +18,7 @@ class Person:
         self.prefilled = ""
 
     def ask(self, prompt: str, prefill: str = "") -> str:
-        """Both the keyboard's and the screen's."""
+        """Both the keyboard's and the screen's method."""
         if not prompt.endswith("> "):
             self.seen.append(prompt)
             return ""
@@ -60,7 +60,7 @@ RED, OTHER = Option("Red", "red"), Option("Something else", "__custom__", True)
     ],
     ids=str,
 )
-def test_an_approval_is_given_as_it_was_meant(lines: list[str], answer: Answer) -> None:
+def test_each_reply_to_an_approval_becomes_its_decision(lines: list[str], answer: Answer) -> None:
     assert ask(APPROVAL, *lines)[0] == answer
 
 
@@ -103,7 +103,7 @@ def test_arguments_to_edit_are_json_without_anything_that_misleads() -> None:
     assert person.prefilled == r'{"a": "中\u202e\u009b"}'
 
 
-def test_what_an_agent_asks_is_escaped() -> None:
+def test_the_question_of_an_agent_is_escaped() -> None:
     question = Question("a\r\u202eb\nc", (Option("Red\x1b[2K", "red"),))
     _, person = ask(Interrupt("i", "questions", questions=(question,)), "1")
     assert person.seen[1:] == [r"? a\r\u202eb", "  c", r"    1. Red\x1b[2K"]
@@ -114,7 +114,7 @@ def test_what_an_agent_asks_is_escaped() -> None:
     assert ask(Interrupt("i", "graph", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
 
 
-def test_a_call_of_which_nobody_knows_whether_it_was_done_is_told() -> None:
+def test_a_call_with_an_unknown_outcome_is_pointed_out() -> None:
     _, person = ask(Interrupt("i", "approval", name="execute", unknown=True), "n")
     assert any("before a crash" in line for line in person.seen)
 
@@ -140,7 +140,7 @@ def test_a_question_is_answered_by_number_or_in_own_words(
     assert ask(item, *lines)[0] == Answer("answers", answers=(answer,))
 
 
-def test_several_questions_are_one_answer_and_may_be_refused() -> None:
+def test_several_questions_get_one_answer_and_may_be_refused() -> None:
     item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)), Question("Why?")))
     assert ask(item, "1", "so")[0] == Answer("answers", answers=("red", "so"))
     assert ask(item, "1", "/refuse")[0] == Answer("reject")
@@ -174,20 +174,20 @@ def test_a_form_is_filled_in(lines: list[str], fields: dict[str, object]) -> Non
     assert ask(FORM, *lines)[0] == Answer("fields", fields=fields)
 
 
-def test_what_a_graph_asks_is_answered_with_json_or_a_text() -> None:
+def test_an_interrupt_of_a_graph_is_answered_with_json_or_text() -> None:
     item = Interrupt("i", "graph", value={"pick": [1, 2]})
     assert ask(item, '{"n": 1}')[0] == Answer("value", value={"n": 1})
     assert ask(item, "plain words")[0] == Answer("value", value="plain words")
 
 
-def test_a_number_of_thousands_of_digits_is_no_option() -> None:
+def test_a_number_of_thousands_of_digits_is_not_an_option() -> None:
     item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)),))
     answer, person = ask(item, "1" * 5_000, "1")
     assert answer == Answer("answers", answers=("red",))
     assert person.seen[-1] == "a number from 1 to 1"
 
 
-def test_arguments_of_no_end_are_no_arguments() -> None:
+def test_endlessly_nested_arguments_are_refused() -> None:
     answer, person = ask(APPROVAL, "e", "[" * 100_000, "n")
     assert answer == Answer("reject")
     assert any(line.startswith("this is not JSON") for line in person.seen)
@@ -208,7 +208,7 @@ def test_arguments_of_no_end_are_no_arguments() -> None:
     ],
     ids=str,
 )
-def test_a_no_to_a_graphs_question_refuses(lines: list[str], answer: Answer) -> None:
+def test_a_no_to_an_interrupt_of_a_graph_rejects_it(lines: list[str], answer: Answer) -> None:
     assert ask(Interrupt("i", "graph", value="Delete all rows?"), *lines)[0] == answer
 
 

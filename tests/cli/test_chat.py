@@ -1,4 +1,4 @@
-"""The chat without a terminal: what it is to say comes from a pipe."""
+"""The chat without a terminal: its input comes from a pipe."""
 
 import pytest
 from sqlalchemy import Connection
@@ -29,13 +29,13 @@ def test_each_line_is_a_message_or_an_answer(chat: Run) -> None:
     assert "never" not in lines
 
 
-def test_what_nobody_answers_waits(chat: Run) -> None:
+def test_an_unanswered_question_stays_pending(chat: Run) -> None:
     lines = told(chat(lines=["write a.py: print(1)"]))
     assert lines[-2:] == ["(it waits for an answer)", "`caesura chat --continue` goes on from here"]
     assert "✓ write_file: wrote 8 bytes to a.py" in told(chat("--continue", lines=["y"]))
 
 
-def test_a_question_is_found_among_many_others_that_wait(
+def test_a_question_is_found_among_many_pending_ones(
     chat: Run, server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAESURA_TOKEN", server.token("busy"))

@@ -1,4 +1,4 @@
-"""Who somebody is to which server."""
+"""The stored tokens of a person."""
 
 from pathlib import Path
 
@@ -7,7 +7,9 @@ import pytest
 from caesura.cli.credentials import Credentials
 
 
-def test_a_token_is_kept_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_file_is_readable_for_its_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     Credentials().keep("http://here", "alice", "secret-token")
     path = tmp_path / "caesura" / "tokens.json"
@@ -43,7 +45,7 @@ def test_the_last_person_is_remembered_for_each_server(tmp_path: Path) -> None:
     ],
     ids=lambda content: content[:40].decode(errors="replace"),
 )
-def test_a_file_that_cannot_be_read_holds_nothing(tmp_path: Path, content: bytes) -> None:
+def test_an_unreadable_file_counts_as_empty(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "tokens.json"
     path.write_bytes(content)
     assert Credentials(path).find("http://here", None) is None
@@ -51,7 +53,7 @@ def test_a_file_that_cannot_be_read_holds_nothing(tmp_path: Path, content: bytes
     assert Credentials(path).find("http://here", None) == "a"
 
 
-def test_nothing_is_left_of_what_cannot_be_kept(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_no_file(tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
     path.mkdir()
     with pytest.raises(OSError, match="tokens"):

@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong, and says what to do."""
+"""The doctor reports what is wrong, and says what to do."""
 
 import socket
 import sqlite3
@@ -15,7 +15,7 @@ from tests.client.process import free_port
 PASSWORD = "correct horse"
 
 
-def test_a_healthy_server_is_told_so(run: Run) -> None:
+def test_a_healthy_server_has_no_fault(run: Run) -> None:
     ran = run("doctor")
     found = [line.split()[:2] for line in ran.out.splitlines()]
     assert ran.code == 0
@@ -35,7 +35,7 @@ def test_a_healthy_server_is_told_so(run: Run) -> None:
         (("--registration", "open"), False),
     ],
 )
-def test_registration_that_is_open_to_others_is_told(
+def test_registration_that_is_open_to_others_is_pointed_out(
     run: Run, arguments: tuple[str, ...], told: bool
 ) -> None:
     ran = run("doctor", "--port", str(free_port()), *arguments)
@@ -59,14 +59,14 @@ def test_registration_that_is_open_to_others_is_told(
     ],
     ids=str,
 )
-def test_a_fault_is_told_with_its_remedy(run: Run, arguments: tuple[str, ...], told: str) -> None:
+def test_a_fault_is_reported_with_its_remedy(run: Run, arguments: tuple[str, ...], told: str) -> None:
     ran = run("doctor", *arguments)
     assert ran.code == 1
     (fault,) = [line for line in ran.out.splitlines() if line.startswith("fault") and told in line]
     assert fault
 
 
-def test_a_postgresql_that_is_away_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_postgresql_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESURA_SECRET", "x" * 40)
     ran = run("doctor", "--database-url", "postgresql://alice:geheim@127.0.0.1:9/x?connect_timeout=1")
     assert ran.code == 1
@@ -78,23 +78,21 @@ def test_a_redis_that_answers_is_ok(run: Run, redis_url: str) -> None:
     assert "ok     redis      answers" in run("doctor", "--redis-url", redis_url).out
 
 
-def test_a_sandbox_that_is_missing_is_no_fault(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_missing_sandbox_is_not_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     ran = run("doctor")
     assert ran.code == 0
     assert "apt-get install bubblewrap" in ran.out
 
 
-# --- it only looks
+# --- it changes nothing
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
 
 
-def test_what_serve_would_make_is_told_and_not_made(run: Run, tmp_path: Path) -> None:
+def test_files_that_serve_would_create_are_reported_and_not_created(run: Run, tmp_path: Path) -> None:
     ran = run("doctor")
     assert ran.code == 0
     assert "ok     secret     data/secret would be made, and its folder" in ran.out
@@ -102,7 +100,7 @@ def test_what_serve_would_make_is_told_and_not_made(run: Run, tmp_path: Path) ->
     assert contents(tmp_path) == {}
 
 
-def test_what_is_there_is_read_and_left_as_it_is(run: Run, tmp_path: Path) -> None:
+def test_existing_files_are_read_and_not_changed(run: Run, tmp_path: Path) -> None:
     run("user", "add", "alice", stdin=PASSWORD)
     run("token", "alice")
     before = contents(tmp_path)
@@ -112,7 +110,7 @@ def test_what_is_there_is_read_and_left_as_it_is(run: Run, tmp_path: Path) -> No
     assert contents(tmp_path) == before
 
 
-def test_a_schema_of_another_version_is_told_and_left_as_it_is(run: Run, tmp_path: Path) -> None:
+def test_a_schema_of_another_version_is_reported_and_not_changed(run: Run, tmp_path: Path) -> None:
     run("user", "add", "alice", stdin=PASSWORD)
     path = tmp_path / "data/caesura.db"
     for schema, code, told in (
@@ -130,13 +128,13 @@ def test_a_schema_of_another_version_is_told_and_left_as_it_is(run: Run, tmp_pat
         assert contents(tmp_path) == before
 
 
-def test_a_file_that_is_no_database_is_a_fault(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_a_fault(run: Run, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/caesura.db").write_bytes(b"not a database at all" * 100)
     assert "fault  database" in run("doctor").out
 
 
-def test_a_postgresql_without_tables_is_left_without(
+def test_no_tables_are_created_in_an_empty_postgresql(
     run: Run, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAESURA_SECRET", SECRET)
@@ -150,10 +148,10 @@ def test_a_postgresql_without_tables_is_left_without(
     assert "ok     database   PostgreSQL, 1 people" in ran.out
 
 
-# --- who is there already
+# --- what already listens
 
 
-def test_a_port_that_is_taken_is_told(run: Run) -> None:
+def test_a_port_in_use_is_reported(run: Run) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -164,9 +162,7 @@ def test_a_port_that_is_taken_is_told(run: Run) -> None:
     assert f"note   address    something listens at 127.0.0.1:{port} already" in ran.out
 
 
-def test_a_server_that_runs_already_is_told(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_server_is_reported(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESURA_SECRET", SECRET)
     with Served(tmp_path) as server:
         server.token("alice")
@@ -176,7 +172,7 @@ def test_a_server_that_runs_already_is_told(
     assert "ok     database   SQLite, 1 people" in ran.out
 
 
-def test_a_port_that_is_free_is_told(run: Run) -> None:
+def test_a_free_port_is_reported(run: Run) -> None:
     port = free_port()
     assert f"ok     address    127.0.0.1:{port} is free" in run("doctor", "--port", port).out
     assert "ok     address    any port that is free" in run("doctor", "--port", 0).out

@@ -1,4 +1,4 @@
-"""Wrong settings end in one clear line and exit code 2."""
+"""Wrong settings are reported in one clear line, with exit code 2."""
 
 import socket
 
@@ -31,17 +31,17 @@ def one_line(ran: Ran, code: int = 2) -> str:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_wrong_setting_is_one_line(run: Run, arguments: tuple[str, ...], told: str) -> None:
+def test_a_wrong_setting_is_reported_in_one_line(run: Run, arguments: tuple[str, ...], told: str) -> None:
     if told:
         assert told in one_line(run(*arguments))
 
 
-def test_a_wrong_variable_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_variable_is_reported_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESURA_RATE_RUNS", "often")
     assert "CAESURA_RATE_RUNS: must be such as 60/minute" in one_line(run("serve"))
 
 
-def test_a_port_that_is_taken_is_one_line(run: Run) -> None:
+def test_a_port_in_use_is_reported_in_one_line(run: Run) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -49,7 +49,7 @@ def test_a_port_that_is_taken_is_one_line(run: Run) -> None:
         assert f"cannot listen on 127.0.0.1:{port}" in one_line(run("serve", "--port", port))
 
 
-def test_a_server_that_is_not_there_is_one_line(run: Run) -> None:
+def test_an_unreachable_server_is_reported_in_one_line(run: Run) -> None:
     told = one_line(run("chat", "--url", "http://127.0.0.1:9"), code=1)
     assert "is `caesura serve` running at http://127.0.0.1:9?" in told
     assert "is not an address" in one_line(run("events", "turn-x", "--url", "nowhere"), code=1)

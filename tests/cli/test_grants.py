@@ -1,4 +1,4 @@
-"""What is always allowed, listed and revoked from the command line."""
+"""Grants, listed and revoked from the command line."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.cli.conftest import Run
 
 @pytest.fixture
 def granted(run: Run, server: Served, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command line of somebody whose newest conversation always allows `write_file`."""
+    """The command line of a person whose newest conversation always allows `write_file`."""
     monkeypatch.setenv("CAESURA_URL", server.url)
     monkeypatch.setenv("CAESURA_TOKEN", server.token("granter"))
     assert run("chat", stdin="write a.py: print(1)\na\n").code == 0

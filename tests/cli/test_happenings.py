@@ -38,7 +38,7 @@ def test_a_line_is_printed_for_each_event(events: Run, alice: httpx.Client) -> N
     assert ran.out.rstrip().endswith("segment_ended")
 
 
-def test_json_is_one_object_a_line(events: Run, alice: httpx.Client) -> None:
+def test_json_output_has_one_object_per_line(events: Run, alice: httpx.Client) -> None:
     turn = finished(alice, "write a.txt")
     lines = [json.loads(line) for line in events(turn["id"], "--json", "--after", 1).out.splitlines()]
     assert [line["seq"] for line in lines] == list(range(2, len(lines) + 2))
@@ -46,7 +46,7 @@ def test_json_is_one_object_a_line(events: Run, alice: httpx.Client) -> None:
     assert asked["interrupts"][0]["name"] == "write_file"
 
 
-def test_what_moves_the_cursor_is_escaped(events: Run, alice: httpx.Client) -> None:
+def test_characters_that_move_the_cursor_are_escaped(events: Run, alice: httpx.Client) -> None:
     command = "a\x1b[2K\x9b2J\x85\u202e\u200b\x7f\U000e0041"
     turn = finished(alice, asking_for(command))
     told = events(turn["id"], "--json").out
@@ -56,17 +56,17 @@ def test_what_moves_the_cursor_is_escaped(events: Run, alice: httpx.Client) -> N
     assert all(line.isprintable() for line in events(turn["id"]).out.split("\n"))
 
 
-def test_a_turn_that_waits_is_printed_as_far_as_it_is(events: Run, alice: httpx.Client) -> None:
+def test_a_waiting_turn_is_printed_up_to_its_last_event(events: Run, alice: httpx.Client) -> None:
     turn = finished(alice, "write a.txt")
     count = len(numbers(events(turn["id"])))
     assert numbers(events(turn["id"], "--after", count)) == []
 
 
-def test_following_goes_on_until_the_turn_has_ended(events: Run, alice: httpx.Client) -> None:
+def test_following_continues_until_the_turn_has_ended(events: Run, alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "count to 60 delay=0.01")
     assert "finished" in events(turn["id"], "--follow").out
 
 
-def test_a_turn_that_is_not_there_is_one_line(events: Run) -> None:
+def test_a_missing_turn_is_reported_in_one_line(events: Run) -> None:
     ran = events("turn-nowhere")
     assert (ran.code, ran.err.count("\n")) == (1, 1)

@@ -1,4 +1,4 @@
-"""Help comes at once, and is complete."""
+"""Help is quick and complete."""
 
 import inspect
 import os
@@ -61,7 +61,7 @@ def test_every_command_is_documented(command: str) -> None:
     assert f"`caesura {command}" in (ROOT / "docs/cli.md").read_text()
 
 
-def test_the_version_is_told(run: Run) -> None:
+def test_the_version_is_printed(run: Run) -> None:
     from caesura import __version__
 
     assert run("--version").out == f"caesura {__version__}\n"

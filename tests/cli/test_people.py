@@ -1,4 +1,4 @@
-"""People, on the database itself."""
+"""People, changed directly in the database."""
 
 import asyncio
 import os
@@ -45,7 +45,9 @@ def test_a_password_ends_with_its_line(run: Run, tmp_path: Path, end: str) -> No
         ("local", PASSWORD, "username must not be 'local'"),
     ],
 )
-def test_who_cannot_be_added_is_told_in_one_line(run: Run, name: str, password: str, told: str) -> None:
+def test_a_person_who_cannot_be_added_is_reported_in_one_line(
+    run: Run, name: str, password: str, told: str
+) -> None:
     run("user", "add", "taken", stdin=PASSWORD)
     ran = run("user", "add", name, stdin=password)
     assert ran.code == 1
@@ -64,7 +66,7 @@ def test_who_cannot_be_added_is_told_in_one_line(run: Run, name: str, password: 
         "token alice",
     ],
 )
-def test_where_there_is_no_database_none_is_made(run: Run, tmp_path: Path, command: str) -> None:
+def test_no_database_is_created_where_there_is_none(run: Run, tmp_path: Path, command: str) -> None:
     ran = run(*command.split(), stdin=PASSWORD)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"caesura: there is no database {tmp_path}/data/caesura.db: ")
@@ -76,7 +78,7 @@ def test_where_there_is_no_database_none_is_made(run: Run, tmp_path: Path, comma
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_secret_is_made_beside_another_folders_database(run: Run, tmp_path: Path) -> None:
+def test_no_secret_is_created_for_the_database_of_another_folder(run: Run, tmp_path: Path) -> None:
     elsewhere = ("--database-url", f"sqlite:///{tmp_path}/elsewhere/caesura.db")
     assert run("user", "add", "alice", *elsewhere, stdin=PASSWORD).code == 0
     ran = run("token", "alice", *elsewhere)
@@ -85,13 +87,13 @@ def test_no_secret_is_made_beside_another_folders_database(run: Run, tmp_path: P
     assert not (tmp_path / "data").exists()
 
 
-def test_nobody_gets_a_token_or_a_password_who_is_not_there(run: Run) -> None:
+def test_a_missing_person_gets_neither_a_token_nor_a_password(run: Run) -> None:
     run("user", "add", "alice", stdin=PASSWORD)
     assert run("token", "nobody").err == "caesura: user not found: nobody\n"
     assert run("user", "passwd", "nobody", stdin=PASSWORD).err == "caesura: user not found: nobody\n"
 
 
-def test_people_are_changed_beside_a_running_server(
+def test_people_can_be_changed_while_a_server_runs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CAESURA_SECRET", SECRET)
@@ -108,7 +110,7 @@ def test_people_are_changed_beside_a_running_server(
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_people_are_invited_beside_a_running_server(
+def test_people_can_be_invited_while_a_server_runs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setenv("CAESURA_SECRET", SECRET)
@@ -133,7 +135,7 @@ def test_an_invite_is_for_a_year_at_most(run: Run) -> None:
         assert run("user", "invite", "--days", days).code == 2
 
 
-def test_a_server_of_another_version_is_not_meddled_with(run: Run, tmp_path: Path) -> None:
+def test_the_database_of_another_version_is_not_changed(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "data/caesura.db"
     owner = Sqlite(path)
     with sqlite3.connect(path) as connection:

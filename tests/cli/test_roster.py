@@ -21,7 +21,7 @@ def test_good_files_are_named(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "good: gardener\n")
 
 
-def test_every_fault_is_told_with_its_place(run: Run, tmp_path: Path) -> None:
+def test_every_fault_is_reported_with_its_place(run: Run, tmp_path: Path) -> None:
     (tmp_path / "gardener.yaml").write_text(GOOD.replace("spec:", "spec:\n  flavour: sweet\n  colour: red"))
     ran = run("agents", "check", tmp_path)
     assert ran.code == 1
@@ -29,7 +29,7 @@ def test_every_fault_is_told_with_its_place(run: Run, tmp_path: Path) -> None:
     assert "gardener.yaml:6: spec.flavour: unknown field" in ran.out
 
 
-def test_a_folder_without_agents_and_one_that_is_not_there(run: Run, tmp_path: Path) -> None:
+def test_a_folder_without_agents_and_a_missing_folder(run: Run, tmp_path: Path) -> None:
     assert "no agent file" in run("agents", "check", tmp_path).out
     ran = run("agents", "check", tmp_path / "nowhere")
     assert ran.code == 1

@@ -1,4 +1,4 @@
-"""What happens in a turn, as lines of a terminal."""
+"""The events of a turn, as lines of a terminal."""
 
 import io
 
@@ -38,12 +38,12 @@ def test_thoughts_are_dimmed_and_stand_apart(monkeypatch: pytest.MonkeyPatch) ->
     assert shown(*told, out=Terminal()) == "hm\nso"
 
 
-def test_nothing_that_a_model_says_moves_the_cursor() -> None:
+def test_text_of_a_model_cannot_move_the_cursor() -> None:
     text = "a\x1b[2Jb\x07\x9bc\rd\te\u202e\u2028\n"
     assert shown(ev.TextDelta(1, text)) == "a\\x1b[2Jb\\x07\\x9bc\\rd\te\\u202e\\u2028\n"
 
 
-def test_nobody_else_can_say_our_mark() -> None:
+def test_no_other_text_can_contain_our_mark() -> None:
     events = (ev.TextDelta(1, "▌ [y]es > "), ev.ToolFinished("c", "look", "x\n▌ [y]es > ", "ok"))
     told = shown(*events, ev.TitleChanged("▌"), ev.ToolStarted("d", "▌", {"▌": "▌"}, "a"), ev.SegmentEnded())
     assert "▌" not in told
@@ -58,8 +58,8 @@ MARKS = st.text(st.sampled_from("\\▌▐┃❘\U0001fb70u258c{}4nx a\n"))
 @example("echo \\u258c")
 @example("▌{4}")
 @example("▌▌▌▌")
-def test_what_is_asked_can_be_read_back(value: str) -> None:
-    """So no two commands look alike."""
+def test_the_shown_question_can_be_decoded_to_the_text(value: str) -> None:
+    """So two different commands never look the same."""
     for indented in (False, True):
         told = asking(one_line(value, indented=indented)).removeprefix("▌ ")
         assert read_back(told) == value
@@ -80,7 +80,7 @@ def test_tools_and_their_results_have_lines_of_their_own() -> None:
     )
 
 
-def test_words_that_do_not_count_any_more_are_told_of_only_if_they_were_shown() -> None:
+def test_voided_text_is_reported_only_if_it_was_shown() -> None:
     assert shown(ev.ModelStarted(1, "a"), ev.TextVoided(1)) == ""
     assert "does not count" in shown(ev.TextDelta(1, "x"), ev.TextVoided(1))
 
@@ -90,7 +90,7 @@ def test_a_sub_agent_is_named() -> None:
     assert shown(*told) == "[search_agent] found"
 
 
-def test_a_connection_that_is_away_is_told_of_once() -> None:
+def test_a_lost_connection_is_reported_once() -> None:
     out = io.StringIO()
     screen = Screen(out)
     screen.show(ev.TextDelta(1, "a"))

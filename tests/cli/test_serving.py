@@ -1,4 +1,4 @@
-"""What `caesura serve` says when it is ready."""
+"""What `caesura serve` prints when it is ready."""
 
 import pytest
 
@@ -14,13 +14,13 @@ from caesura.settings import Settings
         ({"registration": "closed"}, "user add NAME` adds a person."),
     ],
 )
-def test_it_says_who_may_register(
+def test_serve_says_who_may_register(
     capsys: pytest.CaptureFixture[str], flags: dict[str, str], told: str
 ) -> None:
     serving._greet(Settings.load(**flags), "http://127.0.0.1:8000")
     assert told in capsys.readouterr().err
 
 
-def test_it_says_nothing_of_that_where_nobody_logs_in(capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_does_not_mention_registration_in_one_person_mode(capsys: pytest.CaptureFixture[str]) -> None:
     serving._greet(Settings.load(auth="none"), "http://127.0.0.1:8000")
     assert "regist" not in capsys.readouterr().err

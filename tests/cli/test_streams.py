@@ -1,4 +1,4 @@
-"""Commands in processes of their own, with streams and variables that are not as they should be."""
+"""Commands in their own processes, with unusual standard streams and variables."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ def chat(shell: Shell, server: Served) -> Shell:
 
 
 def says(done: Done, text: bytes) -> bool:
-    """A title may follow, as soon as there is one."""
+    """Whether the command succeeded and printed this text. A title may follow."""
     return done.returncode == 0 and done.stdout.startswith(text)
 
 
@@ -55,10 +55,10 @@ def fault(done: Done, code: int = 1) -> str:
     return told
 
 
-# --- what comes in
+# --- input
 
 
-def test_a_closed_input_is_told(chat: Shell) -> None:
+def test_a_closed_input_is_reported(chat: Shell) -> None:
     assert "standard input is closed" in fault(chat(streams="<&-"))
     assert says(chat("echo good day", streams="<&-"), b"good day\n")
     assert "standard input is closed" in fault(chat("write a.py: print(1)", streams="<&-"))
@@ -71,24 +71,24 @@ def test_a_log_in_with_a_closed_input_says_what_to_set(chat: Shell) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "utf-8:surrogateescape", ""])
-def test_input_that_is_no_text_is_told(chat: Shell, encoding: str) -> None:
+def test_input_that_is_not_text_is_reported(chat: Shell, encoding: str) -> None:
     done = chat(stdin=b"caf\xe9\n", PYTHONIOENCODING=encoding)
     assert "standard input is not utf-8" in fault(done)
 
 
-def test_a_message_that_is_no_text_is_told(chat: Shell) -> None:
+def test_a_message_that_is_not_text_is_reported(chat: Shell) -> None:
     assert "the message is not UTF-8" in fault(chat(b"echo caf\xe9"))
 
 
-def test_lines_may_end_as_elsewhere(chat: Shell) -> None:
+def test_lines_may_end_as_on_other_systems(chat: Shell) -> None:
     assert says(chat(stdin=b"echo good \\\r\nday\r\n"), b"good \nday\n")
 
 
-# --- what goes out
+# --- output
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_what_cannot_be_shown_is_escaped(chat: Shell, encoding: str) -> None:
+def test_characters_that_cannot_be_shown_are_escaped(chat: Shell, encoding: str) -> None:
     done = chat("list files", PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "→ list_files".encode(encoding, "backslashreplace") in done.stdout
@@ -99,7 +99,7 @@ def test_what_cannot_be_shown_is_escaped(chat: Shell, encoding: str) -> None:
     [(("chat", "echo x"), ""), (("chat", "echo x"), "1"), (("--version",), ""), (("--help",), "1")],
     ids=str,
 )
-def test_an_output_that_is_full_is_told(
+def test_a_full_output_is_reported(
     shell: Shell, server: Served, arguments: tuple[str, ...], unbuffered: str
 ) -> None:
     variables = {"CAESURA_URL": server.url, "CAESURA_TOKEN": server.token(), "PYTHONUNBUFFERED": unbuffered}
@@ -107,22 +107,22 @@ def test_an_output_that_is_full_is_told(
     assert "standard output: No space left on device" in fault(done)
 
 
-def test_output_for_nobody_is_no_fault(chat: Shell, shell: Shell) -> None:
+def test_a_closed_output_is_not_a_fault(chat: Shell, shell: Shell) -> None:
     assert chat("echo x", streams=">&-").returncode == 0
     assert shell("agents", "schema", streams=">&- 2>&-").returncode == 0
     done = shell("serve", "--port", "x", streams="2>&-")
     assert (done.returncode, done.stdout) == (2, b"")
 
 
-def test_a_reader_who_has_seen_enough_is_not_complained_of(shell: Shell) -> None:
+def test_a_reader_that_closes_the_pipe_is_not_an_error(shell: Shell) -> None:
     done = shell("agents", "schema", streams="| head -n 1")
     assert (done.stdout, done.stderr) == (b"{\n", b"")
 
 
-# --- who it is
+# --- credentials
 
 
-def test_a_token_that_cannot_be_one_is_told_and_not_shown(chat: Shell) -> None:
+def test_an_invalid_token_is_reported_and_not_shown(chat: Shell) -> None:
     for token in ("geheimé", "geheim\n2", b"geheim\xe9", "geheim 2"):
         told = fault(chat("echo x", CAESURA_TOKEN=token))
         assert "CAESURA_TOKEN: this cannot be a token" in told
@@ -133,13 +133,13 @@ def test_white_space_around_a_token_does_not_matter(chat: Shell, server: Served)
     assert says(chat("echo x", CAESURA_TOKEN=f" {server.token()}\n"), b"x\n")
 
 
-def test_a_password_that_is_no_text_is_told_and_not_shown(chat: Shell) -> None:
+def test_a_password_that_is_not_text_is_reported_and_not_shown(chat: Shell) -> None:
     told = fault(chat("--user", "alice", "echo x", CAESURA_TOKEN="", CAESURA_PASSWORD=b"geheim\xe9"))
     assert "CAESURA_PASSWORD is not UTF-8" in told
     assert "geheim" not in told
 
 
-def test_a_new_password_that_is_no_text_is_told_and_not_shown(shell: Shell) -> None:
+def test_a_new_password_that_is_not_text_is_reported_and_not_shown(shell: Shell) -> None:
     for encoding in ("", "utf-8:surrogateescape"):
         done = shell("user", "add", "bob", stdin=b"geheim12\xe9\n", PYTHONIOENCODING=encoding)
         assert "standard input is not utf-8" in fault(done)
@@ -150,7 +150,7 @@ def test_a_new_password_that_is_no_text_is_told_and_not_shown(shell: Shell) -> N
     assert "standard input is closed" in fault(shell("user", "add", "bob", streams="<&-"))
 
 
-def test_who_cannot_be_remembered_is_let_in(chat: Shell) -> None:
+def test_a_person_whose_token_cannot_be_stored_is_logged_in(chat: Shell) -> None:
     variables = {"CAESURA_TOKEN": "", "CAESURA_PASSWORD": PASSWORD, "XDG_CONFIG_HOME": "/dev/null"}
     done = chat("--user", "alice", "echo x", **variables)
     assert says(done, b"x\n")
@@ -158,7 +158,7 @@ def test_who_cannot_be_remembered_is_let_in(chat: Shell) -> None:
 
 
 @pytest.mark.parametrize("content", ['{"%s": []}', '{"%s": {"last": [], "tokens": []}}'])
-def test_kept_tokens_that_are_none_are_as_good_as_absent(
+def test_invalid_stored_tokens_count_as_absent(
     chat: Shell, server: Served, tmp_path: Path, content: str
 ) -> None:
     path = tmp_path / "config/caesura/tokens.json"
@@ -170,7 +170,7 @@ def test_kept_tokens_that_are_none_are_as_good_as_absent(
     assert says(chat("echo x", CAESURA_TOKEN=""), b"x\n")
 
 
-# --- where it is
+# --- addresses
 
 
 @pytest.mark.parametrize(
@@ -184,11 +184,11 @@ def test_kept_tokens_that_are_none_are_as_good_as_absent(
     ],
     ids=str,
 )
-def test_what_is_no_address_is_told(shell: Shell, command: tuple[str, ...], url: str) -> None:
+def test_an_invalid_address_is_reported(shell: Shell, command: tuple[str, ...], url: str) -> None:
     told = fault(shell(*command, "--url", url))
     assert told.endswith(" is not an address such as http://127.0.0.1:8000\n")
 
 
-def test_a_turn_that_nobody_could_have_is_told(shell: Shell, server: Served) -> None:
+def test_an_impossible_turn_id_is_reported(shell: Shell, server: Served) -> None:
     for turn in ("a\nb", b"\xe9", "x?y", "../me"):
         fault(shell("events", turn, "--url", server.url, CAESURA_TOKEN=server.token()))

@@ -20,7 +20,7 @@ PROMPT, APPROVAL = "you> ", "[a]lways > "
 
 
 class Terminal:
-    """People at terminals, in folders of their own."""
+    """Terminals of people, each in a folder of their own."""
 
     def __init__(self, folder: Path) -> None:
         self._home = folder
@@ -111,7 +111,7 @@ DROPPED = "what you typed before this question was dropped"
 
 
 @pytest.mark.parametrize("early", ["y\r", "a\r", "y\ry\ra\ry\r", "y", "\x04"], ids=repr)
-def test_what_was_typed_before_a_question_does_not_answer_it(alice: Any, early: str) -> None:
+def test_keys_pressed_before_a_question_do_not_answer_it(alice: Any, early: str) -> None:
     alice.expect_exact(PROMPT)
     alice.send(f"write hello.py: print(1)\r{early}")
     alice.expect_exact(DROPPED)
@@ -138,7 +138,7 @@ def test_the_second_of_two_questions_is_not_answered_with_the_first(alice: Any) 
     alice.expect_exact("✗ execute")
 
 
-def test_text_that_trickles_in_after_a_question_is_dropped_to_its_end() -> None:
+def test_text_that_arrives_slowly_is_dropped_until_it_pauses() -> None:
     # A longer pause than usual, so that a busy machine does not make one of the gaps longer than it.
     code = (
         "from caesura.cli import keyboard, typeahead\ntypeahead._QUIET = 2\n"
@@ -169,7 +169,7 @@ def test_ctrl_c_works_while_type_ahead_is_dropped_and_the_terminal_is_as_before(
     child.expect_exact("same True")
 
 
-def test_what_is_always_allowed_is_asked_for_once(alice: Any) -> None:
+def test_an_always_allowed_tool_is_asked_for_once(alice: Any) -> None:
     say(alice, "write hello.py: print(1)")
     alice.expect_exact(APPROVAL)
     alice.sendline("a")
@@ -227,7 +227,9 @@ def test_the_second_ctrl_c_leaves(alice: Any) -> None:
     leaves(alice)
 
 
-def test_nobody_is_held_by_a_server_that_does_not_stop(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_person_can_leave_even_if_the_server_does_not_stop_the_turn(
+    terminal: Terminal, tmp_path: Path
+) -> None:
     with Process(tmp_path / "data") as server:
         child = terminal.chat(server.url)
         say(child, "count to 2000 think=no delay=0.01")
@@ -240,7 +242,7 @@ def test_nobody_is_held_by_a_server_that_does_not_stop(terminal: Terminal, tmp_p
         assert "caesura chat --continue" in leaves(child)
 
 
-def test_a_stopped_answer_is_tried_again_or_made_anew(alice: Any) -> None:
+def test_a_stopped_answer_is_retried_or_regenerated(alice: Any) -> None:
     say(alice, "count to 60 delay=0.01")
     alice.expect_exact("12")
     alice.sendintr()
@@ -252,7 +254,7 @@ def test_a_stopped_answer_is_tried_again_or_made_anew(alice: Any) -> None:
     alice.expect_exact(PROMPT)
 
 
-def test_what_waits_is_asked_first_when_continuing(terminal: Terminal, server: Served) -> None:
+def test_pending_questions_are_asked_first_when_continuing(terminal: Terminal, server: Served) -> None:
     token = server.token("continuing")
     child = terminal.chat(server.url, CAESURA_TOKEN=token)
     say(child, "echo one")
@@ -323,9 +325,7 @@ def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Termina
         child.expect_exact("\r\nstill here\r\n")
 
 
-def test_a_command_that_tries_to_look_like_another_is_seen_as_it_is(
-    terminal: Terminal, server: Served
-) -> None:
+def test_a_command_that_imitates_another_is_shown_as_it_is(terminal: Terminal, server: Served) -> None:
     calls = [f"execute {json.dumps({'command': command})}" for command, _ in ATTACKS.values()]
     child = terminal.chat(server.url, f"call {' '.join(calls)}", CAESURA_TOKEN=server.token(), NO_COLOR="1")
     for command, form in ATTACKS.values():
@@ -371,7 +371,7 @@ def test_a_model_cannot_imitate_our_question(terminal: Terminal, server: Served)
 
 
 def seen(child: Any) -> list[str]:
-    """The lines up to the prompt, as the terminal was told to show them."""
+    """The lines up to the prompt, as sent to the terminal."""
     told: str = child.before
     return told.replace("\r\n", "\n").split("\n")
 

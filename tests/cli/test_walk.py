@@ -1,4 +1,4 @@
-"""The server started as the pages say, and the walk with curl, as printed."""
+"""The server started as the documentation says, and its walk with curl, as printed."""
 
 import os
 import re
@@ -19,14 +19,14 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def walks() -> dict[str, str]:
-    """The block of each page that begins with a registration."""
+    """The block with a registration, by page."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     found = ((page.name, block) for page in pages for block in BLOCK.findall(page.read_text()))
     return {name: block for name, block in found if "/api/auth/register" in block}
 
 
 class Started:
-    """What `make run` starts, in a folder of its own; it prints to a file."""
+    """The command that `make run` starts, in a folder of its own, with its output in a file."""
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
@@ -57,13 +57,13 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
         assert server.process.wait(30) == 0
 
 
-def test_make_run_starts_this_very_command() -> None:
+def test_make_run_starts_this_command() -> None:
     recipe = re.search(r"^run: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe is not None
     assert "$(BIN)/caesura serve --data-dir ./data" in recipe[1]
 
 
-def test_it_says_where_to_go_and_what_to_try(started: Started) -> None:
+def test_serve_prints_its_address_and_what_to_try(started: Started) -> None:
     printed = started.wait()
     assert f"is at http://127.0.0.1:{started.port}" in printed
     assert f"caesura chat --url http://127.0.0.1:{started.port}\n" in printed
@@ -71,7 +71,7 @@ def test_it_says_where_to_go_and_what_to_try(started: Started) -> None:
 
 @needs("curl")
 @pytest.mark.parametrize("page", walks())
-def test_the_walk_goes_as_it_is_printed(started: Started, page: str) -> None:
+def test_the_walk_works_as_printed(started: Started, page: str) -> None:
     started.wait()
     script = (
         walks()[page]

@@ -1,3 +1,3 @@
-"""What a server needs, imported once for all that are forked."""
+"""Imports of a server, done once before all forks."""
 
 import caesura.app  # noqa: F401

@@ -1,6 +1,6 @@
-"""A server in a process of its own, on a port that stays the same: it can be killed, and started again.
+"""A server in its own process, on a fixed port: it can be killed and restarted.
 
-Forked from a process that has everything imported, so that it is there at once.
+Forked from a process that has everything imported, so that it starts at once.
 """
 
 import multiprocessing
@@ -43,11 +43,11 @@ class Process:
             here.recv()
 
     def kill(self) -> None:
-        """As kill -9 does."""
+        """Kill the process, as kill -9 does."""
         self._end(lambda process: process.kill())
 
     def terminate(self) -> None:
-        """As SIGTERM does: it lets go of what runs, and ends."""
+        """Send SIGTERM: the server releases its runs, and ends."""
         self._end(lambda process: process.terminate())
 
     def _end(self, signal: Callable[[ForkServerProcess], None]) -> None:

@@ -1,4 +1,4 @@
-"""A proxy that cuts each connection after so many bytes of what the server says."""
+"""A proxy that cuts each connection after a number of bytes from the server."""
 
 import asyncio
 from itertools import cycle
@@ -7,7 +7,8 @@ from typing import Self
 
 
 class Proxy:
-    """`cuts` are taken in turns: how many bytes a connection may bring before it is cut without an end."""
+    """`cuts` are used in rotation: the number of bytes after which a connection is cut without a clean
+    end."""
 
     def __init__(self, port: int, cuts: tuple[int, ...]) -> None:
         self._port, self._cuts = port, cycle(cuts)
@@ -57,4 +58,4 @@ async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter, most
             target.write(data)
             await target.drain()
     except ConnectionError:
-        pass  # somebody else was faster to cut it
+        pass  # the other side has already cut it

@@ -1,4 +1,5 @@
-"""Whatever happens to the server or the connection, a client goes on by itself: no event lost, none twice."""
+"""Whatever happens to the server or the connection, a client continues by itself: no event lost, none
+repeated."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -26,7 +27,7 @@ async def whole(client: Client, turn_id: str) -> list[Envelope]:
 
 
 async def undisturbed(client: Client, content: str = LONG) -> str:
-    """What this message is answered when nothing happens."""
+    """The answer to this message without any disturbance."""
     turn_id = await begin(client, content.replace("delay=0.01", "delay=0"))
     return fold(item.event for item in await whole(client, turn_id)).text
 
@@ -36,7 +37,7 @@ def causes(found: list[Envelope]) -> list[str]:
 
 
 async def assert_exact(client: Client, turn_id: str, found: list[Envelope], text: str) -> None:
-    """What was read piece by piece is the log, and its answer is the one there should be."""
+    """The events read in pieces equal the log, and the answer is the expected one."""
     assert [item.seq for item in found] == list(range(1, len(found) + 1))
     assert found == await whole(client, turn_id)
     transcript = fold(item.event for item in found)
@@ -48,7 +49,7 @@ async def assert_exact(client: Client, turn_id: str, found: list[Envelope], text
 
 
 async def disturbed(client: Client, turn_id: str, disturb: Callable[[], None], times: int) -> list[Envelope]:
-    """Read a turn; whenever some of its words have come, disturb the server."""
+    """Read a turn. Disturb the server whenever some of its words have come."""
     found: list[Envelope] = []
     words, work = 0, None
     async for envelope in client.events(turn_id):
@@ -77,7 +78,7 @@ def roll(process: Process) -> Callable[[], None]:
     return disturb
 
 
-async def test_kill_9_in_mid_stream_and_the_client_goes_on_to_the_exact_text(process: Process) -> None:
+async def test_after_kill_9_in_mid_stream_the_client_continues_to_the_exact_text(process: Process) -> None:
     async with Client(process.url) as client:
         text = await undisturbed(client)
         turn_id = await begin(client)
@@ -87,7 +88,7 @@ async def test_kill_9_in_mid_stream_and_the_client_goes_on_to_the_exact_text(pro
         assert sum(isinstance(item.event, ev.TextVoided) for item in found) == 2
 
 
-async def test_a_rolling_restart_ten_times_in_one_answer_loses_and_doubles_nothing(process: Process) -> None:
+async def test_ten_restarts_during_one_answer_lose_and_repeat_no_event(process: Process) -> None:
     async with Client(process.url) as client:
         text = await undisturbed(client)
         turn_id = await begin(client)
@@ -96,7 +97,7 @@ async def test_a_rolling_restart_ten_times_in_one_answer_loses_and_doubles_nothi
         assert causes(found) == ["start", *["adopt"] * 10]
 
 
-async def test_two_clients_at_once_see_the_same_through_a_crash(process: Process) -> None:
+async def test_two_concurrent_clients_see_the_same_events_through_a_crash(process: Process) -> None:
     async with Client(process.url) as one, Client(process.url) as two:
         text = await undisturbed(one)
         turn_id = await begin(one)
@@ -107,7 +108,7 @@ async def test_two_clients_at_once_see_the_same_through_a_crash(process: Process
         await assert_exact(one, turn_id, first, text)
 
 
-async def test_a_question_waits_through_a_restart(process: Process) -> None:
+async def test_an_interrupt_stays_pending_through_a_restart(process: Process) -> None:
     async with Client(process.url) as client:
         turn_id = await begin(client, "write hello.py: print(1)")
         asked = asyncio.Event()
@@ -130,7 +131,7 @@ async def test_a_question_waits_through_a_restart(process: Process) -> None:
         assert causes(found) == ["start", "resume"]
 
 
-async def test_a_message_sent_while_the_server_is_away_arrives_once(process: Process) -> None:
+async def test_a_message_sent_while_the_server_is_down_arrives_once(process: Process) -> None:
     async with Client(process.url) as client:
         conversation = await client.create()
         await asyncio.to_thread(process.kill)
@@ -144,13 +145,13 @@ async def test_a_message_sent_while_the_server_is_away_arrives_once(process: Pro
 
 @pytest.fixture
 async def straight(server: Served) -> AsyncIterator[Client]:
-    """A client whose connection nobody cuts."""
+    """A client whose connection is not cut."""
     async with Client(server.url, server.token("cut")) as client:
         yield client
 
 
 @pytest.mark.parametrize("cuts", [(700, 1100, 1900), (450, 990, 5_003, 1)], ids=str)
-async def test_cut_connections_lose_and_double_nothing(
+async def test_cut_connections_lose_and_repeat_no_event(
     server: Served, straight: Client, cuts: tuple[int, ...]
 ) -> None:
     async with Proxy(server.port, cuts) as proxy, Client(proxy.url, straight.token) as client:
@@ -174,7 +175,7 @@ async def test_answers_over_cut_connections_count_once(server: Served, straight:
     assert sum(isinstance(item.event, ev.InterruptClosed) for item in found) == 2
 
 
-async def test_a_delete_whose_answer_was_lost_is_done(server: Served, straight: Client) -> None:
+async def test_a_delete_whose_response_was_lost_is_done(server: Served, straight: Client) -> None:
     conversation = await straight.create()
     async with Proxy(server.port, (10, 100_000)) as proxy, Client(proxy.url, straight.token) as client:
         await client.delete(conversation.id)

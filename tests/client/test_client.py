@@ -1,4 +1,4 @@
-"""What a person may ask, through the client."""
+"""The operations of the client."""
 
 import asyncio
 import re
@@ -23,13 +23,13 @@ async def read(client: Client, turn_id: str, after: int = 0) -> list[Envelope]:
 
 
 async def said(client: Client, content: str) -> tuple[Turn, list[Envelope]]:
-    """A message in a conversation of its own, and all that it led to."""
+    """Send a message in a new conversation. Returns its turn and all of its events."""
     turn = await client.send((await client.create()).id, content)
     return turn, await read(client, turn.id)
 
 
 async def asked(client: Client, content: str) -> tuple[Turn, list[Asked]]:
-    """A message whose answer waits for a person."""
+    """Send a message whose turn waits for a person."""
     turn = await client.send((await client.create()).id, content)
     async with aclosing(client.events(turn.id)) as events:
         async for _, _, event in events:
@@ -53,7 +53,7 @@ def test_the_client_needs_nothing_of_the_server() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
-async def test_the_example_of_the_page_works_as_printed(server: Served) -> None:
+async def test_the_example_in_the_documentation_works_as_printed(server: Served) -> None:
     page = (Path(__file__).parents[2] / "docs/client.md").read_text()
     (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     server.token("alice")
@@ -90,7 +90,7 @@ async def test_a_token_that_has_expired_is_renewed(tmp_path: Path) -> None:
             assert text(await read(client, turn.id)) == "x"
 
 
-async def test_a_wrong_password_is_told_at_once(server: Served) -> None:
+async def test_a_wrong_password_is_reported_at_once(server: Served) -> None:
     async with Client(server.url, username="alice", password="wrong password") as client:
         with pytest.raises(ClientError, match="Incorrect username or password") as caught:
             await client.me()
@@ -123,13 +123,13 @@ async def test_a_conversation_lives_from_its_creation_to_its_end(alice: Client) 
     assert (caught.value.status, caught.value.code) == (404, "not_found")
 
 
-async def test_the_listing_goes_over_all_pages(server: Served) -> None:
+async def test_the_listing_reads_all_pages(server: Served) -> None:
     async with Client(server.url, server.token("erin")) as client:
         made = [(await client.create()).id for _ in range(45)]
         assert [item.id async for item in client.conversations(order="created")] == made[::-1]
 
 
-async def test_a_branch_is_begun_and_gone_back_from(alice: Client) -> None:
+async def test_a_branch_can_be_started_and_left_again(alice: Client) -> None:
     first, _ = await said(alice, "echo one")
     second = await alice.send(first.conversation_id, "echo two", parent=None)
     await read(alice, second.id)
@@ -155,7 +155,7 @@ async def test_all_events_of_a_turn_come_in_order_and_end_with_it(alice: Client)
         ]
 
 
-async def test_a_turn_is_seen_with_what_was_said_and_what_waits(alice: Client) -> None:
+async def test_a_turn_is_read_with_its_messages_and_pending_interrupts(alice: Client) -> None:
     turn, found = await said(alice, "echo a b")
     seen = await alice.seen(turn.id)
     assert (seen.turn.id, seen.messages[-1].content, seen.cursor) == (turn.id, "a b", len(found))
@@ -163,7 +163,7 @@ async def test_a_turn_is_seen_with_what_was_said_and_what_waits(alice: Client) -
     assert (await alice.seen(turn.id)).interrupts == (item.interrupt,)
 
 
-async def test_a_turn_is_stopped_and_tried_again(alice: Client) -> None:
+async def test_a_turn_is_stopped_and_retried(alice: Client) -> None:
     turn = await alice.send((await alice.create()).id, "count to 2000 delay=0.01")
     assert await alice.stop(turn.id)
     assert not await alice.stop(turn.id)
@@ -175,7 +175,7 @@ async def test_a_turn_is_stopped_and_tried_again(alice: Client) -> None:
     assert (await alice.regenerate(turn.id)).id != turn.id
 
 
-async def test_the_same_key_is_the_same_message(alice: Client) -> None:
+async def test_a_message_with_the_same_key_is_stored_once(alice: Client) -> None:
     conversation = await alice.create()
     first = await alice.send(conversation.id, "echo x", key="once")
     again = await alice.send(conversation.id, "echo x", key="once")
@@ -188,7 +188,7 @@ async def test_the_same_key_is_the_same_message(alice: Client) -> None:
 # --- interrupts
 
 
-async def test_an_approval_is_answered_and_the_same_stream_goes_on(alice: Client) -> None:
+async def test_the_same_stream_continues_after_an_approval(alice: Client) -> None:
     turn = await alice.send((await alice.create()).id, "write hello.py: print(1)")
     found = []
     async for envelope in alice.events(turn.id):
@@ -216,14 +216,14 @@ async def test_questions_are_answered_all_at_once(alice: Client) -> None:
     assert kept.answer == Answer("answers", answers=values)
 
 
-async def test_the_inbox_goes_over_all_pages(tmp_path: Path) -> None:
+async def test_the_inbox_reads_all_pages(tmp_path: Path) -> None:
     with Served(tmp_path, default_page_size=2, max_page_size=2) as server:
         async with Client(server.url, server.token()) as client:
             turns = [(await asked(client, f"write {number}.py: print(1)"))[0].id for number in range(5)]
             assert [item.turn_id for item in await client.inbox()] == turns
 
 
-async def test_what_waits_and_who_was_first_are_in_the_error(alice: Client) -> None:
+async def test_the_error_carries_the_pending_interrupts_and_the_winning_decision(alice: Client) -> None:
     turn, (item,) = await asked(alice, "write hello.py: print(1)")
     with pytest.raises(ClientError) as caught:
         await alice.send(turn.conversation_id, "echo x")
@@ -236,14 +236,14 @@ async def test_what_waits_and_who_was_first_are_in_the_error(alice: Client) -> N
     assert caught.value.extra["decision"]["decision"] == "reject"
 
 
-async def test_a_new_message_may_take_the_place_of_an_answer(alice: Client) -> None:
+async def test_a_new_message_may_supersede_a_pending_interrupt(alice: Client) -> None:
     turn, _ = await asked(alice, "write hello.py: print(1)")
     next_turn = await alice.send(turn.conversation_id, "echo x", supersede=True)
     assert text(await read(alice, next_turn.id)) == "x"
 
 
-async def test_an_answer_is_about_its_own_question_and_no_later_one(alice: Client) -> None:
-    """A second click answers the question it was shown, however quickly the next one waits."""
+async def test_an_answer_applies_to_its_own_interrupt_and_no_later_one(alice: Client) -> None:
+    """A second click answers only the interrupt that was shown, however soon the next one is pending."""
     turn, (first,) = await asked(alice, "write a.txt then write b.txt")
     await alice.answer(first.interrupt.id, Answer("approve"))
     with pytest.raises(ClientError) as caught:
@@ -262,7 +262,7 @@ async def test_an_answer_is_about_its_own_question_and_no_later_one(alice: Clien
     assert (await alice.interrupt(second.interrupt.id)).status == "pending"
 
 
-async def test_what_is_always_allowed_is_listed_and_revoked(alice: Client) -> None:
+async def test_grants_are_listed_and_revoked(alice: Client) -> None:
     turn, (item,) = await asked(alice, "write a.txt")
     await alice.answer(item.interrupt.id, Answer("approve", always_allow=True))
     await read(alice, turn.id)

@@ -1,4 +1,4 @@
-"""Events read back from the wire."""
+"""Events decoded from the wire."""
 
 import pytest
 from hypothesis import given
@@ -20,33 +20,33 @@ def decoded(data: bytes) -> list[Envelope]:
     return [envelope for envelope in found if envelope is not None]
 
 
-def test_every_event_has_the_name_that_the_server_gives_it() -> None:
+def test_client_and_server_use_the_same_event_names() -> None:
     assert {kind: name for name, kind in KINDS.items()} == encode.NAMES
 
 
 @given(st.lists(strategies.events("hostile"), min_size=1, max_size=5))
-def test_an_event_is_read_as_it_is_stored(events: list[ev.Event]) -> None:
+def test_a_received_event_equals_the_stored_one(events: list[ev.Event]) -> None:
     stored = codec.decode(codec.VERSION, codec.encode(events), 1, 1_000)
     assert [item.event for item in decoded(encoded(encode, 0, stored)[1])] == [item.event for item in stored]
 
 
-def test_a_delta_has_the_time_of_what_came_before_it() -> None:
+def test_a_delta_has_the_time_of_the_event_before_it() -> None:
     stored = [Envelope(1, 70, ev.ModelStarted(1, "a")), Envelope(2, 80, ev.TextDelta(1, "x"))]
     assert [item.at for item in decoded(encoded(encode, 0, stored)[1])] == [70, 70]
 
 
-def test_a_text_may_contain_what_others_take_for_the_end_of_a_line() -> None:
+def test_a_text_may_contain_characters_that_others_take_for_line_breaks() -> None:
     stored = [Envelope(1, 0, ev.TextDelta(1, "a\u2028b\x85c\x0bd\r\ne\n\nf"))]
     assert decoded(encoded(encode, 0, stored)[1]) == stored
 
 
-def test_comments_and_events_of_a_newer_server_are_passed_over() -> None:
+def test_comments_and_events_of_a_newer_server_are_skipped() -> None:
     frames = b": ping\n\nid: 1\nevent: moon_rose\ndata: {}\n\n"
     frames += b'id: 2\nevent: stopped\ndata: {"at":5,"reason":"user","phase":"full"}\n\n'
     assert decoded(frames) == [Envelope(2, 5, ev.Stopped("user"))]
 
 
-def test_a_log_that_was_cut_by_power_loss_is_told() -> None:
+def test_a_log_that_was_cut_by_power_loss_is_reported() -> None:
     reader = Reader(after=100)
     with pytest.raises(Rewound) as caught:
         reader.read(b'id: 41\nevent: finished\ndata: {"at":5}')

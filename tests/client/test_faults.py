@@ -1,4 +1,4 @@
-"""What goes wrong between a client and a server, and how it is told."""
+"""Faults between a client and a server, and how they are reported."""
 
 import asyncio
 from pathlib import Path
@@ -15,13 +15,13 @@ async def read(client: Client, turn_id: str) -> list[Envelope]:
 
 
 async def said(client: Client, content: str) -> Turn:
-    """A message in a conversation of its own, answered to the end."""
+    """Send a message in a new conversation, and wait until it is answered."""
     turn = await client.send((await client.create()).id, content)
     await read(client, turn.id)
     return turn
 
 
-async def test_a_server_that_is_not_there_is_told_after_the_patience() -> None:
+async def test_an_unreachable_server_is_reported_after_the_patience() -> None:
     async with Client("http://127.0.0.1:9", patience=0.4) as client:
         began = asyncio.get_running_loop().time()
         with pytest.raises(Unreachable, match=r"cannot reach http://127\.0\.0\.1:9"):
@@ -39,7 +39,7 @@ async def test_a_server_that_is_not_there_is_told_after_the_patience() -> None:
         *("http://127.0.0.1:8000/?a=b", "http://127.0.0.1:8000/#a", "http://\udce9"),
     ],
 )
-def test_what_is_no_address_is_told_at_once(url: str) -> None:
+def test_an_invalid_address_is_reported_at_once(url: str) -> None:
     with pytest.raises(Unreachable, match="is not an address") as caught:
         Client(url)
     assert caught.value.code == "bad_address"
@@ -51,14 +51,14 @@ async def test_white_space_around_an_address_and_a_token_does_not_matter(server:
 
 
 @pytest.mark.parametrize("token", ["geheim\u00e9", "geheim\n2", "geheim 2", "geheim\udce9", "geheim\0"])
-def test_what_cannot_be_a_token_is_told_and_not_shown(token: str) -> None:
+def test_an_invalid_token_is_reported_and_not_shown(token: str) -> None:
     with pytest.raises(ClientError, match="this cannot be a token") as caught:
         Client("http://127.0.0.1:9", token)
     assert not isinstance(caught.value, Unreachable)
     assert "geheim" not in str(caught.value)
 
 
-async def test_a_token_of_nothing_is_none(server: Served) -> None:
+async def test_an_empty_token_counts_as_none(server: Served) -> None:
     async with Client(server.url, " ") as client:
         assert client.token is None
         with pytest.raises(ClientError) as caught:
@@ -67,14 +67,14 @@ async def test_a_token_of_nothing_is_none(server: Served) -> None:
 
 
 @pytest.mark.parametrize("key", ["\u00e9", "a\nb"])
-async def test_a_key_that_no_header_carries_is_told_at_once(alice: Client, key: str) -> None:
+async def test_a_key_that_no_header_can_carry_is_reported_at_once(alice: Client, key: str) -> None:
     conversation = await alice.create()
     with pytest.raises(ClientError, match="printable ASCII") as caught:
         await alice.send(conversation.id, "echo x", key=key)
     assert caught.value.code == "bad_input"
 
 
-def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_proxy_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "nonsense://127.0.0.1:9")
     with pytest.raises(Unreachable, match="the proxy or the certificates") as caught:
         Client("http://caesura.invalid")
@@ -82,7 +82,7 @@ def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("id", ["{}?x", "{}#x", "{}/events", "../turns/{}", "a\nb", "\udce9", "x" * 70_000])
-async def test_an_id_leads_nowhere_else(alice: Client, id: str) -> None:
+async def test_an_id_cannot_lead_to_another_path(alice: Client, id: str) -> None:
     turn = await said(alice, "echo x")
     with pytest.raises(ClientError) as caught:
         await alice.turn(id.format(turn.id))
@@ -92,7 +92,7 @@ async def test_an_id_leads_nowhere_else(alice: Client, id: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"<html>", b"", b"[]", b'{"user_id": 1}', b'{"name": "x"}'])
-async def test_a_server_of_another_kind_is_told(answer: bytes) -> None:
+async def test_a_server_that_is_not_caesura_is_reported(answer: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(answer), answer))
@@ -116,7 +116,7 @@ async def test_a_turn_of_another_person_is_not_found(server: Served, alice: Clie
         assert caught.value.status == 404
 
 
-async def test_too_many_requests_are_spread_out(tmp_path: Path) -> None:
+async def test_requests_above_the_rate_are_retried_later(tmp_path: Path) -> None:
     with Served(tmp_path, rate_requests="5/second") as server:
         told: list[str] = []
         waiting = lambda error, seconds: told.append(error.code)  # noqa: E731

@@ -1,7 +1,8 @@
-"""Power loss: SQLite's newest commits are gone although clients have seen them, and others take their place.
+"""Power loss: SQLite's newest commits are lost although clients have seen them, and other events get their
+numbers.
 
-It is made by putting back the files of the database as they were a moment before the server was killed:
-that is what a disk may have that was not told to sync.
+The test restores the database files from a moment before the server was killed: a disk that was not synced
+may be in that state.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ COUNTED = " ".join(str(number) for number in range(1, 91)) + " done."
 
 
 class Disk:
-    """The files of a database in this folder."""
+    """The files of the database in this folder."""
 
     def __init__(self, folder: Path) -> None:
         self._files = [folder / "caesura.db", folder / "caesura.db-wal"]
@@ -39,7 +40,7 @@ class Disk:
             path.write_bytes(content)
 
 
-async def test_the_python_client_ends_with_what_a_fresh_reader_sees(tmp_path: Path) -> None:
+async def test_the_python_client_ends_with_the_same_events_as_a_new_reader(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     with Process(tmp_path, lease=1.0) as server:
         async with Client(server.url) as client:
@@ -49,7 +50,8 @@ async def test_the_python_client_ends_with_what_a_fresh_reader_sees(tmp_path: Pa
             assert len(fresh) > len(lost), "the new log must have reached the old cursor"
             assert found == fresh
             assert fold(item.event for item in found).text == COUNTED
-            # Whoever comes back later is told the same; who has seen nothing that was lost just goes on.
+            # A reader that comes back later gets the same error. One that has seen no lost event just
+            # continues.
             survived = next(i for i, pair in enumerate(zip(lost, fresh, strict=False)) if pair[0] != pair[1])
             assert isinstance(fresh[survived].event, ev.RunStarted)
             for told in lost[survived::8]:
@@ -63,7 +65,7 @@ async def test_the_python_client_ends_with_what_a_fresh_reader_sees(tmp_path: Pa
 async def _read_through_power_loss(
     client: Client, turn_id: str, server: Process, disk: Disk
 ) -> tuple[list[Told], list[Told]]:
-    """What a reader holds in the end, and what it held when the power went."""
+    """The events a reader has in the end, and those it had at the power loss."""
     found: list[Told] = []
     lost: list[Told] = []
     after = 0
@@ -90,7 +92,7 @@ def _lose_power(server: Process, disk: Disk) -> None:
     server.start()
 
 
-def test_a_stream_of_each_api_is_told_to_begin_anew(tmp_path: Path) -> None:
+def test_a_stream_of_each_api_is_told_to_restart(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     with Process(tmp_path, lease=1.0) as server, httpx.Client(base_url=server.url, timeout=30) as client:
         thread = Thread.new(client)
@@ -127,7 +129,7 @@ def _events(client: httpx.Client, path: str, after: str = "0", stop_at: int = 1 
     return found
 
 
-def test_an_event_knows_the_cursor_to_come_back_with() -> None:
+def test_an_event_has_the_cursor_to_resume_with() -> None:
     told = Told(7, 0, ev.Finished())
     told.cursor = cursors.make(2, 7)
     seq, at, event = told

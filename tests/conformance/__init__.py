@@ -1,1 +1,1 @@
-"""What every backend must do alike: one suite, run over each."""
+"""What every backend must do in the same way: one suite, run on each."""

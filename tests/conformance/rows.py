@@ -1,4 +1,4 @@
-"""Rows a test starts from: a person, a conversation, a turn."""
+"""Rows that tests start from: a person, a conversation, a turn."""
 
 from itertools import count
 from typing import Any
@@ -16,22 +16,22 @@ _numbers = count(1)
 
 
 async def make_user(database: Database, user_id: str | None = None) -> str:
-    """A person, of a name nobody else has unless one is given."""
+    """Create a person, with a unique name unless one is given."""
     name = user_id or f"user-{next(_numbers)}"
     await database.write(users.create, name, "hash")
     return name
 
 
 async def make_conversation(database: Database, user_id: str | None = None) -> str:
-    """A conversation of this person, or of a new one."""
+    """Create a conversation of this person, or of a new one."""
     owner = user_id or await make_user(database)
     conversation = await database.write(conversations.create, ids.conversation(), owner, "demo")
     return conversation.id
 
 
 async def make_turn(database: Database, conversation_id: str | None = None, **new: Any) -> Turn:
-    """A turn of this conversation, or of a new one. It runs under epoch 1 of `owner`, or is queued when
-    that is None. The other words are those of `life.New`."""
+    """Create a turn in this conversation, or in a new one. It runs under epoch 1 of `owner`, or is queued if
+    `owner` is None. The other arguments are those of `life.New`."""
     where = conversation_id or await make_conversation(database)
     words: dict[str, Any] = {"content": "hello", "owner": "node-1", "lease_ms": LEASE} | new
     return await database.write(life.create, life.New(where, **words))
@@ -47,7 +47,7 @@ def set_columns(connection: Connection, num: int, **values: Any) -> None:
 
 
 async def end_turn(database: Database, turn: Turn, status: life.Outcome = "done", *messages: Message) -> Turn:
-    """End a turn and let go of it."""
+    """End a turn and release it."""
     await database.write(life.settle, [settled(turn, status, *messages)])
     return await database.read(turns.get, turn.id)
 

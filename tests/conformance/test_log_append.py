@@ -17,11 +17,11 @@ from tests.log.reading import followed, places, said, stored, words
 
 
 class Refused(Exception):
-    """What an `also` raises."""
+    """Raised by an `also`."""
 
 
 @pytest.mark.parametrize("old_first", [True, False])
-async def test_who_takes_a_turn_from_itself_is_not_mistaken_for_the_old_owner(
+async def test_an_owner_that_claims_its_own_turn_again_is_not_mistaken_for_the_old_epoch(
     database: Database, old_first: bool
 ) -> None:
     log, turn = Log(database), await make_turn(database)
@@ -45,7 +45,7 @@ async def test_who_takes_a_turn_from_itself_is_not_mistaken_for_the_old_owner(
     ]
 
 
-async def test_what_was_appended_is_read_in_order(database: Database) -> None:
+async def test_appended_events_are_read_in_order(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     events = [RunStarted("demo", 1), *words(2, 9), Finished()]
     assert await log.append(turn.num, 1, events) == 10
@@ -73,7 +73,7 @@ async def test_events_keep_the_time_at_which_they_were_put(database: Database) -
     assert [envelope.at for envelope in await stored(log, turn.num)] == times
 
 
-async def test_what_was_put_is_committed_before_what_comes_after_it(database: Database) -> None:
+async def test_events_that_were_put_are_committed_before_later_ones(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     for event in words(1, 5):
@@ -91,7 +91,7 @@ async def test_many_commits_at_once_keep_their_order(database: Database) -> None
     assert said(await stored(log, turn.num)) == [str(number) for number in range(1, 21)]
 
 
-async def test_a_commit_of_nothing_waits_for_what_was_put(database: Database) -> None:
+async def test_a_commit_without_events_waits_for_all_that_was_put(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     await stream.commit()
@@ -113,7 +113,7 @@ async def test_a_writer_who_breathes_waits_while_much_is_pending(database: Datab
     assert places(await stored(log, turn.num)) == list(range(1, 5001))
 
 
-async def test_a_second_stream_goes_on_where_the_first_ended(database: Database) -> None:
+async def test_a_second_stream_continues_where_the_first_ended(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     await log.append(turn.num, 1, words(1, 3))
     await log.append(turn.num, 1, words(4, 5))
@@ -151,7 +151,7 @@ async def test_a_put_that_came_too_late_fails_the_stream_for_good(database: Data
     assert await stored(log, turn.num) == []
 
 
-async def test_all_commits_that_wait_behind_a_fence_are_told(database: Database) -> None:
+async def test_all_waiting_commits_of_a_fenced_stream_fail(database: Database) -> None:
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     stream = await log.open(turn.num, 1)
     await database.write(life.claim, turn.num, "node-2", 60_000)
@@ -160,7 +160,7 @@ async def test_all_commits_that_wait_behind_a_fence_are_told(database: Database)
     assert await stored(log, turn.num) == []
 
 
-async def test_the_new_owner_goes_on_without_a_gap(database: Database) -> None:
+async def test_the_new_owner_continues_without_a_gap(database: Database) -> None:
     log, turn = Log(database), await make_turn(database, lease_ms=-1)
     old = await log.open(turn.num, 1)
     await old.commit(*words(1, 3))
@@ -199,7 +199,7 @@ async def test_one_fenced_stream_of_a_group_leaves_the_others_alone(database: Da
     await asyncio.gather(*(stream.commit(*words(4, 4)) for stream in streams[1::2]))
 
 
-async def test_also_is_done_in_the_same_transaction(database: Database) -> None:
+async def test_also_runs_in_the_same_transaction(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     stream.put(TextDelta(1, "1"))
@@ -221,7 +221,7 @@ async def test_also_without_an_event_is_fenced_too(database: Database) -> None:
     await _assert_failed(stream)
 
 
-async def test_an_also_that_raises_takes_its_events_with_it_and_leaves_no_gap(database: Database) -> None:
+async def test_the_events_of_an_also_that_raises_are_not_written_and_leave_no_gap(database: Database) -> None:
     log, turn, user = Log(database), await make_turn(database), await make_user(database)
     stream = await log.open(turn.num, 1)
     await stream.commit(TextDelta(1, "1"))
@@ -252,8 +252,8 @@ async def test_an_also_that_raises_leaves_the_rest_of_its_group_alone(database: 
     assert [(await stored(log, s.turn))[-1].seq for s in streams] == [3, 1, 3, 1, 3]
 
 
-async def test_an_also_with_data_that_cannot_be_stored_is_its_own_fault(database: Database) -> None:
-    """PostgreSQL says so through an error that is not about a constraint."""
+async def test_an_also_with_data_that_cannot_be_stored_fails_alone(database: Database) -> None:
+    """PostgreSQL reports it with an error that is not about a constraint."""
     log = Log(database, patience=0)
     streams = [await log.open((await make_turn(database)).num, 1) for _ in range(2)]
     commits = [streams[0].commit(*words(1, 1), also=_bad_data), streams[1].commit(*words(1, 1))]
@@ -264,7 +264,9 @@ async def test_an_also_with_data_that_cannot_be_stored_is_its_own_fault(database
     assert [said(await stored(log, stream.turn)) for stream in streams] == [["1"], ["1"]]
 
 
-async def test_an_also_that_runs_out_of_items_is_told_like_any_other(database: Database) -> None:
+async def test_an_also_that_raises_stop_iteration_is_reported_like_any_other_error(
+    database: Database,
+) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     async with asyncio.timeout(60):
@@ -273,7 +275,7 @@ async def test_an_also_that_runs_out_of_items_is_told_like_any_other(database: D
         await stream.commit(TextDelta(1, "1"))
 
 
-async def test_two_streams_of_one_turn_do_not_take_others_down(database: Database) -> None:
+async def test_two_streams_of_one_turn_do_not_fail_other_streams(database: Database) -> None:
     log, turn, other = Log(database), await make_turn(database), await make_turn(database)
     first, second = await log.open(turn.num, 1), await log.open(turn.num, 1)
     bystander = await log.open(other.num, 1)
@@ -286,7 +288,7 @@ async def test_two_streams_of_one_turn_do_not_take_others_down(database: Databas
     assert said(await stored(log, other.num)) == ["1", "2"]
 
 
-async def test_a_commit_whose_caller_went_away_happens_whole(database: Database) -> None:
+async def test_a_commit_whose_caller_was_cancelled_is_complete(database: Database) -> None:
     log, turn, user = Log(database), await make_turn(database), await make_user(database)
     stream = await log.open(turn.num, 1)
     commit = asyncio.create_task(
@@ -380,5 +382,5 @@ def _break_a_key(user: str) -> Any:
 
 def _bad_data(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
-        raise Refused  # it stores anything
+        raise Refused  # the backend stores any text
     connection.execute(text("UPDATE users SET conversation_count = 1 / 0"))

@@ -1,4 +1,4 @@
-"""What the log does when the storage goes away or its answers get lost, on every backend."""
+"""What the log does when the storage is unavailable or its replies get lost, on every backend."""
 
 import asyncio
 import random
@@ -25,7 +25,9 @@ class Away(Flaky):
         raise Unavailable
 
 
-async def test_a_reader_is_told_that_storage_is_away_however_many_others_wait_too(database: Database) -> None:
+async def test_a_reader_gets_an_error_when_storage_is_unavailable_however_many_readers_wait(
+    database: Database,
+) -> None:
     log, turn = Log(Away(database), patience=0.5), await make_turn(database)
     readers = [log.follow(turn.num) for _ in range(200)]
     async with asyncio.timeout(4):
@@ -33,7 +35,7 @@ async def test_a_reader_is_told_that_storage_is_away_however_many_others_wait_to
     assert {type(outcome) for outcome in outcomes} == {Unavailable}
 
 
-async def test_a_commit_whose_answer_got_lost_is_not_written_twice(database: Database) -> None:
+async def test_a_commit_whose_reply_got_lost_is_not_written_twice(database: Database) -> None:
     flaky = Flaky(database)
     log, turn = Log(flaky), await make_turn(database)
     stream = await log.open(turn.num, 1)
@@ -46,7 +48,7 @@ async def test_a_commit_whose_answer_got_lost_is_not_written_twice(database: Dat
     assert places(await stored(log, turn.num)) == [1, 2, 3, 4, 5, 6]
 
 
-async def test_what_also_did_is_done_once_and_its_result_is_not_lost(database: Database) -> None:
+async def test_an_also_runs_once_and_its_result_is_not_lost(database: Database) -> None:
     flaky, user = Flaky(database), await make_user(database)
     log, turn = Log(flaky), await make_turn(database)
     stream = await log.open(turn.num, 1)
@@ -63,7 +65,7 @@ async def test_what_also_did_is_done_once_and_its_result_is_not_lost(database: D
     assert said(await stored(log, turn.num)) == ["1"]
 
 
-async def test_what_failed_before_the_commit_is_written_by_the_next_try(database: Database) -> None:
+async def test_events_that_failed_before_the_commit_are_written_by_the_next_try(database: Database) -> None:
     flaky, user = Flaky(database), await make_user(database)
     log, turn = Log(flaky), await make_turn(database)
     stream = await log.open(turn.num, 1)
@@ -75,8 +77,10 @@ async def test_what_failed_before_the_commit_is_written_by_the_next_try(database
     assert found.password_hash == "new"
 
 
-async def test_a_lost_answer_is_not_confused_with_what_the_next_owner_wrote(database: Database) -> None:
-    """The old owner's write never happened; while it waits to try again, another owner writes there."""
+async def test_events_of_the_next_owner_are_not_mistaken_for_a_commit_whose_reply_got_lost(
+    database: Database,
+) -> None:
+    """The old owner's write never happened. While it waits to retry, another owner writes those events."""
     flaky = Flaky(database)
     old_log, new_log = Log(flaky, poll=0.05), Log(database)
     turn = await make_turn(database, lease_ms=-1)
@@ -107,7 +111,9 @@ async def test_a_group_that_half_landed_is_finished(database: Database) -> None:
         await check(log, stream.turn, 10)
 
 
-async def test_without_patience_the_caller_is_told_and_a_new_stream_goes_on(database: Database) -> None:
+async def test_without_patience_the_caller_gets_an_error_and_a_new_stream_continues(
+    database: Database,
+) -> None:
     flaky = Flaky(database)
     log, turn = Log(flaky, patience=0, poll=0.05), await make_turn(database)
     stream = await log.open(turn.num, 1)
@@ -127,7 +133,7 @@ async def test_without_patience_the_caller_is_told_and_a_new_stream_goes_on(data
     assert places(await stored(log, turn.num)) == list(range(1, 10))
 
 
-async def test_a_commit_that_landed_unknown_is_there_for_the_next_stream(database: Database) -> None:
+async def test_the_next_stream_sees_a_commit_that_landed_without_a_reply(database: Database) -> None:
     flaky = Flaky(database)
     log, turn = Log(flaky, patience=0, poll=0.05), await make_turn(database)
     stream = await log.open(turn.num, 1)
@@ -165,7 +171,7 @@ def _never(connection: Connection) -> None:
     raise AssertionError("this must not be reached")
 
 
-async def test_a_commit_that_cannot_be_counted_harms_nobody(database: Database) -> None:
+async def test_an_error_in_the_committed_callback_affects_no_stream(database: Database) -> None:
     def broken(seconds: float, batches: object) -> None:
         raise ValueError("a counter takes no negative number")
 
@@ -198,7 +204,7 @@ async def test_a_flush_that_breaks_off_fails_its_streams_and_no_others(database:
     await log.close()
 
 
-async def test_a_flusher_that_died_is_begun_again_by_the_next_word(
+async def test_a_flusher_that_died_is_restarted_by_the_next_word(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, turn = Log(database), await make_turn(database)

@@ -37,7 +37,7 @@ async def test_a_stream_that_puts_much_at_once_commits_once(database: Database) 
 
 
 async def test_a_busy_stream_does_not_keep_another_waiting(database: Database) -> None:
-    """Each flush takes from every stream that has something."""
+    """Each flush takes events from every stream that has some."""
     counting = Flaky(database)
     log = Log(counting)
     busy = await log.open((await make_turn(database)).num, 1)
@@ -52,7 +52,7 @@ async def test_a_busy_stream_does_not_keep_another_waiting(database: Database) -
 
 
 @pytest.mark.parametrize("count", [1, 7, 16, 17, 33, 300, 2_048, 2_049])
-async def test_any_number_of_rows_is_written_at_once_or_not_at_all(database: Database, count: int) -> None:
+async def test_any_number_of_rows_is_written_completely_or_not_at_all(database: Database, count: int) -> None:
     turn = await make_turn(database)
 
     def rows(first: int) -> list[events.Rows]:

@@ -1,4 +1,4 @@
-"""The log against a model that is a plain list, whatever is done to it in whatever order."""
+"""The log compared with a model that is a plain list, for random sequences of operations."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -41,12 +41,12 @@ _runs = st.lists(_events, max_size=4)
 
 
 class Refused(Exception):
-    """What an `also` raises."""
+    """Raised by an `also`."""
 
 
 @dataclass(eq=False)
 class Written:
-    """What is known of a turn: `sure` is on disk, some beginning of `maybe` is or will be."""
+    """What is known of a turn: `sure` is on disk. Some prefix of `maybe` is on disk or will be."""
 
     num: int
     stream: Stream
@@ -72,7 +72,7 @@ class LogModel(RuleBasedStateMachine):
         super().__init__()
         self.runner = runner
         self.database = database
-        # Where many processes share the rows there are two of them, and the second hears nothing.
+        # On a shared database there are two logs, and the second gets no wake-ups.
         self.logs = [Log(database, poll=0.005) for _ in range(2 if database.shared else 1)]
         self.open: list[Reader] = []
 
@@ -154,7 +154,7 @@ class LogModel(RuleBasedStateMachine):
     @rule(turn=made, event=_events)
     def put_as_an_old_owner(self, turn: Written, event: Event) -> None:
         for stream in turn.old:
-            with suppress(Fenced):  # it may be told at any step of the loop
+            with suppress(Fenced):  # the error may come at any step of the loop
                 self._run(_put(stream, event))
 
     @rule(turn=made)
@@ -209,7 +209,7 @@ class LogModel(RuleBasedStateMachine):
         assert [item.event for item in found] == known[after : after + len(found)]
 
     def _settle(self, turn: Written, may_lose: bool = True) -> None:
-        """Some beginning of what was put is on disk, and the rest, if any may be lost, never will be."""
+        """Some prefix of the pending events is on disk. The rest, if any may be lost, never will be."""
         found = self._run(stored(self.logs[-1], turn.num))
         self._assert_next(turn, 0, found)
         assert len(found) >= len(turn.sure) + (0 if may_lose else len(turn.maybe))
@@ -225,7 +225,7 @@ class LogModel(RuleBasedStateMachine):
         return self.runner.run(main())
 
 
-def test_the_log_is_a_list_to_whoever_reads_it(database_url: str) -> None:
+def test_the_log_behaves_like_a_list(database_url: str) -> None:
     with asyncio.Runner() as runner:
         database = runner.run(open_database(database_url))
 

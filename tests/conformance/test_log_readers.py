@@ -1,4 +1,5 @@
-"""Reading a turn's log, on every backend: cut anywhere and read on, it is the same as the whole."""
+"""Reading a turn's log, on every backend: a read that is interrupted anywhere and continued equals the
+whole."""
 
 import asyncio
 import random
@@ -44,7 +45,7 @@ WHOLE: list[ev.Event] = [
 
 @pytest.fixture
 def beside(database_url: str) -> Iterator[Engine]:
-    """A connection of one's own to the same rows."""
+    """A separate connection to the same rows."""
     url = make_url(database_url)
     if url.get_backend_name() == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
@@ -53,7 +54,7 @@ def beside(database_url: str) -> Iterator[Engine]:
     engine.dispose()
 
 
-async def test_a_log_cut_after_any_event_and_read_on_equals_the_whole(database: Database) -> None:
+async def test_a_read_interrupted_after_any_event_and_continued_equals_the_whole(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     last = len(WHOLE)
     stream = await log.open(turn.num, 1)
@@ -73,7 +74,7 @@ async def test_a_log_cut_after_any_event_and_read_on_equals_the_whole(database: 
     await _assert_same_after_every_event(Log(database), turn.num, whole)
 
 
-async def test_a_log_is_the_same_however_it_was_cut_into_commits(database: Database) -> None:
+async def test_a_log_is_the_same_however_it_was_split_into_commits(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     for event in WHOLE:
@@ -112,7 +113,7 @@ async def test_a_log_of_many_windows_is_read_whole_from_anywhere(database: Datab
     await asyncio.gather(*(check(log, turn.num, last, cursor) for cursor in cursors))
 
 
-async def test_packing_under_readers_changes_nothing_they_see(database: Database) -> None:
+async def test_packing_changes_nothing_for_readers(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     readers = [asyncio.create_task(check(log, turn.num, 600, cursor)) for cursor in (0, 7, 300)]
@@ -144,8 +145,8 @@ async def test_a_cursor_ahead_of_the_log_waits_for_it(database: Database) -> Non
     assert await ahead == 20
 
 
-async def test_readers_may_come_and_go_as_they_like(database: Database) -> None:
-    """Many turns, each with readers that live, come late, leave half-way and come back."""
+async def test_readers_may_come_and_go_at_any_time(database: Database) -> None:
+    """Many turns, each with readers that stay, come late, leave half-way and come back."""
     log = Log(database)
     streams = [await log.open((await make_turn(database)).num, 1) for _ in range(8)]
     last = 400
@@ -160,7 +161,7 @@ async def test_readers_may_come_and_go_as_they_like(database: Database) -> None:
     assert not log._tails
 
 
-async def test_a_slow_reader_gets_all_and_holds_nobody_up(database: Database) -> None:
+async def test_a_slow_reader_gets_all_events_and_delays_nobody(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     let_go = asyncio.Event()
@@ -201,9 +202,7 @@ async def test_every_event_a_reader_got_is_on_disk_at_that_moment(database: Data
             group.create_task(write(stream, 100))
 
 
-async def test_what_is_committed_is_on_disk_when_the_caller_is_told(
-    database: Database, beside: Engine
-) -> None:
+async def test_a_commit_is_on_disk_when_it_returns(database: Database, beside: Engine) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
     newest = text("SELECT max(last) FROM events WHERE turn = :turn")
@@ -213,7 +212,7 @@ async def test_what_is_committed_is_on_disk_when_the_caller_is_told(
             assert connection.execute(newest, {"turn": turn.num}).scalar() == seq
 
 
-async def test_a_reader_that_was_cancelled_leaves_nothing_behind(database: Database) -> None:
+async def test_a_cancelled_reader_leaves_nothing_in_memory(database: Database) -> None:
     log, turn = Log(database, poll=0.001), await make_turn(database)
     stays = asyncio.create_task(check(log, turn.num, 1))
     for _ in range(50):
@@ -230,7 +229,7 @@ async def test_a_reader_that_was_cancelled_leaves_nothing_behind(database: Datab
 
 
 async def _come_and_go(log: Log, turn: int, last: int) -> None:
-    """Read by pieces, each time from where the last piece ended."""
+    """Read in pieces, each from where the last piece ended."""
     seen = 0
     while seen < last:
         seen = await check(log, turn, min(last, seen + random.randint(1, 100)), seen)
@@ -245,7 +244,7 @@ async def _assert_same_after_every_event(log: Log, turn: int, whole: list[ev.Env
         assert await followed(log, turn, k, len(whole)) == whole[k:]
 
 
-async def test_a_reader_of_a_deleted_turn_comes_to_an_end_wherever_it_was_deleted(database: Database) -> None:
+async def test_a_reader_of_a_deleted_turn_ends_also_if_another_process_deleted_it(database: Database) -> None:
     here, there, turn = Log(database, poll=0.02), Log(database), await make_turn(database)
     await here.append(turn.num, 1, [ev.TextDelta(1, "word")])
     async with asyncio.timeout(60), aclosing(here.follow(turn.num)) as reader:
@@ -253,12 +252,12 @@ async def test_a_reader_of_a_deleted_turn_comes_to_an_end_wherever_it_was_delete
         await database.write(conversations.remove, turn.conversation_id, turn.user_id)
         (there if database.shared else here).forget(turn.num)
         assert [batch async for batch in reader] == []
-        assert [batch async for batch in here.follow(turn.num, 1)] == []  # who comes now, too
+        assert [batch async for batch in here.follow(turn.num, 1)] == []  # also for a reader that comes now
     await here.close()
     await there.close()
 
 
-async def test_a_reader_that_comes_after_the_end_gets_what_there_is(database: Database) -> None:
+async def test_a_reader_that_comes_after_the_end_gets_all_events(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     await log.append(turn.num, 1, [ev.TextDelta(1, "word")])
     await log.close()

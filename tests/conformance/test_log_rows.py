@@ -1,4 +1,4 @@
-"""Batches with rows of their own, many at once, on every backend."""
+"""Many batches with an `also` at once, on every backend."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ MOST = 64
 
 
 class Refused(Exception):
-    """What an `also` raises."""
+    """Raised by an `also`."""
 
 
 class Over(Alike):
-    """What the engine writes when a turn ends."""
+    """The rows that the engine writes when a turn ends."""
 
     def __init__(self, turn: Turn, *, refused: bool = False) -> None:
         self.turn, self.refused = turn, refused
@@ -44,7 +44,7 @@ async def test_words_are_committed_between_the_endings_of_others(database: Datab
     commits: list[str] = []
 
     def committed(seconds: float, batches: Sequence[Batch]) -> None:
-        """Says a word after each commit of endings."""
+        """Put a word after each commit of endings."""
         commits.append("endings" if any(batch.also for batch in batches) else "words")
         if commits[-1] == "endings":
             lone.put(word(lone.turn, lone.last + 1))
@@ -56,7 +56,7 @@ async def test_words_are_committed_between_the_endings_of_others(database: Datab
     await lone.commit()
     assert commits.count("endings") >= 8
     last = len(commits) - commits[::-1].index("endings")
-    assert commits[:last].count("words") >= 1  # more, the slower the machine: words keep a pace
+    assert commits[:last].count("words") >= 1  # on a slow machine there are more
 
 
 @pytest.mark.parametrize("alike", [True, False])
@@ -83,7 +83,7 @@ async def test_endings_at_once_cost_few_statements_each(database: Database) -> N
     await _assert_over(database, made)
 
 
-async def test_an_ending_that_is_refused_leaves_those_beside_it_alone(database: Database) -> None:
+async def test_a_refused_ending_does_not_affect_the_others_of_its_transaction(database: Database) -> None:
     log = Log(database)
     streams, made = await _streams(log, database, 10)
     alsos = [Over(turn, refused=place in (3, 4)) for place, turn in enumerate(made)]
@@ -133,7 +133,7 @@ async def test_words_and_rows_of_one_stream_keep_their_order_beside_many_endings
     await asyncio.gather(*ending)
 
 
-async def test_endings_whose_answers_got_lost_are_not_written_twice(database: Database) -> None:
+async def test_endings_whose_replies_got_lost_are_not_written_twice(database: Database) -> None:
     flaky = Flaky(database)
     log = Log(flaky)
     streams, made = await _streams(log, database, MOST + 3)
@@ -157,7 +157,7 @@ async def test_closing_writes_the_rows_that_are_pending(database: Database) -> N
     await _assert_over(database, made)
 
 
-async def test_the_account_of_many_turns_is_that_of_each(database: Database) -> None:
+async def test_charging_many_turns_at_once_equals_charging_each(database: Database) -> None:
     """Two conversations, several turns in each, charged at once and one by one."""
     log, places_ = Log(database), [await make_conversation(database) for _ in range(2)]
     new = {"content": "é", "parent": None}

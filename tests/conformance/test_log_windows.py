@@ -1,4 +1,5 @@
-"""Windows of a log are bounded in events and in bytes, wherever they come from, and nothing is missing."""
+"""Windows of a log are bounded in events and in bytes, wherever the events come from, and nothing is
+missing."""
 
 import asyncio
 import gc
@@ -23,7 +24,8 @@ MIB = 1024 * 1024
 
 
 async def test_a_reader_of_large_events_holds_few_bytes_and_misses_nothing(database: Database) -> None:
-    """Small, large and very large ones, in rows of one and of many: loose, in the tail, and packed."""
+    """Small, large and very large events, in rows of one and of many: in single rows, in the tail, and
+    packed."""
     log, turn = Log(database, poll=0.05), await make_turn(database)
     sizes = random.Random(4).choices([5, 60_000, MIB], [20, 10, 1], k=120)
     said = [_tool(place, "x" * size) for place, size in enumerate(sizes, 1)]
@@ -66,7 +68,7 @@ async def test_no_row_is_larger_than_it_must_be(database: Database) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 300, 511, 512, 1023, 1500])
-async def test_a_window_of_a_packed_log_takes_the_rows_it_needs(
+async def test_a_window_of_a_packed_log_reads_only_the_rows_it_needs(
     database: Database, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     log, turn = Log(database), await make_turn(database)
@@ -86,8 +88,8 @@ async def test_a_window_of_a_packed_log_takes_the_rows_it_needs(
     await log.close()
 
 
-async def test_a_window_takes_no_more_rows_than_it_has_bytes_for(database: Database) -> None:
-    """PostgreSQL sends every row that a statement finds, whether anybody looks at it or not."""
+async def test_a_window_reads_no_more_rows_than_its_bytes_allow(database: Database) -> None:
+    """PostgreSQL sends every row that a statement finds, whether it is read or not."""
     log, turn = Log(database), await make_turn(database)
     for place in range(1, 41):
         await log.append(turn.num, 1, [_tool(place, "x" * 60_000)])
@@ -129,11 +131,11 @@ async def _followed(log: Log, turn: int, after: int, last: int) -> list[Event]:
     return [item.event for item in found]
 
 
-async def test_a_reader_that_waits_holds_nothing_of_what_it_has_read(database: Database) -> None:
+async def test_a_waiting_reader_holds_no_events_that_it_has_read(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     mark = 7_654_321
     await log.append(turn.num, 1, [TextDelta(mark, str(number)) for number in range(200)])
-    await make_turn(database)  # the writer of SQLite holds what it has written last
+    await make_turn(database)  # SQLite's writer keeps a reference to its last write
     async with aclosing(log.follow(turn.num)) as found:
         assert len(await anext(found)) == 200
         waiting = asyncio.ensure_future(anext(found))
@@ -146,7 +148,7 @@ async def test_a_reader_that_waits_holds_nothing_of_what_it_has_read(database: D
 
 
 def _in_memory(mark: int) -> int:
-    """How many words of this call there are, whoever holds them."""
+    """How many deltas of this call exist in memory, whoever holds them."""
     gc.collect()
     return sum(isinstance(item, TextDelta) and item.call == mark for item in gc.get_objects())
 
@@ -161,7 +163,7 @@ def _largest(connection: Connection, turn: int) -> int:
     return found
 
 
-async def test_where_attempts_begin_is_found_without_decoding_the_words(
+async def test_the_starts_of_attempts_are_found_without_decoding_the_words(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, turn = Log(database), await make_turn(database)

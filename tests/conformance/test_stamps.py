@@ -19,7 +19,7 @@ CHEAP: dict[str, Any] = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 
 
 class Counted:
-    """A database whose reads are counted, and fail when they are told to."""
+    """A database that counts its reads. They fail on request."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -57,7 +57,7 @@ async def test_requests_that_come_at_once_share_a_read(database: Database) -> No
     assert len(await stamps.of([*names, "nobody"] * 60)) == 20
 
 
-async def test_a_request_that_is_broken_off_spoils_no_other(database: Database) -> None:
+async def test_a_cancelled_request_does_not_affect_others_that_share_its_read(database: Database) -> None:
     await make_user(database, "alice")
     stamps = Stamps(database)
     first, second = asyncio.create_task(stamps.get("alice")), asyncio.create_task(stamps.get("alice"))
@@ -66,7 +66,7 @@ async def test_a_request_that_is_broken_off_spoils_no_other(database: Database) 
     assert await second is not None
 
 
-async def test_who_shares_a_read_that_fails_is_told_at_once(database: Database) -> None:
+async def test_all_requests_that_share_a_failing_read_fail_at_once(database: Database) -> None:
     await make_user(database, "alice")
     counted = Counted(database)
     stamps = Stamps(counted)  # type: ignore[arg-type]
@@ -78,7 +78,7 @@ async def test_who_shares_a_read_that_fails_is_told_at_once(database: Database) 
     assert await stamps.get("alice") is not None
 
 
-async def test_a_ticket_of_an_older_password_is_not_spent(database: Database) -> None:
+async def test_a_ticket_from_before_a_password_change_is_refused(database: Database) -> None:
     await database.write(users.create, "alice", "old")
     tickets = Tickets(database)
     await tickets.spend("alice", "first", users.stamp("old"))
@@ -91,8 +91,8 @@ async def test_a_ticket_of_an_older_password_is_not_spent(database: Database) ->
         await tickets.spend("nobody", "third", users.stamp("old"))
 
 
-async def test_a_log_in_that_a_change_of_password_overtakes_gets_the_old_stamp(database: Database) -> None:
-    """The token that is made of it is worth nothing: it was the old password that was right."""
+async def test_a_log_in_during_a_password_change_gets_the_old_stamp(database: Database) -> None:
+    """The token made from the old stamp is not valid: it was the old password that was right."""
 
     class Slow(PasswordHasher):
         def verify(self, hash: str | bytes, password: str | bytes) -> Any:

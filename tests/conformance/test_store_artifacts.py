@@ -54,7 +54,7 @@ async def test_an_edit_adds_a_version_and_leaves_the_others_as_they_were(databas
     assert (await database.read(artifacts.get, conversation_id, "plan")).version == 3
 
 
-async def test_concurrent_edits_take_turns(database: Database) -> None:
+async def test_concurrent_edits_are_applied_one_after_another(database: Database) -> None:
     conversation_id = await make_conversation(database)
     await _create(database, conversation_id, "log", "")
 
@@ -82,7 +82,7 @@ async def test_an_edit_that_does_not_fit_changes_nothing(database: Database) -> 
     assert len(await database.read(artifacts.versions, conversation_id, "plan")) == 1
 
 
-async def test_what_is_missing_is_named(database: Database) -> None:
+async def test_the_error_names_what_is_missing(database: Database) -> None:
     conversation_id = await make_conversation(database)
     await _create(database, conversation_id, "plan", "x")
     for work in (artifacts.get, artifacts.versions):

@@ -28,11 +28,11 @@ async def test_the_newest_checkpoint_is_found_and_an_older_one_by_its_id(databas
     assert await database.read(checkpoints.listing, turn.num, "", None, 2) == listed[:2]
 
 
-async def test_the_newest_checkpoint_is_the_one_put_last_whatever_the_clock_of_its_node_said(
+async def test_the_newest_checkpoint_is_the_one_stored_last_whatever_the_clocks_of_the_nodes_say(
     database: Database,
 ) -> None:
     turn = await make_turn(database)
-    for number in (7, 8, 2, 3):  # a second node, whose clock is behind, went on after 8
+    for number in (7, 8, 2, 3):  # a second node, whose clock is slow, continued after 8
         await database.write(checkpoints.put, turn.num, "", _checkpoint(number))
     await database.write(checkpoints.put, turn.num, "", _checkpoint(7))
     listed = await database.read(checkpoints.listing, turn.num, "")
@@ -59,7 +59,7 @@ async def test_turns_and_namespaces_do_not_see_each_other(database: Database) ->
         )
 
 
-async def test_writes_come_back_in_the_order_in_which_they_count(database: Database) -> None:
+async def test_writes_are_read_in_the_order_in_which_they_apply(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(checkpoints.put, turn.num, "", _checkpoint(1))
     writes = [
@@ -74,7 +74,7 @@ async def test_writes_come_back_in_the_order_in_which_they_count(database: Datab
     assert found[1] == [writes[1], writes[0], writes[2], writes[3]]
 
 
-async def test_a_write_that_is_there_stays_but_of_a_special_one_the_newest_counts(database: Database) -> None:
+async def test_an_existing_write_stays_but_a_special_one_is_replaced(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(checkpoints.put, turn.num, "", _checkpoint(1))
     for body in (b"first", b"second"):
@@ -86,7 +86,7 @@ async def test_a_write_that_is_there_stays_but_of_a_special_one_the_newest_count
     assert [(write.idx, write.body) for write in found[1]] == [(-1, b"second"), (0, b"first")]
 
 
-async def test_of_special_writes_that_come_together_the_last_counts(database: Database) -> None:
+async def test_the_last_of_several_special_writes_in_one_call_counts(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(checkpoints.put, turn.num, "", _checkpoint(1))
     writes = [_write("t", -1, b"first"), _write("t", -1, b"second")]
@@ -104,7 +104,7 @@ async def test_writes_may_come_before_their_checkpoint(database: Database) -> No
     assert await database.read(checkpoints.get, turn.num, "") == (_checkpoint(1), [_write("t", 0)])
 
 
-async def test_a_turns_journal_is_removed_as_a_whole_and_alone(database: Database) -> None:
+async def test_removing_the_journal_of_a_turn_removes_all_of_it_and_no_other(database: Database) -> None:
     one, two = await make_turn(database), await make_turn(database)
     for turn in (one, two):
         for ns in ("", "sub"):

@@ -56,7 +56,7 @@ async def test_anothers_conversation_and_a_missing_one_look_the_same(database: D
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 1000], ids=["nul", "surrogate", "long"])
-async def test_a_text_that_no_row_can_hold_is_the_callers_mistake(database: Database, text: str) -> None:
+async def test_a_text_that_no_row_can_hold_is_an_error_of_the_caller(database: Database, text: str) -> None:
     await make_user(database, "alice")
     mistakes = []
     for work in (conversations.get, conversations.remove):
@@ -68,7 +68,7 @@ async def test_a_text_that_no_row_can_hold_is_the_callers_mistake(database: Data
     await make_conversation(database, "alice")
 
 
-async def test_prefix_twins_see_only_their_own(database: Database) -> None:
+async def test_people_whose_names_share_a_prefix_see_only_their_own_conversations(database: Database) -> None:
     for name in ("alice", "alice-b", "alice%", "_lice"):
         await make_user(database, name)
         await make_conversation(database, name)
@@ -90,7 +90,7 @@ async def test_a_session_belongs_to_a_person_and_an_agent(database: Database) ->
     await database.write(conversations.create, "y", "bob", "demo", "s1")
 
 
-async def test_of_many_who_open_one_session_at_once_one_does(database: Database) -> None:
+async def test_only_one_of_many_concurrent_requests_opens_a_session(database: Database) -> None:
     await make_user(database, "alice")
     tries = (database.write(conversations.create, f"c{n}", "alice", "demo", "s") for n in range(10))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
@@ -144,7 +144,9 @@ async def test_reading_one_conversation_is_one_query(database: Database) -> None
     assert await _statements(database, conversations.get, conversation_id, "alice") == 1
 
 
-async def test_a_page_says_what_runs_and_what_waits_and_how_long_each_is(database: Database) -> None:
+async def test_a_page_says_which_conversations_run_or_wait_and_their_message_counts(
+    database: Database,
+) -> None:
     await make_user(database, "alice")
     names = {
         name: await make_conversation(database, "alice") for name in ("new", "runs", "waits", "late", "done")
@@ -177,7 +179,7 @@ async def test_a_turn_makes_its_conversation_the_newest_by_update(database: Data
     assert by_creation.items[-1].id == "c1-00"
 
 
-async def test_an_id_that_no_database_holds_is_simply_not_there(database: Database) -> None:
+async def test_an_id_that_no_database_can_hold_is_not_found(database: Database) -> None:
     for conversation_id in ("conv-\0", "x" * 1000):
         with pytest.raises(NoConversation):
             await database.read(conversations.get, conversation_id, "alice")
@@ -191,7 +193,7 @@ async def test_a_title_is_kept_within_its_column(database: Database) -> None:
     assert title == ("中😀?" * 100)[:200]
 
 
-async def test_a_title_that_is_there_stays_when_asked_to(database: Database) -> None:
+async def test_a_first_title_does_not_replace_an_existing_one(database: Database) -> None:
     conversation_id = await make_conversation(database, await make_user(database, "alice"))
     assert await database.write(conversations.set_first_titles, {conversation_id: "one"}) == 1
     assert await database.write(conversations.set_first_titles, {conversation_id: "two"}) == 0
@@ -233,8 +235,8 @@ async def test_a_conversation_is_deleted_once(database: Database) -> None:
     assert (await database.read(conversations.page, "alice", 10)) == ([], 0)
 
 
-async def test_deleting_while_people_answer_and_owners_write_ends_well(database: Database) -> None:
-    """Whoever comes second finds it gone; nobody waits for the other for ever."""
+async def test_deleting_during_answers_and_writes_does_not_deadlock(database: Database) -> None:
+    """The operation that comes second finds the conversation gone. There is no deadlock."""
     for _ in range(5):
         user = await make_user(database)
         conversation_id = await make_conversation(database, user)

@@ -1,4 +1,4 @@
-"""The database seam, on every backend."""
+"""The database interface, on every backend."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ def _count(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(schema.users)).scalar_one()
 
 
-async def test_what_is_written_is_read_at_once(database: Database) -> None:
+async def test_a_read_sees_the_last_write(database: Database) -> None:
     await database.write(users.create, "a", "hash")
     await database.write_lightly(users.create, "b", password_hash="hash")
     await asyncio.to_thread(database.write_now, users.create, "c", "hash")
@@ -47,13 +47,13 @@ async def test_a_closed_database_refuses_all_work(database_url: str) -> None:
         await asyncio.to_thread(database.write_now, _count)
 
 
-async def test_what_a_read_raises_reaches_its_caller(database: Database) -> None:
+async def test_an_error_in_a_read_reaches_its_caller(database: Database) -> None:
     with pytest.raises(ZeroDivisionError):
         await database.read(lambda connection: _count(connection) // 0)
     assert await database.read(_count) == 0
 
 
-async def test_a_read_sees_one_moment(database: Database, database_url: str) -> None:
+async def test_a_read_sees_one_snapshot(database: Database, database_url: str) -> None:
     engine = create_engine(database_url.replace("postgresql:", "postgresql+psycopg:"))
 
     def work(connection: Connection) -> tuple[int, int]:
@@ -68,7 +68,7 @@ async def test_a_read_sees_one_moment(database: Database, database_url: str) -> 
     engine.dispose()
 
 
-async def test_of_many_writes_at_once_those_that_can_succeed_do(database: Database) -> None:
+async def test_a_failing_write_does_not_affect_concurrent_ones(database: Database) -> None:
     def work(connection: Connection, number: int) -> int:
         users.create(connection, f"user-{number}", "hash")
         if number % 3 == 0:
@@ -83,7 +83,7 @@ async def test_of_many_writes_at_once_those_that_can_succeed_do(database: Databa
     assert found == {f"user-{number}" for number in range(60) if number % 3}
 
 
-async def test_a_caller_that_goes_away_leaves_all_or_nothing(database: Database) -> None:
+async def test_a_write_whose_caller_is_cancelled_is_complete_or_not_done(database: Database) -> None:
     def work(connection: Connection, number: int) -> None:
         users.create(connection, f"one-{number}", "hash")
         users.create(connection, f"two-{number}", "hash")

@@ -70,7 +70,7 @@ async def test_nothing_can_be_written_to_a_deleted_turn(database: Database) -> N
     assert after == before | {"conversations": 0, "turns": 0}
 
 
-async def test_the_number_of_a_deleted_turn_is_never_given_again(database: Database) -> None:
+async def test_the_number_of_a_deleted_turn_is_never_used_again(database: Database) -> None:
     await make_user(database, "alice")
     first = await make_conversation(database, "alice")
     turn = await make_turn(database, first)
@@ -79,7 +79,7 @@ async def test_the_number_of_a_deleted_turn_is_never_given_again(database: Datab
 
 
 async def _fill(database: Database, conversation_id: str, mark: str) -> None:
-    """A row or more in every table there is."""
+    """At least one row in every table."""
     first = await make_turn(database, conversation_id)
     log: list[ev.Event] = [ev.RunStarted("demo", 1), ev.TextDelta(1, mark), ev.Finished()]
     for seq, event in enumerate(log, 1):
@@ -104,7 +104,7 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
 
 
 def _everything(connection: Connection) -> Rows:
-    """Every row of every table the database really has."""
+    """Every row of every table in the database."""
     found: Rows = {}
     for name in inspect(connection).get_table_names():
         rows = connection.execute(text(f"SELECT * FROM {name}"))

@@ -32,7 +32,7 @@ async def _listed(database: Database, conversation_id: str) -> list[tuple[str, s
     return [(grant.tool, grant.turn_id) for grant in found]
 
 
-async def test_a_grant_is_listed_with_the_turn_and_the_time_it_is_from(database: Database) -> None:
+async def test_a_grant_is_listed_with_its_turn_and_time(database: Database) -> None:
     conversation_id = await _conversation(database)
     assert await _listed(database, conversation_id) == []
     before = await database.read(interrupts.clock)
@@ -45,7 +45,7 @@ async def test_a_grant_is_listed_with_the_turn_and_the_time_it_is_from(database:
 
 
 @pytest.mark.parametrize("decision", ["reject", "respond"])
-async def test_a_call_that_is_not_to_be_made_grants_nothing(database: Database, decision: str) -> None:
+async def test_a_call_that_was_not_approved_grants_nothing(database: Database, decision: str) -> None:
     conversation_id = await _conversation(database)
     turn = await make_turn(database, conversation_id)
     await database.write(interrupts.ask, turn.num, "alice", {"g": Interrupt("i", "approval", name="seal")})
@@ -69,7 +69,7 @@ async def test_the_active_branch_is_listed_and_every_branch_revoked(database: Da
     assert (await make_turn(database, conversation_id)).grants == ("look",)
 
 
-async def test_a_tool_that_is_granted_again_after_it_was_revoked_is_from_the_later_turn(
+async def test_a_grant_renewed_after_a_revocation_names_the_later_turn(
     database: Database,
 ) -> None:
     conversation_id = await _conversation(database)
@@ -91,7 +91,7 @@ async def test_anothers_grants_are_neither_listed_nor_revoked(database: Database
     assert await database.read(grants.stands, turn.num, "seal")
 
 
-async def test_a_turn_that_begins_while_its_grant_is_revoked_does_not_have_it(database: Database) -> None:
+async def test_a_turn_that_begins_during_a_revocation_does_not_have_the_grant(database: Database) -> None:
     conversation_id = await _conversation(database)
     for _ in range(8):
         await _granting(database, conversation_id, "seal")

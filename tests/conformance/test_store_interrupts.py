@@ -17,7 +17,7 @@ from tests.conformance.rows import LEASE, change_turn, make_conversation, make_t
 YES, NO = Answer("approve"), Answer("reject", message="no")
 
 
-async def test_what_is_asked_waits_with_all_it_carries(database: Database) -> None:
+async def test_a_stored_interrupt_is_pending_with_all_its_members(database: Database) -> None:
     turn = await _waiting(database)
     item = Interrupt(
         "int-1",
@@ -38,7 +38,7 @@ async def test_what_is_asked_waits_with_all_it_carries(database: Database) -> No
     assert await database.read(interrupts.of, turn.num) == [asked]
 
 
-async def test_an_interrupt_is_its_persons_own(database: Database) -> None:
+async def test_an_interrupt_is_visible_only_to_its_person(database: Database) -> None:
     turn = await _waiting(database, "int-1")
     for interrupt_id, user in (("int-1", "alice-b"), ("int-2", "alice")):
         with pytest.raises(NotFound, match="interrupt not found"):
@@ -48,7 +48,7 @@ async def test_an_interrupt_is_its_persons_own(database: Database) -> None:
     assert len(await database.read(interrupts.pending, turn.num)) == 1
 
 
-async def test_the_inbox_holds_what_waits_for_a_person_oldest_first(database: Database) -> None:
+async def test_the_inbox_lists_the_pending_interrupts_of_a_person_oldest_first(database: Database) -> None:
     first = await _waiting(database, "int-1")
     for number, user in ((2, "bob"), (3, "alice"), (4, "alice")):
         turn = await make_turn(database)
@@ -96,7 +96,7 @@ async def test_the_last_answer_queues_the_turn(database: Database) -> None:
     assert (await database.read(turns.get, turn.id)).status == "queued"
 
 
-async def test_answers_given_together_are_taken_together_or_not_at_all(database: Database) -> None:
+async def test_several_answers_are_all_stored_or_none(database: Database) -> None:
     turn = await _waiting(database, "int-1", "int-2")
     questions = Interrupt("int-3", "questions", questions=(Question("a?"), Question("b?"), Question("c?")))
     await database.write(interrupts.ask, turn.num, "alice", {"g3": questions})
@@ -113,7 +113,7 @@ async def test_answers_given_together_are_taken_together_or_not_at_all(database:
     assert (await database.read(interrupts.get, "int-2", "alice")).answer == NO
 
 
-async def test_no_answer_at_all_answers_nothing(database: Database) -> None:
+async def test_an_empty_set_of_answers_is_refused(database: Database) -> None:
     with pytest.raises(NothingPending):
         await database.write(life.answer, "alice", {})
 
@@ -125,7 +125,7 @@ async def test_a_wrong_answer_leaves_the_question_open(database: Database) -> No
     assert await database.write(life.answer, "alice", {"int-1": YES})
 
 
-async def test_who_answers_second_is_told_what_the_winner_decided(database: Database) -> None:
+async def test_the_second_answer_gets_the_decision_of_the_first(database: Database) -> None:
     await _waiting(database, "int-1")
     await database.write(life.answer, "alice", {"int-1": NO})
     with pytest.raises(AlreadyAnswered) as caught:
@@ -157,7 +157,7 @@ async def test_an_expired_interrupt_is_gone(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["expired", "superseded", "cancelled"])
-async def test_what_is_closed_can_no_longer_be_answered(database: Database, status: AskedStatus) -> None:
+async def test_a_closed_interrupt_cannot_be_answered(database: Database, status: AskedStatus) -> None:
     turn = await _waiting(database, "int-1", "int-2")
     await database.write(life.answer, "alice", {"int-2": YES})
     closed = await database.write(interrupts.close, turn.num, status)
@@ -168,7 +168,9 @@ async def test_what_is_closed_can_no_longer_be_answered(database: Database, stat
     assert [asked.status for asked in await database.read(interrupts.of, turn.num)] == [status, "answered"]
 
 
-async def test_of_fifty_who_answer_at_once_one_wins_and_all_learn_how(database: Database) -> None:
+async def test_one_of_fifty_concurrent_answers_wins_and_the_others_get_its_decision(
+    database: Database,
+) -> None:
     turn = await _waiting(database, "int-1")
     answers = [Answer("reject", message=str(number)) for number in range(50)]
     tries = (database.write(life.answer, "alice", {"int-1": answer}) for answer in answers)
@@ -181,7 +183,7 @@ async def test_of_fifty_who_answer_at_once_one_wins_and_all_learn_how(database: 
     assert (await database.read(turns.get, turn.id)).status == "queued"
 
 
-async def test_two_who_answer_the_last_two_questions_at_once_queue_the_turn_once(database: Database) -> None:
+async def test_concurrent_answers_to_the_last_two_questions_queue_the_turn_once(database: Database) -> None:
     for number in range(5):
         names = [f"int-{number}-{side}" for side in "ab"]
         turn = await _waiting(database, *names)
@@ -190,7 +192,7 @@ async def test_two_who_answer_the_last_two_questions_at_once_queue_the_turn_once
         assert (await database.read(turns.get, turn.id)).status == "queued"
 
 
-async def test_two_who_answer_several_in_opposite_order_do_not_wait_for_each_other_for_ever(
+async def test_concurrent_answers_in_opposite_order_do_not_deadlock(
     database: Database,
 ) -> None:
     for number in range(5):
@@ -206,7 +208,7 @@ async def test_two_who_answer_several_in_opposite_order_do_not_wait_for_each_oth
         assert decided in ([YES] * 4, [NO] * 4)
 
 
-async def test_an_answer_and_the_end_of_its_time_do_not_both_happen(database: Database) -> None:
+async def test_an_interrupt_is_either_answered_or_expires(database: Database) -> None:
     for number in range(5):
         turn = await _waiting(database, f"int-{number}")
         works: list[Any] = [
@@ -218,7 +220,7 @@ async def test_an_answer_and_the_end_of_its_time_do_not_both_happen(database: Da
         assert (answered is True) or isinstance(answered, NothingPending)
 
 
-async def test_a_blind_decision_directly_after_another_is_refused_with_what_waits(
+async def test_a_blind_decision_directly_after_another_is_refused_with_the_pending_interrupts(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
@@ -245,7 +247,7 @@ async def test_a_blind_decision_later_or_after_the_clock_was_set_back_is_taken(
     assert await database.write(life.answer, "alice", {"int-2": YES}, blind=True)
 
 
-async def test_of_blind_decisions_at_once_one_wins_and_the_others_decide_nothing(
+async def test_one_of_several_concurrent_blind_decisions_wins_and_the_others_change_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
@@ -258,7 +260,7 @@ async def test_of_blind_decisions_at_once_one_wins_and_the_others_decide_nothing
         assert len(await database.read(interrupts.pending, turn.num)) == 3
 
 
-async def test_blind_decisions_on_the_same_question_are_told_the_winners(
+async def test_blind_decisions_on_the_same_question_get_the_decision_of_the_winner(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 60_000)
@@ -269,7 +271,7 @@ async def test_blind_decisions_on_the_same_question_are_told_the_winners(
 
 
 async def _waiting(database: Database, *names: str, **values: Any) -> Turn:
-    """A turn of alice that waits for these approvals."""
+    """Create a turn of alice that waits for these approvals."""
     if await database.read(users.get, "alice") is None:
         await make_user(database, "alice")
     turn = await make_turn(database, await make_conversation(database, "alice"))

@@ -33,7 +33,7 @@ async def test_an_invite_lets_one_person_register(database: Database, people: Pe
     assert await names(database) == ["alice"]
 
 
-async def test_of_many_who_use_one_invite_at_once_one_gets_in(database: Database, people: People) -> None:
+async def test_one_of_many_concurrent_uses_of_an_invite_succeeds(database: Database, people: People) -> None:
     code = await people.invite(7)
     tries = (people.register(f"name-{number}", PASSWORD, code) for number in range(10))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
@@ -56,7 +56,7 @@ async def test_a_registration_that_fails_leaves_the_invite_as_it_was(
     assert await people.register("alice", PASSWORD, code) == "alice"
 
 
-async def test_an_invite_ends(database: Database, people: People) -> None:
+async def test_an_invite_expires(database: Database, people: People) -> None:
     code = await people.invite(1)
     await database.write(_age, 24 * 3600 * 1000)
     with pytest.raises(Forbidden):
@@ -65,7 +65,7 @@ async def test_an_invite_ends(database: Database, people: People) -> None:
         await database.write(invites.use, code)
     assert await people.invites() == []
     await people.invite(1)
-    assert await database.read(_count) == 1  # old ones are not kept
+    assert await database.read(_count) == 1  # expired invites are deleted
 
 
 async def test_the_code_is_not_in_the_database(database: Database, people: People) -> None:
@@ -75,7 +75,7 @@ async def test_the_code_is_not_in_the_database(database: Database, people: Peopl
     assert code[8:] not in str(row)
 
 
-async def test_invites_are_listed_by_how_they_begin_and_revoked(people: People) -> None:
+async def test_invites_are_listed_and_revoked_by_the_beginning_of_their_code(people: People) -> None:
     first, second = await people.invite(1), await people.invite(7)
     assert {invite.id for invite in await people.invites()} == {first[:8], second[:8]}
     await people.revoke(first[:8])
@@ -88,7 +88,7 @@ async def test_invites_are_listed_by_how_they_begin_and_revoked(people: People) 
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "0" * 32, "\0" * 32, "é" * 32])
-async def test_a_wrong_code_costs_no_hash(database: Database, wrong: str) -> None:
+async def test_a_wrong_code_is_refused_before_the_password_is_hashed(database: Database, wrong: str) -> None:
     people = People(database, _NoHasher(), registration="invite")
     await database.write(invites.create, ids.invite(), 7)
     with pytest.raises(Forbidden):

@@ -41,7 +41,7 @@ async def test_another_request_under_the_same_key_is_refused(database: Database)
     assert await database.write(keys.find, "alice", "k", PRINT) == "answer"
 
 
-async def test_a_key_is_its_persons_own(database: Database) -> None:
+async def test_a_key_of_one_person_is_not_seen_by_another(database: Database) -> None:
     for name in ("alice", "bob"):
         await make_user(database, name)
         await database.write(keys.keep, name, "k", keys.fingerprint(name), name, None)
@@ -63,7 +63,7 @@ async def test_a_key_is_forgotten_after_a_day(database: Database) -> None:
     assert await database.write(keys.find, "alice", "fresh", PRINT) == "fresh"
 
 
-async def test_a_key_goes_with_its_conversation(database: Database) -> None:
+async def test_a_key_is_deleted_with_its_conversation(database: Database) -> None:
     await make_user(database, "alice")
     conversation_id = await make_conversation(database, "alice")
     await database.write(keys.keep, "alice", "k", PRINT, "answer", conversation_id)
@@ -71,7 +71,7 @@ async def test_a_key_goes_with_its_conversation(database: Database) -> None:
     assert await database.write(keys.find, "alice", "k", PRINT) is None
 
 
-async def test_of_many_equal_requests_at_once_one_does_the_work(database: Database) -> None:
+async def test_one_of_many_concurrent_equal_requests_does_the_work(database: Database) -> None:
     await make_user(database, "alice")
 
     def work(connection: Connection, number: int) -> Any:

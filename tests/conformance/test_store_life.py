@@ -1,4 +1,5 @@
-"""The life of a turn, on every backend: each verb from each status, beside the diagram of the protocol."""
+"""The life of a turn, on every backend: each verb from each status, compared with the diagram of the
+protocol."""
 
 import inspect
 import re
@@ -67,7 +68,7 @@ VERBS: dict[str, tuple[Verb, ...]] = {
 
 
 def drawn() -> tuple[set[Edge], set[str]]:
-    """The edges of the diagram, and the verbs that the text after it says to leave the status as it is."""
+    """The edges of the diagram, and the verbs that, by the text after it, do not change the status."""
     section = PROTOCOL.read_text().partition("### The life of a turn")[2].partition("\n### ")[0]
     edges = re.findall(r"^    (\S+) --> (\S+): (\w+)$", section, re.MULTILINE)
     quiet = section.partition("These verbs leave the status as it is:")[2].partition(". ")[0]
@@ -106,7 +107,7 @@ async def test_a_turn_that_has_ended_is_not_begun_again(database: Database, stat
 
 
 async def _tried(database: Database, conversation_id: str, status: Status, way: Verb) -> str:
-    """What becomes of the status of a turn that somebody owns."""
+    """The status of a turn after this verb, if somebody owns the turn."""
     turn = await make_turn(database, conversation_id, parent=None)
     await change_turn(database, turn, status=status)
     with suppress(CaesuraError):

@@ -1,4 +1,4 @@
-"""The store against a model of it in memory: whatever people and nodes do, in any order."""
+"""The store compared with a model in memory, for random actions of people and nodes."""
 
 import asyncio
 from collections.abc import Callable
@@ -84,7 +84,7 @@ class Asked:
 
 
 class Store(RuleBasedStateMachine):
-    """Every rule does the same to the store and to the model; now and then all is compared."""
+    """Every rule does the same to the store and to the model. Some rules compare the two."""
 
     def __init__(self, run: Callable[[Any], Any], database: Database) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class Store(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """Two people whose names begin alike; two turns run, one waits."""
+        """Two people whose names share a prefix; two turns run, one waits."""
         for name in (*NAMES[:2], NAMES[0]):
             if name not in self.people:
                 self.register(name)
@@ -109,7 +109,7 @@ class Store(RuleBasedStateMachine):
         self._ask([*self.turns.values()][-1], 2, late=False)
 
     def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What the work gives, or the code of the error it raises."""
+        """The result of the work, or the code of its error."""
         try:
             return self.run(self.database.write(work, *args, **kwargs))
         except CaesuraError as error:

@@ -9,7 +9,7 @@ from tests.conformance.rows import make_turn
 ARGS: dict[str, Any] = {"command": "a\0b 中😀", "deep": [{"n": 1.5}], "none": None}
 
 
-async def test_an_intent_is_noted_before_the_result(database: Database) -> None:
+async def test_an_intent_is_stored_before_the_result(database: Database) -> None:
     turn = await make_turn(database)
     assert await database.read(tool_calls.of, turn.num) == {}
     await database.write(tool_calls.begin, turn.num, "c1", "execute", ARGS)
@@ -20,7 +20,7 @@ async def test_an_intent_is_noted_before_the_result(database: Database) -> None:
     assert await database.read(tool_calls.of, turn.num) == {"c1": ended}
 
 
-async def test_a_call_may_be_begun_again(database: Database) -> None:
+async def test_a_call_may_be_started_again(database: Database) -> None:
     turn = await make_turn(database)
     for args in ({"command": "ls"}, {"command": "ls -l"}):
         await database.write(tool_calls.begin, turn.num, "c1", "execute", args)
@@ -37,7 +37,7 @@ async def test_each_turn_has_a_journal_of_its_own(database: Database) -> None:
     assert (await database.read(tool_calls.of, two.num))["c1"].status == "begun"
 
 
-async def test_what_json_cannot_say_does_not_stop_the_journal(database: Database) -> None:
+async def test_values_that_json_cannot_represent_can_be_stored(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(tool_calls.begin, turn.num, "c1", "t", {"x": float("nan"), "\ud800": 2**80})
     [call] = (await database.read(tool_calls.of, turn.num)).values()

@@ -51,7 +51,7 @@ async def test_a_turn_is_found_by_id_and_by_number(database: Database) -> None:
         await database.read(turns.get, "turn-missing")
 
 
-async def test_a_held_turn_runs_and_another_is_queued(database: Database) -> None:
+async def test_a_turn_with_an_owner_runs_and_one_without_is_queued(database: Database) -> None:
     held = await make_turn(database, owner="node-1", lease_ms=5_000)
     assert (held.status, held.owner, held.epoch) == ("running", "node-1", 1)
     assert held.lease_until is not None
@@ -68,7 +68,7 @@ async def test_a_branch_begins_at_any_ended_turn(database: Database) -> None:
     assert (branch.parent_id, branch.ordinal) == (first.id, 3)
 
 
-async def test_none_begins_a_new_root(database: Database) -> None:
+async def test_the_parent_none_begins_a_new_root(database: Database) -> None:
     conversation_id = await make_conversation(database)
     await end_turn(database, await make_turn(database, conversation_id))
     root = await make_turn(database, conversation_id, parent=None)
@@ -100,7 +100,7 @@ async def test_a_branch_has_one_live_turn(database: Database, owner: str | None)
     await make_turn(database, live.conversation_id, parent=None)
 
 
-async def test_of_many_messages_at_once_one_becomes_the_turn(database: Database) -> None:
+async def test_one_of_many_concurrent_messages_becomes_the_turn(database: Database) -> None:
     conversation_id = await make_conversation(database)
     tries = (make_turn(database, conversation_id, content=str(number)) for number in range(15))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
@@ -109,7 +109,9 @@ async def test_of_many_messages_at_once_one_becomes_the_turn(database: Database)
     assert await database.read(turns_of, conversation_id) == made
 
 
-async def test_a_branch_that_waits_says_for_what(database: Database) -> None:
+async def test_a_message_to_a_waiting_branch_is_refused_with_the_pending_interrupts(
+    database: Database,
+) -> None:
     turn = await make_turn(database)
     item = Interrupt("int-1", "approval", name="execute")
     await database.write(interrupts.ask, turn.num, "alice", {"g1": item})
@@ -151,7 +153,7 @@ async def test_a_queued_turn_is_claimed_under_a_new_epoch(database: Database) ->
     assert await database.write(life.claim, turn.num, "node-3", LEASE) is None
 
 
-async def test_a_held_turn_is_not_claimed_until_its_lease_is_over(database: Database) -> None:
+async def test_a_held_turn_is_not_claimed_until_its_lease_expires(database: Database) -> None:
     turn = await make_turn(database, owner="node-1")
     assert await database.write(life.claim, turn.num, "node-2", LEASE) is None
     assert await database.write(life.claim_some, "node-2", LEASE, 10) == []
@@ -163,7 +165,7 @@ async def test_a_held_turn_is_not_claimed_until_its_lease_is_over(database: Data
     assert claimed.lease_until > claimed.created_at
 
 
-async def test_an_ended_turn_whose_owner_died_is_claimed_to_be_finished(database: Database) -> None:
+async def test_an_ended_turn_whose_owner_died_is_claimed_to_write_its_last_event(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(life.settle, [settled(turn, released=False)])
     assert await database.write(life.claim_some, "node-2", LEASE, 10) == []
@@ -183,7 +185,7 @@ async def test_no_more_is_claimed_than_was_asked_for(database: Database) -> None
     assert await database.write(life.claim_some, "node-3", LEASE, 10) == []
 
 
-async def test_a_waiting_turn_is_claimed_when_its_time_is_over_or_somebody_stops_it(
+async def test_a_waiting_turn_is_claimed_when_it_expires_or_is_stopped(
     database: Database,
 ) -> None:
     patient, late, stopped, queued = [await make_turn(database) for _ in range(4)]
@@ -196,7 +198,7 @@ async def test_a_waiting_turn_is_claimed_when_its_time_is_over_or_somebody_stops
     assert found[1].stop_requested == "user"
 
 
-async def test_of_many_who_claim_at_once_each_turn_goes_to_one(database: Database) -> None:
+async def test_concurrent_claims_give_each_turn_to_one_owner(database: Database) -> None:
     made = [await make_turn(database, owner=None) for _ in range(12)]
     tries = (database.write(life.claim_some, f"node-{n}", LEASE, 3) for n in range(8))
     claimed = [turn for group in await asyncio.gather(*tries) for turn in group]
@@ -205,7 +207,7 @@ async def test_of_many_who_claim_at_once_each_turn_goes_to_one(database: Databas
     assert {turn.epoch for turn in claimed} == {1}
 
 
-async def test_renewing_keeps_a_turn_and_tells_who_is_asked_to_stop(database: Database) -> None:
+async def test_renewing_keeps_a_turn_and_returns_which_turns_are_asked_to_stop(database: Database) -> None:
     mine, stopped, theirs, gone = [await make_turn(database, lease_ms=1) for _ in range(4)]
     await _expire(database, theirs)
     await database.write(life.claim, theirs.num, "node-2", LEASE)
@@ -231,7 +233,7 @@ async def test_a_heartbeat_names_as_many_turns_as_a_process_may_work_on(database
     assert await database.write(life.renew, "node-1", numbers, LEASE) == {turn.num: None}
 
 
-async def test_heartbeats_and_writes_of_many_turns_never_wait_for_each_other_for_ever(
+async def test_heartbeats_and_writes_of_many_turns_never_deadlock(
     database: Database,
 ) -> None:
     made = [await make_turn(database) for _ in range(8)]
@@ -285,7 +287,7 @@ async def test_an_old_owner_can_write_nothing(database: Database) -> None:
     await database.write(fence.hold, turn.num, 2)
 
 
-async def test_a_turn_given_back_is_claimed_at_once(database: Database) -> None:
+async def test_a_turn_that_was_handed_over_is_claimed_at_once(database: Database) -> None:
     turn = await make_turn(database)
     await database.write(life.hand_over, turn.num, 1)
     [claimed] = await database.write(life.claim_some, "node-2", LEASE, 10)
@@ -293,7 +295,7 @@ async def test_a_turn_given_back_is_claimed_at_once(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "stopped"])
-async def test_a_failed_or_stopped_turn_can_be_tried_again(database: Database, status: life.Outcome) -> None:
+async def test_a_failed_or_stopped_turn_can_be_retried(database: Database, status: life.Outcome) -> None:
     ended = await end_turn(database, await make_turn(database), status)
     assert ended.ended_at is not None
     again = await database.write(life.reopen, ended.id)
@@ -302,7 +304,7 @@ async def test_a_failed_or_stopped_turn_can_be_tried_again(database: Database, s
     assert claimed.epoch == 2
 
 
-async def test_no_other_turn_can_be_tried_again(database: Database) -> None:
+async def test_no_other_turn_can_be_retried(database: Database) -> None:
     running = await make_turn(database)
     done = await end_turn(database, await make_turn(database))
     held = await make_turn(database)
@@ -312,7 +314,7 @@ async def test_no_other_turn_can_be_tried_again(database: Database) -> None:
             await database.write(life.reopen, turn_id)
 
 
-async def test_of_many_who_try_a_turn_again_at_once_one_does(database: Database) -> None:
+async def test_one_of_many_concurrent_retries_succeeds(database: Database) -> None:
     ended = await end_turn(database, await make_turn(database), "failed")
     tries = (database.write(life.reopen, ended.id) for _ in range(8))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
@@ -333,12 +335,12 @@ async def test_grants_are_inherited_along_the_branch_alone(database: Database) -
 
 
 async def _expire(database: Database, turn: Turn) -> None:
-    """Its owner has not been heard of for long."""
+    """Let the lease of the turn's owner expire."""
     row = update(schema.turns).where(schema.turns.c.num == turn.num)
     await database.write(lambda connection: connection.execute(row.values(lease_until=1)).rowcount)
 
 
-async def test_of_the_queue_each_person_gets_the_next_place_in_turn(database: Database) -> None:
+async def test_claims_from_the_queue_alternate_between_people(database: Database) -> None:
     many = [
         await make_turn(database, await make_conversation(database, name), owner=None)
         for name in [await make_user(database)] * 4
@@ -351,7 +353,7 @@ async def test_of_the_queue_each_person_gets_the_next_place_in_turn(database: Da
     assert rest == [turn.num for turn in many[1:]]
 
 
-async def test_a_turn_whose_row_cannot_be_read_ends_and_the_others_are_taken_up(database: Database) -> None:
+async def test_a_turn_whose_row_cannot_be_read_ends_and_the_others_are_claimed(database: Database) -> None:
     broken, good = await make_turn(database, owner=None), await make_turn(database, owner=None)
 
     def spoil(connection: Connection) -> None:
@@ -368,8 +370,8 @@ async def test_a_turn_whose_row_cannot_be_read_ends_and_the_others_are_taken_up(
     assert await database.write(life.claim_some, "node-1", LEASE, 10) == []
 
 
-async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(database: Database) -> None:
-    """Each look reads one index, which holds few of all turns."""
+async def test_claiming_work_reads_no_turn_that_only_waits_for_a_person(database: Database) -> None:
+    """Each query reads one index, which holds few of all turns."""
 
     def plan(connection: Connection, statement: Select[tuple[int]]) -> str:
         made = statement.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
@@ -377,7 +379,7 @@ async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(dat
         if connection.dialect.name == "sqlite":
             given = tuple(values[name] for name in made.positiontup or ())
             return str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {made}", given).all())
-        # In a small table it would read all rows, however few of them an index names.
+        # In a small table the planner would read all rows, even with an index.
         connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
         return str(connection.exec_driver_sql(f"EXPLAIN {made}", values).all())
 
@@ -389,13 +391,15 @@ async def test_who_looks_for_work_reads_no_turn_that_only_waits_for_a_person(dat
         assert "Seq Scan" not in found
 
 
-async def test_an_owner_does_not_take_from_itself_what_it_is_busy_with(database: Database) -> None:
+async def test_an_owner_does_not_claim_turns_that_it_is_busy_with(database: Database) -> None:
     busy, dead = await make_turn(database, lease_ms=-1), await make_turn(database, lease_ms=-1)
     claimed = await database.write(life.claim_some, "node-1", LEASE, 10, {busy.num})
     assert [turn.num for turn in claimed] == [dead.num]
 
 
-async def test_readers_who_leave_stop_no_turn_that_waits_for_a_person(database: Database) -> None:
+async def test_a_turn_that_waits_for_a_person_is_not_stopped_when_its_readers_leave(
+    database: Database,
+) -> None:
     turn = await make_turn(database)
     assert await database.write(life.request_stop, turn.num, "disconnect")
     await change_turn(database, turn, status="waiting", stop_requested=None)

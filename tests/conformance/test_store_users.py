@@ -33,7 +33,7 @@ async def test_a_name_is_taken_once(database: Database) -> None:
     assert found.password_hash == "first"
 
 
-async def test_of_many_who_want_one_name_at_once_one_gets_it(database: Database) -> None:
+async def test_one_of_many_concurrent_requests_for_a_name_gets_it(database: Database) -> None:
     tries = (database.write(users.create, "alice", f"hash-{number}") for number in range(20))
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
     assert outcomes.count(None) == 1

@@ -1,1 +1,1 @@
-"""The core: pure, so tested with any value that can be thought of."""
+"""The core is pure, so its tests use arbitrary generated values."""

@@ -1,4 +1,4 @@
-"""How Hypothesis runs here: a busy machine is no failure."""
+"""Settings of Hypothesis: a slow machine is not a failure."""
 
 from hypothesis import HealthCheck, settings
 

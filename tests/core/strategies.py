@@ -1,4 +1,4 @@
-"""Every event and interrupt there can be, made of tame values or of hostile ones."""
+"""Strategies for every event and interrupt, with tame or hostile values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _small = st.integers(0, 2**31 - 1)
 
 
 def texts(taste: Taste = "tame") -> st.SearchStrategy[str]:
-    """Any text UTF-8 can carry; hostile ones also hold lone surrogates."""
+    """Any text that UTF-8 can encode. Hostile texts may also contain lone surrogates."""
     if taste == "tame":
         return st.text(max_size=20)
     return st.text(st.characters() | st.sampled_from(_SURPRISES), max_size=20)
 
 
 def values(taste: Taste = "tame") -> st.SearchStrategy[Any]:
-    """What JSON can say; hostile ones also what it cannot."""
+    """Values that JSON can represent. Hostile values may include others."""
     if taste == "tame":
         numbers = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
     else:
@@ -86,7 +86,7 @@ def answers(taste: Taste = "tame") -> st.SearchStrategy[core.Answer]:
 
 
 def by_event(taste: Taste = "tame") -> dict[type[Any], st.SearchStrategy[ev.Event]]:
-    """How each event is made. A test holds it to the whole vocabulary."""
+    """A strategy for each event type. A test checks that none is missing."""
     text, name = texts(taste), st.none() | texts(taste)
     tokens = st.none() | st.dictionaries(text, _small, max_size=3)
     calls = st.lists(arguments(taste), max_size=2).map(tuple)
@@ -124,7 +124,7 @@ def events(taste: Taste = "tame") -> st.SearchStrategy[ev.Event]:
 
 @st.composite
 def _deep(draw: st.DrawFn) -> Any:
-    """Lists in lists, deeper than any JSON library likes."""
+    """Lists in lists, nested deeper than JSON libraries accept."""
     value: Any = draw(st.integers(0, 9))
     for _ in range(draw(st.integers(0, 40)) * 50):
         value = [value]

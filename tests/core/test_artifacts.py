@@ -19,7 +19,7 @@ _lines = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c\r\n", "d\u2028d\n", "ä
 documents = st.builds(lambda lines, end: "".join(lines) + end, _lines, st.sampled_from(["", "x", " "]))
 
 
-def test_an_exact_text_is_replaced_in_its_one_place() -> None:
+def test_an_exact_match_is_replaced() -> None:
     edit = artifacts.update(POEM, "are blue", "are not")
     assert edit == Edit(POEM.replace("are blue", "are not"), "update", (("are blue", "are not"),))
 
@@ -48,19 +48,19 @@ def test_an_update_changes_exactly_one_place_or_nothing(content: str, old: str, 
 @pytest.mark.parametrize(
     ("content", "old"), [("are are", "are"), ("aaa", "aa"), ("banana", "ana"), (POEM, "are"), (POEM, "\n")]
 )
-def test_a_text_that_stands_in_several_places_is_refused(content: str, old: str) -> None:
+def test_a_text_with_several_matches_is_refused(content: str, old: str) -> None:
     with pytest.raises(BadInput, match="old text stands in several places: give more of its surroundings"):
         artifacts.update(content, old, "x")
 
 
-def test_other_white_space_is_found_all_the_same() -> None:
+def test_a_match_that_differs_in_white_space_is_found() -> None:
     edit = artifacts.update(POEM, "sugar  is\tsweet\nand so are you", "salt is not")
     assert edit.update_type == "update_fuzzy"
     assert edit.changes == (("sugar is sweet\n    and so are you", "salt is not"),)
     assert edit.content == "roses are red\nviolets are blue\n\nsalt is not\n"
 
 
-def test_a_nearly_equal_line_is_found_all_the_same() -> None:
+def test_a_nearly_equal_line_is_found() -> None:
     edit = artifacts.update(POEM, "violetts are blue", "violets are green")
     assert edit.update_type == "update_fuzzy"
     assert edit.content == POEM.replace("violets are blue", "violets are green")
@@ -80,7 +80,7 @@ def test_the_nearest_of_several_similar_places_is_taken() -> None:
 
 @pytest.mark.parametrize("wanted", [1, 20, 200])
 def test_a_long_text_is_searched_in_bounded_time(wanted: int) -> None:
-    """Lines that are all a little alike, as in a table: the worst there is."""
+    """Lines that are all slightly similar, as in a table: the worst case."""
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
     pick = random.Random(1)
     lines = [" ".join(pick.choices(words, k=8)) for _ in range(3_000)]
@@ -105,13 +105,13 @@ def test_equally_similar_places_are_refused() -> None:
         artifacts.update("violets are blue\nviolets are blue\n", "violetts are blue", "x")
 
 
-def test_places_that_differ_in_white_space_alone_are_refused() -> None:
+def test_several_matches_that_differ_in_white_space_alone_are_refused() -> None:
     with pytest.raises(BadInput, match="old text stands in several places"):
         artifacts.update("a  b\na\tb\n", "a b", "x")
 
 
 @given(st.text("ab \n", max_size=12), st.text("ab \t", max_size=5))
-def test_white_space_is_looked_through_as_a_pattern_would(content: str, old: str) -> None:
+def test_the_white_space_search_finds_what_a_regular_expression_finds(content: str, old: str) -> None:
     pattern = r"\s+".join(re.escape(word) for word in old.split())
     spans = [match.span(1) for match in re.finditer(f"(?=({pattern}))", content)] if pattern else []
     assert artifacts._spaced(content, old) == spans[:2]
@@ -123,12 +123,12 @@ def test_a_missing_text_is_refused(old: str) -> None:
         artifacts.update(POEM, old, "x")
 
 
-def test_an_empty_text_stands_nowhere() -> None:
+def test_an_empty_old_text_is_refused() -> None:
     with pytest.raises(BadInput, match="old text is empty"):
         artifacts.update(POEM, "", "x")
 
 
-def test_signs_that_mean_something_elsewhere_are_only_signs() -> None:
+def test_characters_special_to_regular_expressions_are_literal() -> None:
     assert artifacts.update(r"a.*b (c) \1", ".*b (c)", r"\1\g<0>").content == r"a\1\g<0> \1"
 
 
@@ -232,7 +232,7 @@ def _reverse(hunk: Hunk) -> Hunk:
 
 @pytest.mark.parametrize("lines", [20, 400])
 def test_a_diff_of_long_texts_with_few_different_lines_ends_in_time(lines: int) -> None:
-    """Alike lines are compared each with each: without a bound this takes minutes."""
+    """Similar lines are compared each with each: without a bound this takes minutes."""
     pick = random.Random(1)
     old, new = ("".join(f"line {pick.randrange(lines)}\n" for _ in range(50_000)) for _ in range(2))
     began = time.thread_time()
@@ -242,7 +242,7 @@ def test_a_diff_of_long_texts_with_few_different_lines_ends_in_time(lines: int) 
     assert kept == ["first", *old.splitlines(), "last"] or len(found.hunks) > 1
 
 
-def test_a_diff_that_gives_up_keeps_what_is_alike_around_the_changes() -> None:
+def test_a_diff_that_gives_up_keeps_the_common_prefix_and_suffix() -> None:
     pick = random.Random(1)
     old, new = ("".join(f"{pick.randrange(300)}\n" for _ in range(50_000)) for _ in range(2))
     around = "".join(f"same {number}\n" for number in range(10))

@@ -18,8 +18,8 @@ from tests.core.strategies import by_event, events
 VOCABULARY: tuple[type[Any], ...] = get_args(ev.Event)
 PROTOCOL = Path(__file__).parents[2] / "docs" / "protocol.md"
 
-#: What each event looked like when it was first written, in as few fields as were ever needed, and what
-#: a reader must make of that for ever.
+#: The first stored form of each event, with as few fields as were ever required, and the event that it must
+#: decode to for ever.
 OLDEST: list[tuple[list[Any], ev.Event]] = [
     (["run", 0, "lead", 1], ev.RunStarted("lead", 1, "start")),
     (["model", 0, 1, "lead"], ev.ModelStarted(1, "lead", "", None, "")),
@@ -41,7 +41,7 @@ OLDEST: list[tuple[list[Any], ev.Event]] = [
 
 
 def loose(envelopes: list[ev.Envelope]) -> list[tuple[int, bytes]]:
-    """Each event in a row of its own, as it is before packing."""
+    """Each event in a row of its own, as before packing."""
     return [(envelope.at, codec.encode([envelope.event])) for envelope in envelopes]
 
 
@@ -62,7 +62,7 @@ def test_every_event_is_in_the_protocol_document(kind: type[Any]) -> None:
 
 
 @given(st.lists(events(), max_size=5), st.integers(1, 2**31), st.integers(0, 2**53))
-def test_events_come_back_as_they_went(items: list[ev.Event], first: int, at: int) -> None:
+def test_decoded_events_equal_the_encoded_ones(items: list[ev.Event], first: int, at: int) -> None:
     envelopes = codec.decode(codec.VERSION, codec.encode(items), first, at)
     assert [envelope.event for envelope in envelopes] == items
     assert [envelope.seq for envelope in envelopes] == list(range(first, first + len(items)))
@@ -77,13 +77,15 @@ def test_each_event_keeps_its_own_time(items: list[tuple[ev.Event, int]]) -> Non
 
 
 @given(st.lists(st.tuples(events(), st.integers(0, 2**53)), min_size=1, max_size=5), st.integers(1, 2**31))
-def test_packed_events_come_back_as_they_went(items: list[tuple[ev.Event, int]], first: int) -> None:
+def test_events_decoded_from_a_packed_row_equal_the_encoded_ones(
+    items: list[tuple[ev.Event, int]], first: int
+) -> None:
     envelopes = [ev.Envelope(seq, at, event) for seq, (event, at) in enumerate(items, first)]
     assert codec.decode(codec.PACKED, codec.pack(loose(envelopes)), first, envelopes[0].at) == envelopes
 
 
 @given(st.lists(events("hostile"), max_size=4))
-def test_hostile_events_are_stored_and_from_then_on_never_change(items: list[ev.Event]) -> None:
+def test_hostile_events_can_be_stored_and_decode_to_the_same_values_every_time(items: list[ev.Event]) -> None:
     stored = codec.decode(codec.VERSION, codec.encode(items), 1, 0)
     assert [type(envelope.event) for envelope in stored] == [type(item) for item in items]
     again = codec.decode(codec.VERSION, codec.encode([envelope.event for envelope in stored]), 1, 0)
@@ -93,12 +95,12 @@ def test_hostile_events_are_stored_and_from_then_on_never_change(items: list[ev.
 
 
 @given(st.text(st.characters() | st.sampled_from("\ud83d\0\u2028😀")))
-def test_of_hostile_text_only_lone_surrogates_are_lost(text: str) -> None:
+def test_only_lone_surrogates_of_a_hostile_text_are_lost(text: str) -> None:
     [envelope] = codec.decode(codec.VERSION, codec.encode([ev.TextDelta(1, text)]), 1, 0)
     assert envelope.event == ev.TextDelta(1, "".join("?" if "\ud800" <= c <= "\udfff" else c for c in text))
 
 
-def test_arguments_that_json_cannot_say_are_stored_as_text_or_nothing() -> None:
+def test_arguments_that_json_cannot_represent_are_stored_as_text_or_null() -> None:
     args: dict[Any, Any] = {
         "nan": float("nan"),
         "inf": float("-inf"),
@@ -114,12 +116,12 @@ def test_arguments_that_json_cannot_say_are_stored_as_text_or_nothing() -> None:
 
 
 @pytest.mark.parametrize(("row", "event"), OLDEST, ids=lambda value: type(value).__name__)
-def test_what_an_older_writer_left_out_is_read_as_its_default(row: list[Any], event: ev.Event) -> None:
+def test_fields_that_an_older_writer_left_out_get_their_defaults(row: list[Any], event: ev.Event) -> None:
     assert codec.decode(codec.VERSION, plain.dumps([row]), 7, 5) == [ev.Envelope(7, 5, event)]
 
 
 @given(events(), st.data())
-def test_a_row_may_end_anywhere_after_the_fields_it_must_have(event: ev.Event, data: st.DataObject) -> None:
+def test_an_event_may_end_anywhere_after_its_required_fields(event: ev.Event, data: st.DataObject) -> None:
     [row] = plain.loads(codec.encode([event]))
     [shortest] = [len(fields) for fields, oldest in OLDEST if type(oldest) is type(event)]
     kept = data.draw(st.integers(shortest, len(row)))

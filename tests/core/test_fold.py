@@ -17,7 +17,7 @@ START: list[ev.Event] = [ev.RunStarted("lead", 1), ev.ModelStarted(1, "lead", "m
 END: list[ev.Event] = [ev.Finished(), ev.SegmentEnded()]
 
 
-def test_text_is_put_together_under_its_call() -> None:
+def test_text_is_joined_by_call() -> None:
     log: list[ev.Event] = [*START, ev.ReasoningDelta(1, "hm"), ev.TextDelta(1, "Hel"), ev.TextDelta(1, "lo")]
     done = ev.ModelFinished(1, (), {"input": 3, "output": 2}, "stop")
     transcript = fold([*log, done, *END])
@@ -34,11 +34,11 @@ def test_an_unfinished_answer_is_cut() -> None:
     assert transcript.outcome == ev.Stopped("user")
 
 
-def test_a_call_that_said_nothing_leaves_no_message() -> None:
+def test_a_call_without_output_leaves_no_message() -> None:
     assert fold([*START, ev.Stopped("user")]).messages() == []
 
 
-def test_voided_text_is_gone_and_the_new_attempt_stands_alone() -> None:
+def test_voided_text_is_removed_and_only_the_new_attempt_remains() -> None:
     log: list[ev.Event] = [
         *START,
         ev.TextDelta(1, "Half an ans"),
@@ -63,11 +63,11 @@ def test_a_finished_call_can_be_voided_too() -> None:
     assert [message.content for message in transcript.messages()] == ["same"]
 
 
-def test_voiding_what_was_never_said_changes_nothing() -> None:
+def test_voiding_a_call_without_output_changes_nothing() -> None:
     assert fold([*START, ev.TextVoided(7)]) == fold(START)
 
 
-def test_a_tool_result_stands_behind_its_call() -> None:
+def test_a_tool_result_comes_after_its_call() -> None:
     call = {"id": "c1", "name": "execute", "args": {"command": "ls"}}
     log: list[ev.Event] = [
         *START,
@@ -165,7 +165,7 @@ def test_the_answer_is_the_agents_own_not_a_sub_agents() -> None:
     assert Transcript().text == ""
 
 
-def test_what_waits_is_pending_until_it_is_closed() -> None:
+def test_an_interrupt_is_pending_until_it_is_closed() -> None:
     first, second = Interrupt("i1", "approval"), Interrupt("i2", "approval")
     log: list[ev.Event] = [*START, ev.ModelFinished(1), ev.Interrupted((first, second)), ev.SegmentEnded()]
     assert fold(log).pending == (first, second)
@@ -192,13 +192,13 @@ def test_the_title_is_the_last_one() -> None:
     assert fold([]).title is None
 
 
-def test_results_nobody_asked_for_are_left_out_of_a_closed_transcript() -> None:
+def test_results_without_a_call_are_left_out_of_a_closed_transcript() -> None:
     stray = Message("tool", "?", tool_call_id="nobody")
     assert close([Message("user", "hi"), stray]) == [Message("user", "hi")]
 
 
 class _Engine:
-    """Writes any log that an engine may write: calls and tools side by side, voids, stops, resumes."""
+    """Writes any log that an engine may write: concurrent calls and tools, voids, stops, resumes."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
@@ -274,12 +274,12 @@ def logs(draw: st.DrawFn) -> list[ev.Event]:
 
 
 @given(logs(), st.data())
-def test_a_fold_cut_anywhere_and_gone_on_with_equals_the_whole(
+def test_a_fold_interrupted_anywhere_and_continued_equals_the_whole(
     log: list[ev.Event], data: st.DataObject
 ) -> None:
     cut = data.draw(st.integers(0, len(log)))
     part = fold(log[:cut])
-    assert (part.messages(), part.closed(), part.text) is not None  # to look changes nothing
+    assert (part.messages(), part.closed(), part.text) is not None  # reading changes nothing
     for event in log[cut:]:
         part.apply(event)
     assert part == fold(log)
@@ -305,13 +305,13 @@ def test_in_a_closed_transcript_every_call_is_followed_by_its_results_in_order(l
 
 
 @given(logs())
-def test_closing_twice_is_closing_once(log: list[ev.Event]) -> None:
+def test_closing_twice_equals_closing_once(log: list[ev.Event]) -> None:
     closed = fold(log).closed()
     assert close(closed) == closed
 
 
 @given(logs())
-def test_what_the_person_saw_is_what_is_kept(log: list[ev.Event]) -> None:
+def test_the_messages_that_are_kept_are_those_the_person_saw(log: list[ev.Event]) -> None:
     seen: dict[int, str] = {}
     for event in log:
         if isinstance(event, ev.TextDelta):

@@ -141,7 +141,7 @@ def test_a_response_needs_words(message: str) -> None:
 
 
 @pytest.mark.parametrize("item", BY_KIND.values(), ids=lambda item: item.kind)
-def test_a_refusal_may_say_why_but_not_at_any_length(item: Interrupt) -> None:
+def test_the_reason_of_a_refusal_is_bounded_in_length(item: Interrupt) -> None:
     assert interrupts.check(item, Answer("reject", message="x" * ANSWER_LIMIT)).refuses
     with pytest.raises(BadAnswer, match="message is longer than 65536 bytes"):
         interrupts.check(item, Answer("reject", message="x" * (ANSWER_LIMIT + 1)))
@@ -159,7 +159,7 @@ def test_a_confirmation_whose_confirm_is_false_refuses() -> None:
 
 
 @given(any_interrupt())
-def test_an_interrupt_comes_back_as_it_went(item: Interrupt) -> None:
+def test_a_decoded_interrupt_equals_the_encoded_one(item: Interrupt) -> None:
     assert interrupts.from_dict(plain.loads(plain.dumps(interrupts.to_dict(item)))) == item
 
 
@@ -172,11 +172,11 @@ def test_a_graph_may_ask_with_an_empty_value(value: Any) -> None:
 
 
 @given(answers())
-def test_an_answer_comes_back_as_it_went(answer: Answer) -> None:
+def test_a_decoded_answer_equals_the_encoded_one(answer: Answer) -> None:
     assert interrupts.answer_from(plain.loads(plain.dumps(interrupts.answer_dict(answer)))) == answer
 
 
-def test_what_an_interrupt_leaves_out_is_not_written() -> None:
+def test_members_with_default_values_are_not_written() -> None:
     assert interrupts.to_dict(Interrupt("int-1", "questions", questions=(Question("Why?"),))) == {
         "id": "int-1",
         "kind": "questions",
@@ -186,7 +186,7 @@ def test_what_an_interrupt_leaves_out_is_not_written() -> None:
     assert interrupts.answer_dict(Answer("value")) == {"decision": "value", "value": None}
 
 
-def test_an_option_says_that_own_words_are_welcome_only_when_they_are() -> None:
+def test_allow_custom_is_written_only_where_it_is_true() -> None:
     question = Question("Which?", (Option("A", "a"), Option("B", "b", allow_custom=True)))
     assert interrupts.question_dict(question)["options"] == [
         {"label": "A", "value": "a"},

@@ -26,17 +26,17 @@ any_message = st.builds(
 
 
 @given(any_message)
-def test_a_message_comes_back_as_it_went(message: Message) -> None:
+def test_a_decoded_message_equals_the_encoded_one(message: Message) -> None:
     back = messages.from_dict(plain.loads(plain.dumps(messages.to_dict(message))))
     assert back == message
     assert back.usage == message.usage
 
 
-def test_a_plain_message_is_stored_in_two_words() -> None:
+def test_a_plain_message_is_stored_with_two_members() -> None:
     assert messages.to_dict(Message("user", "hi")) == {"role": "user", "content": "hi"}
 
 
-def test_a_history_shows_what_has_text_and_is_not_a_sub_agents() -> None:
+def test_a_history_shows_messages_with_text_that_are_not_of_a_sub_agent() -> None:
     shown = [Message("user", "hi"), Message("tool", "a.txt"), Message("assistant", "cut", cut=True)]
     hidden = [Message("assistant", " \n"), Message("assistant", "sub", parent="c1"), Message("assistant", "")]
     assert messages.shown([*hidden, *shown, *hidden]) == shown

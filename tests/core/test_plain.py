@@ -12,18 +12,18 @@ from tests.core.strategies import values
 
 
 @given(values())
-def test_what_json_can_say_comes_back_equal(value: Any) -> None:
+def test_values_that_json_can_represent_are_unchanged(value: Any) -> None:
     assert plain.loads(plain.dumps(value)) == value
 
 
 @given(values("hostile"))
-def test_whatever_json_cannot_say_is_stored_all_the_same(value: Any) -> None:
+def test_values_that_json_cannot_represent_can_be_stored(value: Any) -> None:
     stored = plain.loads(plain.dumps(value))
     assert plain.loads(plain.dumps(stored)) == stored
 
 
 @given(st.text(st.characters()))
-def test_text_is_the_same_text_as_far_as_utf8_goes(text: str) -> None:
+def test_text_is_unchanged_except_for_what_utf8_cannot_encode(text: str) -> None:
     safe = plain.text(text)
     assert len(safe) == len(text)
     assert all(
@@ -49,7 +49,7 @@ def test_a_dataclass_is_stored_by_its_fields() -> None:
     assert plain.dumps(Point(1)) == b'{"x":1}'
 
 
-def test_what_is_nested_too_deeply_is_cut_off() -> None:
+def test_a_value_nested_too_deeply_is_cut_off() -> None:
     value: Any = "bottom"
     for _ in range(5_000):
         value = [value]
@@ -68,7 +68,7 @@ def test_an_integer_too_large_for_json_keeps_its_digits(number: int) -> None:
     assert plain.loads(plain.dumps(number)) == str(number)
 
 
-def test_an_integer_too_large_for_python_to_print_is_said_in_hex() -> None:
+def test_an_integer_too_large_for_python_to_print_is_written_in_hex() -> None:
     assert plain.loads(plain.dumps(16**5000)) == "0x1" + "0" * 5000
 
 
@@ -85,7 +85,7 @@ def test_json_on_one_line_is_the_same_json(value: Any) -> None:
     assert len(data.decode().splitlines()) == 1
 
 
-def test_what_some_take_for_a_line_break_is_written_out() -> None:
+def test_characters_that_some_readers_take_for_line_breaks_are_escaped() -> None:
     assert plain.line(plain.dumps("a\x85b\u2028c\u2029d很")) == '"a\\u0085b\\u2028c\\u2029d很"'.encode()
 
 

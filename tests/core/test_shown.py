@@ -1,4 +1,4 @@
-"""A text that somebody else wrote, as a person is shown it."""
+"""Showing a text that somebody else wrote to a person."""
 
 import json
 import re
@@ -40,13 +40,13 @@ def read_back(form: str) -> str:
 @example(" {3}")
 @example("\t{3}")
 @example(" " * 17 + "{3}")
-def test_what_is_shown_can_be_read_back(value: str) -> None:
+def test_the_shown_form_can_be_decoded_to_the_text(value: str) -> None:
     assert read_back(shown.text(value)) == value
     assert read_back(shown.text(value, indented=True)) == value
 
 
 @given(TEXTS)
-def test_nothing_that_misleads_is_left(value: str) -> None:
+def test_no_misleading_character_is_left(value: str) -> None:
     for form in (shown.text(value), shown.line(value), shown.data({"": value})):
         assert form.isprintable()
         assert " " * 17 not in form
@@ -113,11 +113,11 @@ def test_ordinary_text_stays_as_it_is(value: str) -> None:
         ("\ue000\u0378", r"\ue000\u0378"),
     ],
 )
-def test_what_could_mislead_is_escaped(value: str, form: str) -> None:
+def test_misleading_characters_are_escaped(value: str, form: str) -> None:
     assert shown.text(value) == form
 
 
-def test_the_scripts_that_are_passed_over_have_nothing_to_escape() -> None:
+def test_the_scripts_that_are_skipped_have_nothing_to_escape() -> None:
     for first, last in re.findall("(.)-(.)", shown._USUAL):
         for code in range(ord(first), ord(last) + 1):
             character = chr(code)
@@ -126,7 +126,7 @@ def test_the_scripts_that_are_passed_over_have_nothing_to_escape() -> None:
             assert shown._BLANK.match(character) is None
 
 
-def test_every_character_that_unicode_may_leave_out_of_sight_is_escaped() -> None:
+def test_every_character_that_unicode_may_not_display_is_escaped() -> None:
     ignorable = (
         *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
         *range(0x180B, 0x1810),

@@ -35,7 +35,7 @@ def test_a_branch_runs_from_its_root_to_its_leaf() -> None:
     assert [turn.id for turn in tree.branch(TURNS, "g")] == ["g"]
 
 
-def test_there_is_no_branch_to_nowhere() -> None:
+def test_the_branch_of_a_missing_leaf_is_empty() -> None:
     assert tree.branch(TURNS, None) == []
     assert tree.branch(TURNS, "z") == []
     assert tree.branch([], "a") == []
@@ -45,13 +45,13 @@ def test_children_are_given_in_order_and_roots_have_no_parent() -> None:
     assert tree.children(TURNS) == {None: ["a", "g"], "a": ["b", "c"], "b": ["d"], "c": ["e"], "e": ["f"]}
 
 
-def test_who_picks_a_branch_goes_on_at_its_newest_leaf() -> None:
+def test_picking_a_branch_continues_at_its_newest_leaf() -> None:
     assert tree.leaf_below(TURNS, "a") == "f"
     assert tree.leaf_below(TURNS, "b") == "d"
     assert tree.leaf_below(TURNS, "f") == "f"
 
 
-def test_a_ring_does_not_hang() -> None:
+def test_a_cycle_of_parents_does_not_hang() -> None:
     ring = [Turn("a", "b"), Turn("b", "a")]
     assert [turn.id for turn in tree.branch(ring, "a")] == ["b", "a"]
     assert tree.leaf_below(ring, "a") in ("a", "b")
@@ -66,7 +66,7 @@ def test_a_branch_is_a_chain_of_parents(turns: list[Turn], data: st.DataObject) 
 
 
 @given(forests)
-def test_every_turn_is_the_child_of_one(turns: list[Turn]) -> None:
+def test_every_turn_is_the_child_of_exactly_one_parent(turns: list[Turn]) -> None:
     below = tree.children(turns)
     assert sorted(child for group in below.values() for child in group) == sorted(turn.id for turn in turns)
 

@@ -1,4 +1,4 @@
-"""Addresses: how much of one is written down."""
+"""Addresses: how much of one is logged."""
 
 import pytest
 
@@ -19,7 +19,5 @@ from caesura.http.addresses import Addresses, shown
         (None, "cut", None),
     ],
 )
-def test_an_address_is_written_as_it_was_asked_for(
-    host: str | None, how: Addresses, written: str | None
-) -> None:
+def test_an_address_is_logged_as_configured(host: str | None, how: Addresses, written: str | None) -> None:
     assert shown(host, how) == written

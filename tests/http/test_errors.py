@@ -37,7 +37,7 @@ def test_a_path_belongs_to_the_longest_prefix_of_whole_segments(path: str, key: 
     assert list(orjson.loads(ERRORS.response(path, NotFound()).body)) == [key]
 
 
-def test_a_request_of_the_wrong_form_gets_the_status_of_its_api() -> None:
+def test_a_malformed_request_gets_the_status_of_its_api() -> None:
     fault = {"type": "missing", "loc": ("body", "answers", 0), "msg": "Field required", "input": {}}
     error = RequestValidationError([fault])
     assert ERRORS.response("/api/v1/chat", error).status_code == 422
@@ -69,12 +69,12 @@ def test_an_error_is_small_however_much_is_wrong() -> None:
         (HTTPException(405, headers={"Allow": "GET"}), "allow", "GET"),
     ],
 )
-def test_what_a_client_needs_to_know_stands_in_a_header(error: Exception, header: str, value: str) -> None:
+def test_details_that_a_client_needs_are_in_a_header(error: Exception, header: str, value: str) -> None:
     assert ERRORS.response("/x", error).headers[header] == value
 
 
 @pytest.mark.parametrize("error", [Fenced(), ValueError("secret"), KeyError("secret")])
-def test_an_internal_error_tells_an_id_and_nothing_else(error: Exception) -> None:
+def test_an_internal_error_reveals_only_its_id(error: Exception) -> None:
     form = Form(("/x",), lambda problem: {"id": problem.error_id, "message": problem.message})
     response = Errors([form]).response("/x", error)
     assert response.status_code == 500
@@ -82,7 +82,7 @@ def test_an_internal_error_tells_an_id_and_nothing_else(error: Exception) -> Non
     assert body == {"id": body["id"], "message": f"something went wrong ({body['id']})"}
 
 
-async def test_a_request_that_a_server_cancels_at_its_end_may_be_sent_again() -> None:
+async def test_a_request_cancelled_by_a_shutdown_gets_a_response_that_allows_a_retry() -> None:
     begun = asyncio.Event()
 
     async def stuck(scope: Scope, receive: Receive, send: Send) -> None:

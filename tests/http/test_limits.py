@@ -36,7 +36,7 @@ def url(request: pytest.FixtureRequest) -> str | None:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Redis that is slow because the machine is busy is not lost."""
+    """A Redis that is slow because the machine is busy counts as available."""
     monkeypatch.setattr(shared_tally, "_PATIENCE", 30.0)
 
 
@@ -51,7 +51,7 @@ def refusal() -> Iterator[None]:
         yield
 
 
-async def test_what_is_over_the_rate_is_refused_with_a_time(url: str | None) -> None:
+async def test_requests_above_the_rate_are_refused_with_a_retry_time(url: str | None) -> None:
     async with opened(url, requests="3/minute") as limits:
         for _ in range(3):
             await limits.requests("alice")
@@ -62,7 +62,7 @@ async def test_what_is_over_the_rate_is_refused_with_a_time(url: str | None) -> 
         await limits.runs("alice")
 
 
-async def test_after_its_window_a_person_may_go_on(url: str | None) -> None:
+async def test_requests_are_allowed_again_after_the_window(url: str | None) -> None:
     async with opened(url, requests="1/second") as limits:
         await limits.requests("alice")
         async with asyncio.timeout(30):
@@ -119,7 +119,9 @@ async def attempt(limits: Limits, username: str, address: str) -> bool:
     return True
 
 
-async def test_many_names_from_one_address_are_bounded_and_leave_a_name_alone(url: str | None) -> None:
+async def test_logins_with_many_names_from_one_address_are_limited_and_do_not_block_a_name(
+    url: str | None,
+) -> None:
     async with opened(url, logins="3/hour") as limits:
         assert [await attempt(limits, f"name-{n}", "evil") for n in range(100)].count(True) == 30
         assert await attempt(limits, "name-1", "home")
@@ -148,18 +150,18 @@ def test_no_count_is_too_low_and_hardly_any_too_high() -> None:
 
 
 def _size(limits: Limits) -> int:
-    """Of all that is kept of those who came."""
+    """The size of all that is kept about clients."""
     return len(pickle.dumps((limits._tallies, limits._familiar)))
 
 
-async def test_what_is_no_name_is_counted_for_its_address_alone(url: str | None) -> None:
+async def test_a_text_that_is_not_a_name_is_counted_only_for_its_address(url: str | None) -> None:
     async with opened(url, logins="1/hour") as limits:
         for _ in range(3):
             assert await attempt(limits, "No Name", "here")
         assert [await attempt(limits, "No Name", "here") for _ in range(20)].count(True) == 7
 
 
-async def test_a_crowd_that_tries_one_name_is_bounded_and_its_owner_is_not_locked_out(
+async def test_many_clients_that_try_one_name_are_limited_and_its_owner_is_not_locked_out(
     url: str | None,
 ) -> None:
     async with opened(url, logins="2/hour") as limits:
@@ -209,7 +211,7 @@ def test_an_ipv6_network_is_one_address(hosts: tuple[str, str], one: bool) -> No
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Redis is looked for again with the next request."""
+    """Redis is tried again with the next request."""
     monkeypatch.setattr(shared_tally, "_PAUSE", 0.0)
 
 
@@ -218,7 +220,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     return ["lost" if "does not answer" in message else "back" for message in found]
 
 
-async def test_while_redis_is_away_each_process_counts_for_itself(
+async def test_while_redis_is_unavailable_each_process_counts_for_itself(
     redis: Redis, redis_url: str, at_once: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -239,14 +241,14 @@ async def test_while_redis_is_away_each_process_counts_for_itself(
                     with refusal():
                         await limits.requests("alice")
                     await asyncio.sleep(0.05)
-            await limits.requests("alice")  # it was restarted, and knows nothing of before
+            await limits.requests("alice")  # Redis was restarted, and has lost its counts
             await limits.requests("alice")
             with refusal():
                 await limits.requests("alice")
             assert told(caplog) == ["lost", "back"]
 
 
-async def test_a_redis_that_says_nothing_holds_up_one_request_alone(
+async def test_a_redis_that_does_not_answer_delays_only_one_request(
     patience: None, impatience: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with _silent() as (silent_url, met), opened(silent_url, requests="100/hour") as limits:
@@ -258,7 +260,7 @@ async def test_a_redis_that_says_nothing_holds_up_one_request_alone(
     assert told(caplog) == ["lost"]
 
 
-async def test_no_request_waits_while_redis_is_looked_for(
+async def test_no_request_waits_while_redis_is_tried_again(
     patience: None, impatience: None, at_once: None
 ) -> None:
     async with _silent() as (silent_url, _):
@@ -274,7 +276,7 @@ async def test_no_request_waits_while_redis_is_looked_for(
 
 @asynccontextmanager
 async def _silent() -> AsyncIterator[tuple[str, list[asyncio.StreamWriter]]]:
-    """A server that takes connections and never answers, and those it took."""
+    """A server that accepts connections and never answers, and its connections."""
     met: list[asyncio.StreamWriter] = []
     server = await asyncio.start_server(lambda _, writer: met.append(writer), "127.0.0.1", 0)
     try:

@@ -45,7 +45,7 @@ async def test_a_line_of_a_run_carries_its_turn() -> None:
     assert json.loads(line)["turn"] == "turn-1"
 
 
-def test_nobody_makes_up_lines() -> None:
+def test_a_message_cannot_forge_log_lines() -> None:
     told = record("GET /\n12:00:00 ERROR forged\x1b[2J\u2028\x9b\u202e\x7f\u3164")
     assert (
         TextFormatter()
@@ -54,14 +54,14 @@ def test_nobody_makes_up_lines() -> None:
     )
 
 
-def test_what_moves_the_cursor_is_escaped_in_json_too() -> None:
+def test_characters_that_move_the_cursor_are_escaped_in_json_too() -> None:
     message = "a\x9b2J\x85\u202e\u2028\x7f\U000e0041"
     line = JsonFormatter().format(record(message))
     assert line.isprintable()
     assert json.loads(line)["message"] == message
 
 
-def test_an_error_makes_up_no_lines_of_a_log_for_people() -> None:
+def test_a_traceback_cannot_forge_lines_of_a_log_for_people() -> None:
     try:
         raise ValueError("boom\n12:00:00 ERROR forged\x1b[2J\x85\u202e")
     except ValueError:
@@ -80,7 +80,7 @@ def test_an_error_stays_one_line() -> None:
     assert "ValueError: boom" in json.loads(text)["error"]
 
 
-def test_what_libraries_say_of_each_request_is_not_logged(
+def test_messages_of_libraries_about_each_request_are_not_logged(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = ("httpx", "httpx2", "httpcore", "alembic")

@@ -9,12 +9,12 @@ from caesura.http.pagination import Pages, cursor, position
 
 
 @given(st.integers(0, 2**63 - 1), st.text(max_size=50).filter(lambda text: text.isprintable()))
-def test_a_cursor_names_its_place(at: int, id: str) -> None:
+def test_a_cursor_can_be_decoded_to_its_row(at: int, id: str) -> None:
     assert position(cursor(at, id)) == (at, id)
 
 
 @given(st.text())
-def test_anything_else_is_refused_as_a_cursor(text: str) -> None:
+def test_a_malformed_cursor_is_refused(text: str) -> None:
     try:
         position(text)
     except BadInput:

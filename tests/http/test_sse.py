@@ -1,4 +1,4 @@
-"""The response that sends events, against a server of our own making."""
+"""The response that sends events, with a simulated server."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -11,12 +11,12 @@ from caesura.http.sse import PING, TRANSPORT, EventStreams, frame
 
 
 async def until(true: Callable[[], bool]) -> None:
-    while not true():  # noqa: ASYNC110 - what is waited for tells nobody
+    while not true():  # noqa: ASYNC110 - nothing signals the condition
         await asyncio.sleep(0.005)
 
 
 class Transport:
-    """Holds what a reader has not taken."""
+    """Holds the bytes that a reader has not read."""
 
     def __init__(self) -> None:
         self.held = 0
@@ -62,7 +62,7 @@ class Wire:
 
 
 class Frames:
-    """Gives these pieces, then waits or fails or ends; knows whether it was closed."""
+    """Yields these pieces, then waits, fails or ends. Records whether it was closed."""
 
     def __init__(self, *pieces: bytes, then: object = None) -> None:
         self.pieces, self.then = pieces, then
@@ -88,7 +88,7 @@ def test_a_frame_has_an_id_a_name_and_one_line_of_data() -> None:
     assert frame(7, "text_delta", b'{"a":1}') == b'id: 7\nevent: text_delta\ndata: {"a":1}\n\n'
 
 
-async def test_what_is_given_is_sent_and_the_end_is_an_end() -> None:
+async def test_all_frames_are_sent_and_the_response_ends_cleanly() -> None:
     streams, frames, wire = EventStreams(), Frames(b"a", b"b"), Wire()
     await respond(streams, frames, wire)
     assert wire.body == b"ab"
@@ -98,7 +98,7 @@ async def test_what_is_given_is_sent_and_the_end_is_an_end() -> None:
     assert len(streams) == 0
 
 
-async def test_a_silent_stream_says_something_now_and_then() -> None:
+async def test_a_silent_stream_pings() -> None:
     streams, frames, wire = EventStreams(ping=0.05), Frames(b"a", then="wait"), Wire()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         group.create_task(respond(streams, frames, wire))
@@ -119,7 +119,7 @@ async def test_a_busy_stream_does_not_ping() -> None:
     assert wire.body == b"x" * 30
 
 
-async def test_a_reader_that_leaves_ends_it_at_once() -> None:
+async def test_a_stream_ends_as_soon_as_its_reader_leaves() -> None:
     streams, frames, wire = EventStreams(), Frames(b"a", then="wait"), Wire()
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         group.create_task(respond(streams, frames, wire))
@@ -130,7 +130,7 @@ async def test_a_reader_that_leaves_ends_it_at_once() -> None:
     assert len(streams) == 0
 
 
-async def test_a_reader_that_takes_nothing_is_dropped() -> None:
+async def test_a_reader_that_reads_nothing_is_cut() -> None:
     streams = EventStreams(ping=0.05, ttl=0.2)
     frames, wire = Frames(*[b"x" * 10] * 100), Wire(room=50)
     began = asyncio.get_running_loop().time()
@@ -143,7 +143,7 @@ async def test_a_reader_that_takes_nothing_is_dropped() -> None:
     assert PING not in wire.body
 
 
-async def test_a_slow_reader_is_not_dropped() -> None:
+async def test_a_slow_reader_is_not_cut() -> None:
     streams = EventStreams(ping=0.05, ttl=1)
     frames, wire = Frames(*[b"x" * 10] * 60), Wire(room=50)
 
@@ -171,7 +171,7 @@ async def test_a_shutdown_cuts_every_stream() -> None:
     assert all(given.closed for given in frames)
 
 
-async def test_an_error_of_ours_cuts_the_stream() -> None:
+async def test_a_caesura_error_cuts_the_stream() -> None:
     frames, wire = Frames(b"a", then=Unavailable()), Wire()
     await respond(EventStreams(), frames, wire)
     assert wire.transport.aborted
@@ -179,14 +179,14 @@ async def test_an_error_of_ours_cuts_the_stream() -> None:
     assert frames.closed
 
 
-async def test_an_error_that_nobody_expected_is_not_hidden() -> None:
+async def test_an_unexpected_error_is_not_hidden() -> None:
     frames, wire = Frames(b"a", then=ValueError("x")), Wire()
     with pytest.raises(ValueError, match="x"):
         await respond(EventStreams(), frames, wire)
     assert frames.closed
 
 
-async def test_somebody_elses_cancellation_is_not_swallowed() -> None:
+async def test_a_cancellation_by_somebody_else_is_not_swallowed() -> None:
     frames, wire = Frames(b"a", then="wait"), Wire()
     task = asyncio.create_task(respond(EventStreams(), frames, wire))
     await asyncio.sleep(0.02)

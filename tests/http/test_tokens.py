@@ -12,7 +12,7 @@ from caesura.store.users import stamp
 SECRET = "a secret that is long enough to sign with"
 
 
-def test_a_token_tells_whose_it_is() -> None:
+def test_a_token_names_its_owner() -> None:
     tokens = Tokens(SECRET)
     access = tokens.read(tokens.issue("alice", "hash"))
     assert (access.user_id, access.stamp) == ("alice", stamp("hash"))
@@ -23,13 +23,13 @@ def test_a_short_key_is_refused() -> None:
         Tokens("short")
 
 
-def test_a_token_has_an_end() -> None:
+def test_a_token_expires() -> None:
     tokens = Tokens(SECRET, hours=0.5)
     claims = jwt.decode(tokens.issue("alice", "hash"), options={"verify_signature": False})
     assert claims["exp"] - claims["iat"] == tokens.seconds == 1800
 
 
-def test_a_token_of_a_node_whose_clock_is_ahead_is_good(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_of_a_node_whose_clock_is_ahead_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 60)
     token = Tokens(SECRET).issue("alice", "hash")
@@ -38,7 +38,7 @@ def test_a_token_of_a_node_whose_clock_is_ahead_is_good(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "é.é.é", "e30.e30.e30", "\0", "." * 10_000])
-def test_what_is_no_token_is_refused_as_such(token: str) -> None:
+def test_a_malformed_token_is_refused(token: str) -> None:
     with pytest.raises(Unauthenticated):
         Tokens(SECRET).read(token)
 

@@ -1,1 +1,1 @@
-"""Tests of the log: what it costs, and what it does when the storage fails."""
+"""Tests of the log: its cost, and its behaviour when the storage fails."""

@@ -1,4 +1,4 @@
-"""A database that does its work for real, and whose answers get lost on the way back."""
+"""A wrapper of a real database that loses requests or replies."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -10,7 +10,7 @@ from caesura.store.database import Database, P, T, Work
 
 
 class Flaky:
-    """Wraps a real database. `before` is asked whether a write fails, `after` whether its answer does."""
+    """Wraps a real database. `before` decides whether a write fails, `after` whether its reply is lost."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -68,7 +68,7 @@ class Flaky:
 
 
 def times(number: int) -> Callable[[], bool]:
-    """Yes so many times, then no."""
+    """True this many times, then false."""
     left = [True] * number
     return lambda: bool(left) and left.pop()
 

@@ -12,7 +12,7 @@ PATIENCE = 60.0
 
 
 async def rest() -> None:
-    """Let others go first, for a random while."""
+    """Let other tasks run, for a random time."""
     if random.random() < 0.1:
         await asyncio.sleep(random.random() / 500)
     else:
@@ -20,12 +20,12 @@ async def rest() -> None:
 
 
 def word(turn: int, seq: int) -> Event:
-    """An event that tells where it belongs."""
+    """An event whose text says where it belongs."""
     return TextDelta(turn, str(seq))
 
 
 async def write(stream: Stream, last: int, pause: Callable[[], Awaitable[None]] = rest) -> None:
-    """Put the words up to this one, with random pauses, and see them committed."""
+    """Put the words up to this number, with random pauses, and wait until they are committed."""
     for seq in range(stream.last + 1, last + 1):
         stream.put(word(stream.turn, seq))
         await pause()
@@ -33,7 +33,7 @@ async def write(stream: Stream, last: int, pause: Callable[[], Awaitable[None]] 
 
 
 def words(first: int, last: int) -> list[Event]:
-    """One event for each number: its place can be told from its text."""
+    """One event for each number. Its text says the number."""
     return [TextDelta(1, str(number)) for number in range(first, last + 1)]
 
 
@@ -46,7 +46,7 @@ def said(envelopes: Iterable[Envelope]) -> list[str]:
 
 
 async def stored(log: Log, turn: int, after: int = 0) -> list[Envelope]:
-    """All of it, from the rows."""
+    """All events, read from the rows."""
     found: list[Envelope] = []
     while more := await log.read(turn, found[-1].seq if found else after):
         found += more
@@ -54,7 +54,7 @@ async def stored(log: Log, turn: int, after: int = 0) -> list[Envelope]:
 
 
 async def followed(log: Log, turn: int, after: int, last: int) -> list[Envelope]:
-    """What a reader gets until it has event `last`."""
+    """The events a reader gets up to event `last`."""
     found: list[Envelope] = []
     async with asyncio.timeout(PATIENCE):
         reader = log.follow(turn, after)

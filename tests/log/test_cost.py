@@ -1,4 +1,4 @@
-"""What the log costs, counted rather than timed."""
+"""The cost of the log, counted rather than timed."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ MEGABYTE = 1 << 20
 
 
 class CountingLoop(asyncio.SelectorEventLoop):
-    """An event loop that counts what it is asked to do."""
+    """An event loop that counts its callbacks and timers."""
 
     steps = 0
     timers = 0
@@ -79,7 +79,7 @@ async def test_a_lone_token_waits_for_no_poll(postgres_url: str) -> None:
 
 
 class Counting(Flaky):
-    """Counts the looks into the rows."""
+    """Counts the queries of the rows."""
 
     looks = 0
 
@@ -88,8 +88,8 @@ class Counting(Flaky):
         return await super().read(work, *args, **kwargs)
 
 
-async def test_a_reader_that_comes_with_its_run_does_not_look_into_the_rows(database: Database) -> None:
-    """The reader is there before the run has had its first step, as where a message is answered."""
+async def test_a_reader_that_comes_with_its_run_does_not_query_the_rows(database: Database) -> None:
+    """The reader is there before the run's first step, as when a message is answered."""
     counting = Counting(database)
     log, turn = Log(counting, poll=3600), await make_turn(database)
 
@@ -104,7 +104,7 @@ async def test_a_reader_that_comes_with_its_run_does_not_look_into_the_rows(data
     assert counting.looks == 0
 
 
-async def test_a_reader_looks_seldom_while_the_writer_is_here(postgres_url: str) -> None:
+async def test_a_reader_polls_rarely_while_the_writer_is_in_this_process(postgres_url: str) -> None:
     database = await open_database(postgres_url)
     counting = Counting(database)
     log, turn = Log(counting, poll=0.02), await make_turn(database)
@@ -120,7 +120,7 @@ async def test_a_reader_looks_seldom_while_the_writer_is_here(postgres_url: str)
     assert looks[0] < looks[1] / 2
 
 
-async def test_a_reader_looks_again_soon_after_the_writer_is_gone(postgres_url: str) -> None:
+async def test_a_reader_polls_at_the_usual_rate_after_the_writer_has_ended(postgres_url: str) -> None:
     database = await open_database(postgres_url)
     log, other, turn = Log(database, poll=0.05), Log(database), await make_turn(database)
     with log.live(log.begin(turn.num, 1)):
@@ -132,7 +132,7 @@ async def test_a_reader_looks_again_soon_after_the_writer_is_gone(postgres_url: 
     await database.close()
 
 
-def test_readers_that_never_read_cost_a_writer_and_its_readers_no_step(tmp_path: Path) -> None:
+def test_idle_readers_cost_a_writer_and_its_other_readers_no_step(tmp_path: Path) -> None:
     async def run(idle: int, loop: CountingLoop) -> int:
         database = Sqlite(tmp_path / f"{idle}.db")
         log, turn = Log(database), await make_turn(database)
@@ -154,11 +154,11 @@ def test_readers_that_never_read_cost_a_writer_and_its_readers_no_step(tmp_path:
 
     alone = _counted(lambda loop: run(0, loop))
     among_many = _counted(lambda loop: run(500, loop))
-    assert among_many < alone * 2  # and not a step more for each of them
+    assert among_many < alone * 2  # no extra step for each idle reader
 
 
 @pytest.mark.parametrize("readers", [1, 300])
-async def test_readers_that_never_read_cost_under_a_megabyte(tmp_path: Path, readers: int) -> None:
+async def test_idle_readers_cost_under_a_megabyte(tmp_path: Path, readers: int) -> None:
     database = Sqlite(tmp_path / "caesura.db")
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)

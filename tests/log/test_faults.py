@@ -1,4 +1,5 @@
-"""Storage that fails for real: with patience the log goes on by itself, without it the caller is told."""
+"""Storage that really fails: within its patience the log recovers by itself, after that the caller gets an
+error."""
 
 import asyncio
 import resource
@@ -52,7 +53,7 @@ async def shared(postgres_url: str) -> AsyncIterator[Database]:
 
 @pytest.fixture(params=["locked", "full"])
 def away(request: pytest.FixtureRequest, path: Path) -> AbstractContextManager[None]:
-    """While this lasts nothing can be written: another process holds the file, or the disk is full."""
+    """Meanwhile nothing can be written: another process holds the file, or the disk is full."""
     return _locked(path) if request.param == "locked" else _full(path)
 
 
@@ -70,7 +71,9 @@ async def test_a_log_waits_for_its_storage(sqlite: Sqlite, away: AbstractContext
     await _assert_whole(log, streams, 60)
 
 
-async def test_storage_that_stays_away_is_told(sqlite: Sqlite, away: AbstractContextManager[None]) -> None:
+async def test_storage_that_stays_unavailable_is_reported(
+    sqlite: Sqlite, away: AbstractContextManager[None]
+) -> None:
     log, user = Log(sqlite, patience=0.1), await make_user(sqlite)
     streams = await _streams(log, sqlite)
     await asyncio.gather(*(write(stream, 30) for stream in streams))
@@ -80,8 +83,8 @@ async def test_storage_that_stays_away_is_told(sqlite: Sqlite, away: AbstractCon
     await _go_on(log, streams, 60)
 
 
-async def test_a_file_that_may_not_grow_is_told(sqlite: Sqlite) -> None:
-    """SQLite's own word for a full disk, which makes it roll back by itself."""
+async def test_a_file_that_may_not_grow_is_reported(sqlite: Sqlite) -> None:
+    """SQLite's own error for a full disk, after which SQLite rolls back by itself."""
     log, user = Log(sqlite, patience=0), await make_user(sqlite)
     streams = await _streams(log, sqlite)
     await asyncio.gather(*(write(stream, 30) for stream in streams))
@@ -112,7 +115,7 @@ async def test_a_log_waits_for_postgres_to_come_back(
     await _assert_whole(log, streams, 200)
 
 
-async def test_a_postgres_that_stays_away_is_told(postgres: Postgres, shared: Database) -> None:
+async def test_a_postgres_that_stays_unavailable_is_reported(postgres: Postgres, shared: Database) -> None:
     log, user = Log(shared, patience=0.1, poll=0.05), await make_user(shared)
     streams = await _streams(log, shared)
     await asyncio.gather(*(write(stream, 30) for stream in streams))
@@ -163,7 +166,7 @@ async def _assert_whole(log: Log, streams: list[Stream], last: int) -> None:
 
 
 def _fill(user: str) -> Callable[[Connection], None]:
-    """Write more than fits on the pages that are there."""
+    """Write more than fits on the existing pages."""
     return lambda connection: users.set_password(connection, user, "x" * 100_000)
 
 
@@ -185,7 +188,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _full(path: Path) -> Iterator[None]:
-    """No file of this process can grow beyond what the write-ahead log has now."""
+    """No file of this process can grow beyond the current size of the write-ahead log."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.with_name(path.name + "-wal").stat().st_size, hard))
     try:

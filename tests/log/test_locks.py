@@ -1,4 +1,5 @@
-"""Rows of PostgreSQL that somebody else holds: only the stream that needs one waits for it."""
+"""Rows of PostgreSQL that are locked by another session: only the stream that needs such a row waits for
+it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection
@@ -35,7 +36,7 @@ async def shared(postgres_url: str) -> AsyncIterator[Database]:
 
 @pytest_asyncio.fixture
 async def narrow(postgres_url: str) -> AsyncIterator[Postgres]:
-    """With as few connections as two requests take."""
+    """A database with only as many connections as two requests need."""
     database = await Postgres.open(postgres_url, pool_size=2)
     yield database
     await database.close()
@@ -43,7 +44,7 @@ async def narrow(postgres_url: str) -> AsyncIterator[Postgres]:
 
 @asynccontextmanager
 async def _held(url: str, statement: str, row: int | str) -> AsyncIterator[psycopg.AsyncConnection]:
-    """A session of somebody else that holds a row until this ends."""
+    """Another session that locks a row until this ends."""
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute(statement, (row,))
         yield connection
@@ -51,7 +52,7 @@ async def _held(url: str, statement: str, row: int | str) -> AsyncIterator[psyco
 
 
 @pytest.mark.parametrize("with_rows", [False, True])
-async def test_a_locked_turn_holds_up_its_own_stream_only(
+async def test_a_locked_turn_delays_only_its_own_stream(
     shared: Database, postgres_url: str, with_rows: bool
 ) -> None:
     log = Log(shared, patience=LONG)
@@ -72,9 +73,7 @@ async def test_a_locked_turn_holds_up_its_own_stream_only(
         assert places(await stored(log, stream.turn)) == list(range(1, 41))
 
 
-async def test_a_locked_conversation_holds_up_its_own_ending_only(
-    shared: Database, postgres_url: str
-) -> None:
+async def test_a_locked_conversation_delays_only_its_own_ending(shared: Database, postgres_url: str) -> None:
     log = Log(shared, patience=LONG)
     made = [await make_turn(shared) for _ in range(6)]
     streams = [await log.open(turn.num, 1) for turn in made]
@@ -100,7 +99,7 @@ async def test_a_locked_conversation_holds_up_its_own_ending_only(
     assert [places(await stored(log, turn.num)) for turn in made] == [[1, 2]] * 6
 
 
-async def test_a_heartbeat_that_finds_a_locked_turn_holds_up_no_stream(
+async def test_a_heartbeat_that_finds_a_locked_turn_delays_no_stream(
     shared: Database, postgres_url: str
 ) -> None:
     log = Log(shared, patience=LONG)
@@ -137,7 +136,7 @@ async def test_a_stream_whose_turn_is_taken_while_its_row_is_locked_is_fenced(
     await asyncio.gather(*(check(log, stream.turn, 10) for stream in streams[1:]))
 
 
-async def test_requests_that_wait_for_a_row_keep_nobody_from_writing_words_or_taking_up_work(
+async def test_requests_that_wait_for_a_row_do_not_block_writing_words_or_claiming_work(
     narrow: Postgres, postgres_url: str
 ) -> None:
     log = Log(narrow, patience=LONG)
@@ -167,10 +166,11 @@ async def _waiting(connection: psycopg.AsyncConnection) -> int:
     return row[0] if row else 0
 
 
-async def test_whether_a_commit_has_landed_is_asked_once_the_turn_is_held(
+async def test_whether_a_commit_has_landed_is_checked_after_the_turn_is_locked(
     narrow: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first try goes on in a connection that was cut, and ends just before the second one has the row."""
+    """The first try continues on a connection that was cut, and ends just before the second try locks the
+    row."""
     made = await make_turn(narrow)
     stream = Stream(made.num, 1, 0, lambda _: None)
     stream.note(word(made.num, 1), also=lambda _: None)
@@ -189,7 +189,7 @@ async def test_whether_a_commit_has_landed_is_asked_once_the_turn_is_held(
     assert places(await stored(Log(narrow), made.num)) == [1]
 
 
-async def test_a_row_that_stays_locked_is_told_to_its_own_stream(shared: Database, postgres_url: str) -> None:
+async def test_a_row_that_stays_locked_fails_only_its_own_stream(shared: Database, postgres_url: str) -> None:
     log = Log(shared, patience=0.3)
     locked, other = [await log.open((await make_turn(shared)).num, 1) for _ in range(2)]
     async with asyncio.timeout(LONG), _held(postgres_url, LOCK_TURN, locked.turn):

@@ -1,4 +1,4 @@
-"""Several processes over one database: only one writes to a turn, all may read it."""
+"""Several processes on one database: only one writes to a turn, all may read it."""
 
 import asyncio
 import random
@@ -47,7 +47,7 @@ async def nodes(postgres_url: str) -> AsyncIterator[tuple[Database, Database]]:
     await second.close()
 
 
-async def test_a_node_that_only_polls_sees_all_in_order(nodes: tuple[Database, Database]) -> None:
+async def test_a_node_that_only_polls_sees_all_events_in_order(nodes: tuple[Database, Database]) -> None:
     writing, reading = Log(nodes[0]), Log(nodes[1], poll=0.02)
     streams = [await writing.open((await make_turn(nodes[0])).num, 1) for _ in range(10)]
     async with asyncio.TaskGroup() as group:
@@ -60,9 +60,9 @@ async def test_a_node_that_only_polls_sees_all_in_order(nodes: tuple[Database, D
         assert await stored(reading, stream.turn) == await stored(writing, stream.turn)
 
 
-async def test_a_turn_that_wanders_between_nodes_reads_as_one(nodes: tuple[Database, Database]) -> None:
-    """Owners take each other's turns in the middle of writing; what a fenced one still held is written by
-    the next. Readers on both nodes, some of them there from the beginning, see one log."""
+async def test_a_turn_that_moves_between_nodes_reads_as_one_log(nodes: tuple[Database, Database]) -> None:
+    """Owners take turns from each other while writing. The next owner writes the events that a fenced owner
+    still held. Readers on both nodes, some of them there from the beginning, see one log."""
     logs = [Log(database, poll=0.02) for database in nodes]
     made = [await make_turn(nodes[0], lease_ms=-1) for _ in range(4)]
     last = 150
@@ -76,7 +76,7 @@ async def test_a_turn_that_wanders_between_nodes_reads_as_one(nodes: tuple[Datab
         assert places(await stored(logs[0], turn.num)) == list(range(1, last + 1))
 
 
-async def test_a_reader_goes_on_when_another_node_takes_the_turn(nodes: tuple[Database, Database]) -> None:
+async def test_a_reader_continues_when_another_node_takes_the_turn(nodes: tuple[Database, Database]) -> None:
     here, there = Log(nodes[0], poll=0.05), Log(nodes[1])
     turn = await make_turn(nodes[0], lease_ms=-1)
     stream = await here.open(turn.num, 1)
@@ -88,7 +88,7 @@ async def test_a_reader_goes_on_when_another_node_takes_the_turn(nodes: tuple[Da
 
 
 class Lingering(Flaky):
-    """The first write loses its connection after COMMIT was sent: the server still works on it."""
+    """The first write loses its connection after COMMIT was sent, while the server still processes it."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -128,7 +128,7 @@ async def test_a_commit_that_is_still_under_way_is_not_made_twice(nodes: tuple[D
     assert ran == ["once"]
 
 
-async def test_a_wake_up_brings_what_another_node_wrote_without_a_poll(
+async def test_a_wake_up_delivers_events_of_another_node_without_a_poll(
     nodes: tuple[Database, Database],
 ) -> None:
     neighbours: list[Post] = []
@@ -147,8 +147,8 @@ async def test_a_wake_up_brings_what_another_node_wrote_without_a_poll(
     assert await readers[1] == 30
 
 
-async def test_an_append_under_way_and_a_claim_take_turns(nodes: tuple[Database, Database]) -> None:
-    """Whichever comes first: the claim finds all that the old owner was told is written."""
+async def test_a_running_append_and_a_claim_wait_for_each_other(nodes: tuple[Database, Database]) -> None:
+    """In either order, the claim sees every event that was confirmed to the old owner."""
     here, there = Log(nodes[0]), Log(nodes[1])
     for _ in range(30):
         turn = await make_turn(nodes[0], lease_ms=-1)
@@ -162,7 +162,7 @@ async def test_an_append_under_way_and_a_claim_take_turns(nodes: tuple[Database,
         await check(there, turn.num, fresh.last)
 
 
-async def test_nodes_that_poll_a_quiet_turn_pile_nothing_up(nodes: tuple[Database, Database]) -> None:
+async def test_polling_a_quiet_turn_leaves_no_old_waiters(nodes: tuple[Database, Database]) -> None:
     log = Log(nodes[0], poll=0.002)
     turn = await make_turn(nodes[0])
     readers = [asyncio.create_task(check(log, turn.num, 1)) for _ in range(3)]
@@ -191,7 +191,7 @@ async def _wander(nodes: tuple[Database, Database], logs: list[Log], turn: int, 
 
 
 async def _write_until_fenced(stream: Stream) -> int:
-    """The last word that the stream was told is written."""
+    """The number of the last word that was confirmed as written."""
     try:
         while True:
             await stream.commit(word(stream.turn, stream.last + 1))

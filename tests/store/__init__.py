@@ -1,1 +1,1 @@
-"""What only one of the backends does, and how a database comes to this program's schema."""
+"""What only one of the backends does, and how a database is migrated to this program's schema."""

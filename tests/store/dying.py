@@ -1,7 +1,7 @@
-"""Opens a database again and again, each time killed one DDL statement later, until it gets through.
+"""Opens a database repeatedly, each time killed one DDL statement later, until it succeeds.
 
-Run as `python -m tests.store.dying URL`. For each time that it was killed it prints the tables that were
-left behind, then `through`.
+Run as `python -m tests.store.dying URL`. For each kill it prints the tables that were left behind, then
+`through`.
 """
 
 import asyncio

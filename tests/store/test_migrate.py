@@ -1,4 +1,4 @@
-"""How a database comes to this program's schema, from any state it may be found in."""
+"""How a database is migrated to this program's schema, from any state."""
 
 import asyncio
 import json
@@ -38,29 +38,29 @@ _ADDED = re.compile(r", (?=\w+ [A-Z])")
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where an empty database is."""
+    """The URL of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/caesura.db"
     found: str = request.getfixturevalue("postgres_url")
     return found
 
 
-def test_migrations_are_one_line_of_descent() -> None:
+def test_migrations_form_one_linear_history() -> None:
     scripts = ScriptDirectory.from_config(migrate._config())
     revisions = [script.revision for script in scripts.walk_revisions()]
     assert sorted(revisions, reverse=True) == revisions
     assert scripts.get_current_head() == revisions[0]
 
 
-def test_the_migrated_schema_is_the_one_the_program_knows(url: str) -> None:
+def test_the_migrated_schema_equals_the_declared_one(url: str) -> None:
     with _connected(url) as connection:
         migrate.upgrade(connection)
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, schema.metadata) == []
 
 
-def test_the_migrated_schema_is_the_same_to_the_letter(url: str) -> None:
-    """Also what the comparison above does not look at: defaults, checks, partial indexes, cascades."""
+def test_the_migrated_schema_equals_the_declared_one_in_every_detail(url: str) -> None:
+    """Includes what the comparison above ignores: defaults, checks, partial indexes, cascades."""
     with _connected(url) as connection:
         migrate.upgrade(connection)
         migrated = _shape(connection)
@@ -146,7 +146,7 @@ async def test_a_newer_schema_is_refused_in_one_line_and_left_alone(url: str) ->
     await (await open_database(url)).close()
 
 
-async def test_processes_that_open_one_new_database_at_once_all_get_through(
+async def test_processes_that_open_one_new_database_at_once_all_succeed(
     postgres: Postgres, postgres_url: str
 ) -> None:
     processes = asyncio.to_thread(_open_in_processes, postgres_url, 2)
@@ -159,7 +159,7 @@ async def test_processes_that_open_one_new_database_at_once_all_get_through(
 
 
 def _fill(connection: Connection) -> None:
-    """A person, what they said, and what waits for them, as the first schema had it."""
+    """A person, their messages, and what waits for them, in the first schema."""
     body = codec.encode([ev.TextDelta(1, "hi")])
     for statement, values in (
         ("INSERT INTO users VALUES ('alice', 'hash', 1, 5)", {}),
@@ -192,7 +192,7 @@ def _fill(connection: Connection) -> None:
 
 
 def _kept(before: Rows, after: Rows) -> Rows:
-    """Of the rows after a migration what was there before it."""
+    """The rows after a migration, reduced to the columns that existed before it."""
     return {
         name: [{column: row[column] for column in old} for old, row in zip(rows, after[name], strict=True)]
         for name, rows in before.items()
@@ -217,11 +217,11 @@ def _rows(connection: Connection) -> Rows:
 
 
 def _shape(connection: Connection) -> Shape:
-    """What the database itself says each table is made of."""
+    """The definition of each table, as reported by the database."""
     found: Shape = {}
     rows = _SHAPES[connection.dialect.name]
     for name, part in connection.execute(text(rows)):
-        # SQLite keeps the text: a column that was added later stands on the line of the one before it.
+        # SQLite keeps the text: a column that was added later is on the line of the one before it.
         lines = sorted(line.strip(" \t,") for line in _ADDED.sub("\n", part).splitlines())
         found.setdefault(name, []).append(" ".join(lines))
     return {name: sorted(parts) for name, parts in found.items()}

@@ -1,4 +1,4 @@
-"""PostgreSQL: many processes on the same rows, and a server that goes away."""
+"""PostgreSQL: many processes on the same rows, and a server that becomes unavailable."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ async def database(postgres_url: str) -> AsyncIterator[Store]:
     await database.close()
 
 
-async def test_of_many_who_answer_at_once_in_several_processes_one_wins(
+async def test_one_of_many_concurrent_answers_from_several_processes_wins(
     database: Store, postgres_url: str
 ) -> None:
     await make_user(database, "alice")
@@ -69,7 +69,7 @@ async def test_of_many_who_answer_at_once_in_several_processes_one_wins(
     assert answer.message == won[0]
 
 
-async def test_a_key_kept_by_another_while_somebody_looks_stays_kept(
+async def test_a_key_stored_by_one_connection_during_a_lookup_by_another_is_kept(
     database: Store, postgres_url: str
 ) -> None:
     other = await Store.open(postgres_url)
@@ -149,7 +149,7 @@ async def test_a_cut_connection_is_unavailable_once(database: Store, postgres_ur
 
 
 async def test_every_connection_gives_up_in_time(database: Store) -> None:
-    """A server, a network or another session that says nothing holds up no connection for ever."""
+    """A server, a network or another session that does not answer blocks no connection for ever."""
     bounds = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
 
     def unbounded(connection: Connection) -> list[str]:
@@ -165,7 +165,7 @@ async def test_every_connection_gives_up_in_time(database: Store) -> None:
     assert await asyncio.to_thread(database.write_now, unbounded) == []
 
 
-async def test_work_that_a_deadlock_broke_off_is_done_again(database: Store) -> None:
+async def test_work_aborted_by_a_deadlock_is_retried(database: Store) -> None:
     names = [await make_user(database), await make_user(database)]
     tries: list[str] = []
 
@@ -173,7 +173,7 @@ async def test_work_that_a_deadlock_broke_off_is_done_again(database: Store) -> 
         def work(connection: Connection) -> None:
             tries.append(first)
             users.set_password(connection, first, "new")
-            connection.exec_driver_sql("SELECT pg_sleep(0.5)")  # until the other one holds its first row
+            connection.exec_driver_sql("SELECT pg_sleep(0.5)")  # until the other one has locked its first row
             users.set_password(connection, second, "new")
 
         await database.write(work)
@@ -194,9 +194,7 @@ async def test_an_unreachable_server_stops_the_start_in_one_line_without_the_pas
     assert "\n" not in message
 
 
-async def test_a_database_that_is_not_there_stops_the_start_in_one_line(
-    postgres: Postgres, postgres_url: str
-) -> None:
+async def test_a_missing_database_stops_the_start_in_one_line(postgres: Postgres, postgres_url: str) -> None:
     with pytest.raises(StartupError, match='database "missing" does not exist') as caught:
         await open_database(postgres.database_url("missing"))
     assert "\n" not in str(caught.value)
@@ -215,7 +213,7 @@ async def test_every_commit_is_announced(postgres_url: str) -> None:
 
 
 def _answer_in_processes(url: str, count: int) -> list[tuple[list[str], list[str]]]:
-    """What was won and what was lost in each process; all begin together."""
+    """The answers won and lost in each process. All processes begin together."""
     running = [_Process(url, f"p{number}") for number in range(count)]
     assert [process.read() for process in running] == ["ready\n"] * count
     for process in running:

@@ -69,7 +69,7 @@ async def test_deleted_text_is_not_in_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["a?b", "a%41b", "a#b", "a b", "ä"])
-async def test_the_file_is_where_it_was_wanted_and_for_its_owner_alone(tmp_path: Path, folder: str) -> None:
+async def test_the_file_is_at_its_path_and_readable_for_its_owner_alone(tmp_path: Path, folder: str) -> None:
     settings = Settings.load(data_dir=tmp_path / folder)
     database = await open_database(settings.database)
     try:
@@ -130,7 +130,7 @@ async def test_a_disk_that_fills_up_within_a_group_leaves_nothing_half_written(d
     assert len(await _names(database)) == 20
 
 
-async def test_what_waits_is_committed_together_and_who_fails_fails_alone(tmp_path: Path) -> None:
+async def test_waiting_units_are_committed_together_and_a_failing_one_fails_alone(tmp_path: Path) -> None:
     commits: list[int] = []
     database = Sqlite(tmp_path / "caesura.db", after_commit=lambda: commits.append(1))
 
@@ -149,11 +149,11 @@ async def test_what_waits_is_committed_together_and_who_fails_fails_alone(tmp_pa
     assert outcomes[:10] == [None] * 10
     assert [type(outcome).__name__ for outcome in outcomes[10:]] == ["UsernameTaken", "UsernameTaken"]
     assert await _names(database) == sorted(f"user-{number}" for number in range(10))
-    assert len(commits) == 2  # of what held it up, and of all that waited
+    assert len(commits) == 2  # one for the unit that held it up, one for all that waited
     await database.close()
 
 
-async def test_the_commit_is_announced_before_anyone_is_told(tmp_path: Path) -> None:
+async def test_after_commit_is_called_before_any_caller_is_notified(tmp_path: Path) -> None:
     told: list[str] = []
     database = Sqlite(tmp_path / "caesura.db", after_commit=lambda: told.append("committed"))
     await database.write(users.create, "a", "hash")
@@ -184,7 +184,9 @@ async def test_a_message_survives_power_loss_and_an_event_need_not(
     assert synced == ["caesura.db-wal"] * 2
 
 
-async def test_a_disk_that_refuses_to_sync_is_told(database: Sqlite, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_disk_that_refuses_to_sync_is_reported(
+    database: Sqlite, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(handle: int) -> None:
         raise OSError(errno.EIO, "broken")
 
@@ -216,7 +218,7 @@ async def test_after_a_failed_sync_nothing_is_acknowledged_before_a_whole_checkp
         with pytest.raises(Unavailable):
             await database.harden()
     await database.harden()
-    assert log.stat().st_size == 0  # all of it is in the database itself
+    assert log.stat().st_size == 0  # all of the log is in the database file
     await database.write(users.create, "c", "hash")
     assert log.stat().st_size > 0
 
@@ -248,7 +250,7 @@ def test_a_link_that_leads_to_itself_stops_the_start_in_one_line(tmp_path: Path)
         Sqlite(tmp_path / "caesura.db")
 
 
-async def test_a_second_process_is_refused_in_one_line_and_the_first_goes_on(
+async def test_a_second_process_is_refused_in_one_line_and_the_first_continues(
     database: Sqlite, tmp_path: Path
 ) -> None:
     path = tmp_path / "caesura.db"
@@ -281,7 +283,7 @@ async def test_a_closed_database_can_be_opened_again(tmp_path: Path) -> None:
     await database.close()
 
 
-async def test_closing_waits_for_what_was_begun_and_refuses_the_rest(database: Sqlite) -> None:
+async def test_closing_waits_for_queued_work_and_refuses_later_work(database: Sqlite) -> None:
     with _held(database):
         begun = asyncio.create_task(database.write(users.create, "begun", "hash"))
         await asyncio.sleep(0.05)
@@ -373,7 +375,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _held(database: Sqlite) -> Iterator[None]:
-    """The writer is busy: all that comes meanwhile waits."""
+    """The writer is busy: all later units wait."""
     begun, go = threading.Event(), threading.Event()
 
     def hold(connection: Connection) -> None:
@@ -390,7 +392,7 @@ def _held(database: Sqlite) -> Iterator[None]:
         thread.join()
 
 
-async def test_a_reader_that_takes_its_time_stops_neither_the_writer_nor_a_checkpoint(
+async def test_a_slow_reader_stops_neither_the_writer_nor_a_checkpoint(
     database: Sqlite, tmp_path: Path
 ) -> None:
     begun, over = threading.Event(), threading.Event()
@@ -425,7 +427,7 @@ async def test_readers_that_never_pause_do_not_let_the_log_grow(
     limit = 2 * 1024 * 1024
     monkeypatch.setattr(sqlite, "_LOG_LIMIT", limit)
     monkeypatch.setattr(sqlite, "_LOOK", 1)
-    monkeypatch.setattr(sqlite, "_PAUSE", 30.0)  # a busy machine may be slow to end them
+    monkeypatch.setattr(sqlite, "_PAUSE", 30.0)  # a busy machine may take long to end the readers
     database = Sqlite(tmp_path / "caesura.db")
     over = threading.Event()
     sizes: list[int] = []
@@ -445,14 +447,14 @@ async def test_readers_that_never_pause_do_not_let_the_log_grow(
     await database.close()
 
 
-async def test_every_connection_shortens_the_log_that_it_begins_anew(database: Sqlite) -> None:
+async def test_every_connection_limits_the_size_of_the_log(database: Sqlite) -> None:
     def limit(connection: Connection) -> int:
         return int(connection.exec_driver_sql("PRAGMA journal_size_limit").scalar_one())
 
     assert await database.write(limit) == await database.read(limit) == sqlite._LOG_LIMIT
 
 
-async def test_a_reader_that_does_not_end_holds_up_no_writer(
+async def test_a_reader_that_does_not_end_does_not_block_the_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "_LOG_LIMIT", 1024)
@@ -476,7 +478,7 @@ async def test_a_reader_that_does_not_end_holds_up_no_writer(
     over.set()
     assert await reading == 0
     await database.write(users.create, "last", "x")
-    await database.write_lightly(lambda connection: None)  # behind what the writer did after that
+    await database.write_lightly(lambda connection: None)  # waits for what the writer did after that
     assert (tmp_path / "caesura.db-wal").stat().st_size == 0
     await database.close()
 

@@ -1,4 +1,4 @@
-"""The command line. What a command needs is imported when it runs: `--help` must not wait for all of it."""
+"""The command line. Each command imports what it needs when it runs, so that `--help` is quick."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from caesura.cli import streams
 from caesura.core import shown
 from caesura.core.errors import CaesuraError, StartupError
 
-#: Files have names, and the database errors of its own: what is left is what was printed.
+#: Errors about a file carry its name, and the database has errors of its own. These are left for standard
+#: output.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main() -> None:
-    """Faults end in one line: exit code 2 for what is wrong with settings, 1 for everything else. What the
-    system or an encoding refuses is a fault. Any other error is one of this program, and stays visible."""
+    """Faults end in one line: exit code 2 for wrong settings, 1 for everything else. An error of the
+    operating system or of an encoding is a fault. Any other error is a bug of this program, and its traceback
+    is shown."""
     streams.prepare()
     from caesura.cli.commands import app
 
@@ -25,7 +27,7 @@ def main() -> None:
         try:
             app(prog_name="caesura")
         finally:
-            sys.stdout.flush()  # what cannot be written is told here, and not by Python at its end
+            sys.stdout.flush()  # write errors are reported here, not by Python at exit
     except CaesuraError as error:
         _end(error.message, 2 if isinstance(error, StartupError) else 1)
     except OSError as error:
@@ -35,7 +37,7 @@ def main() -> None:
 
 
 def _end(message: str, code: int = 1) -> NoReturn:
-    """Nothing that a server or a file says makes more than a line of it, or moves the cursor."""
+    """Print the message on one line, without anything that moves the cursor, and exit."""
     line = shown.line(" ".join(message.split()))
     if line:
         with suppress(OSError):
@@ -44,7 +46,7 @@ def _end(message: str, code: int = 1) -> NoReturn:
 
 
 def _reason(error: OSError) -> str:
-    """Nothing for a reader who has seen enough, such as `head`."""
+    """The reason of an error. Empty if a reader such as `head` has closed the pipe."""
     streams.let_go()
     if isinstance(error, BrokenPipeError):
         return ""

@@ -1,4 +1,4 @@
-"""The address that a server would listen on: whether it can, and who is there already."""
+"""The address of a server: whether a server can listen there, and what already listens."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import httpx
 from caesura.core.errors import StartupError
 from caesura.http.server import bind
 
-_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to ask who listens on all of them
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - the address to connect to instead
 _SECONDS = 3.0
 
 
 def occupant(host: str, port: int) -> str | None:
-    """Who listens there already; None where nobody does, and `StartupError` where nobody could."""
+    """What already listens there; None if nothing does. Raises `StartupError` if no server could listen
+    there."""
     try:
         bind(host, port).close()
     except StartupError as error:

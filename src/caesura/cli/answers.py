@@ -1,4 +1,4 @@
-"""Answers: an interrupt put to the person at the terminal, until what they say fits."""
+"""Answers: asks the person at the terminal until their answer fits the interrupt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
 REFUSE = "/refuse"
 _YES, _NO = ("y", "yes", "是", "好"), ("n", "no", "否", "不")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
-#: Arguments whose sizes are told one by one before the person decides.
+#: Up to this many arguments are listed with their sizes before the person decides. More are counted.
 _FEW = 10
 
 
@@ -34,7 +34,7 @@ class Teller(Protocol):
 
 
 class _Refused(Exception):
-    """The person does not want to answer, and may have said why."""
+    """The person refuses to answer, perhaps with a reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -46,7 +46,7 @@ class Asker:
         self._teller, self._listener = teller, listener
 
     def ask(self, item: Interrupt) -> Answer:
-        """A decision that fits. What does not is said, and asked for again."""
+        """A decision that fits. An answer that does not fit is reported, and asked for again."""
         while True:
             try:
                 return interrupts.check(item, self._ask(item))
@@ -68,7 +68,7 @@ class Asker:
             case unreachable:
                 assert_never(unreachable)
 
-    # --- may this be done?
+    # --- approvals
 
     def _approval(self, item: Interrupt) -> Answer:
         tool = one_line(item.name or "")
@@ -77,7 +77,7 @@ class Asker:
             self._argument(name, value)
         if item.unknown:
             self._teller.ask("It was begun before a crash: nobody knows whether it was done. Do it (again)?")
-        # The arguments may have scrolled all of this away.
+        # The arguments may have scrolled the question out of sight.
         self._teller.ask(f"{tool}: {_summary(item.args)}")
         while True:
             word, _, rest = self._listener.ask("[y]es [n]o [e]dit [r]espond [a]lways > ").partition(" ")
@@ -89,7 +89,7 @@ class Asker:
             )
 
     def _argument(self, name: str, value: object) -> None:
-        """All of it. Each line has our mark before it, which no value can have."""
+        """Show the whole argument. Each line begins with our mark, which no value can contain."""
         if not isinstance(value, str) or len(value.splitlines()) < 2:
             text = one_line(value) if isinstance(value, str) else shown.data(value)
             return self._teller.ask(f"  {_sized(name, value)}: {text}")
@@ -121,7 +121,7 @@ class Asker:
             raise BadAnswer("arguments are an object: {…}")
         return Answer("edit", args=args)
 
-    # --- which is it?
+    # --- questions
 
     def _questions(self, item: Interrupt) -> Answer:
         self._teller.note(f"Answer with a number, or in your own words if allowed; {REFUSE} answers nothing.")
@@ -141,10 +141,10 @@ class Asker:
             self._teller.fault(f"a number from 1 to {len(values)}" if values else "an answer is needed")
 
     def _own_words(self, option: Option) -> str:
-        """Such an option stands for any text; an empty line takes it as it is."""
+        """Such an option stands for any text. An empty line takes the option's own value."""
         return (option.allow_custom and self._line("in your own words > ")) or option.value
 
-    # --- a form
+    # --- forms
 
     def _confirmation(self, item: Interrupt) -> Answer:
         if item.reason:
@@ -166,7 +166,7 @@ class Asker:
                 f"yes or no, or {REFUSE} and why" if field.type == "confirm" else "an answer is needed"
             )
 
-    # --- whatever a graph asks
+    # --- interrupts of graphs
 
     def _graph(self, item: Interrupt) -> Answer:
         if isinstance(item.value, str):
@@ -177,7 +177,7 @@ class Asker:
             self._teller.fault('an answer is needed: "" is the empty text')
         word, _, reason = text.partition(" ")
         if word.lower() in _NO:
-            # As a text it would be true to most graphs.
+            # Passed on as a text, a no would be true for most graphs.
             raise _Refused(reason.strip())
         return Answer("value", value=True if text.lower() in _YES else _json_or_text(text))
 
@@ -193,7 +193,7 @@ class Asker:
             self._teller.ask(f"    {number}. {option}")
 
     def _tell(self, asked: str) -> None:
-        """A question may have several lines."""
+        """Show a question, which may have several lines."""
         first, *rest = asked.rstrip().split("\n")
         self._teller.ask(f"? {one_line(first)}")
         for line in rest:
@@ -220,7 +220,7 @@ def _summary(args: Mapping[str, object]) -> str:
 
 
 def _sized(name: str, value: object) -> str:
-    """`content (1,234 characters, 3 lines)`. A name that could pass for more than a name is quoted."""
+    """`content (1,234 characters, 3 lines)`. A name that could look like more than a name is quoted."""
     known = name if _NAME.fullmatch(name) else shown.data(name)
     if isinstance(value, str):
         return f"{known} ({described.size(value, 'en')})"
@@ -228,15 +228,15 @@ def _sized(name: str, value: object) -> str:
 
 
 def _chosen(text: str, values: Sequence[str]) -> str | None:
-    """By its number, or by itself."""
-    # Python reads no number of thousands of digits.
+    """The chosen value, named by its number or by itself."""
+    # Python does not parse numbers of thousands of digits.
     if text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= len(values):
         return values[int(text) - 1]
     return text if text in values else None
 
 
 def _value(field: Field, text: str) -> Any:
-    """What a field is given; None when this is no value for it."""
+    """The value of a field; None if the text is not valid for it."""
     if field.type == "confirm":
         return True if text.lower() in _YES else False if text.lower() in _NO else None
     if field.type == "select":

@@ -28,11 +28,11 @@ Ctrl-C stops an answer and keeps what was said; once more, and you leave."""
 
 
 class Left(Exception):
-    """The person has left in the middle of something."""
+    """The person left while something was running."""
 
 
 def talk(url: str, user: str | None, agent: str | None, go_on: bool, message: str | None) -> int:
-    """The exit code: 1 when the message that was to be said got no answer."""
+    """Returns the exit code: 1 if the given message got no answer."""
     screen = Screen(sys.stdout)
     message = streams.legible(message, "the message") if message is not None else None
     with opened(url, user, screen.waiting) as session:
@@ -60,7 +60,7 @@ class Chat:
         self.failed = False
 
     def go_on(self) -> None:
-        """Show the end of the last conversation, and what of it still runs or waits."""
+        """Show the end of the last conversation, and continue with its running or waiting turn."""
         self._conversation = self._session.run(self._session.last_conversation())
         if self._conversation is None:
             self._screen.note("There is nothing to go on with yet.")
@@ -96,7 +96,7 @@ class Chat:
             self._watch(snapshot.turns[-1].turn.id)
 
     def _attempt(self, text: str) -> None:
-        """What goes wrong with one message is said, and the next one may be sent."""
+        """Send a message. A fault is reported, and the next message may be sent."""
         try:
             self._obey(text)
         except ClientError as error:
@@ -150,7 +150,7 @@ class Chat:
         self._watch(turn_id, last)
 
     def _watch(self, turn_id: str, after: int = 0) -> None:
-        """Show a turn to its end, and ask whatever it asks on the way."""
+        """Show a turn until it ends, and ask its questions on the way."""
         if turn_id != self._turn:
             self._screen.begin()
         self._turn = turn_id
@@ -178,7 +178,8 @@ class Chat:
                 raise Left from error
 
     def _answered(self, item: Asked) -> bool:
-        """Ask, and send the answer. False when the server says that it does not fit: it is asked again."""
+        """Ask, and send the answer. False if the server says that the answer does not fit: the person is
+        asked again."""
         answer = self._asker.ask(item.interrupt)
         try:
             self._session.run(self._client.answer(item.interrupt.id, answer))
@@ -193,7 +194,8 @@ class Chat:
         return True
 
     async def _follow(self, turn_id: str, after: int) -> tuple[list[Asked], int]:
-        """Until the turn has ended, or waits: what for, and the cursor of the last event that was shown."""
+        """Show events until the turn has ended or waits. Returns the pending interrupts, and the cursor of
+        the last event."""
         shown: tuple[Interrupt, ...] = ()
         self.failed = False
         async with self._stoppable(turn_id), aclosing(self._client.events(turn_id, after)) as found:
@@ -208,13 +210,13 @@ class Chat:
         return [], after
 
     async def _waiting(self, shown: Sequence[Interrupt]) -> list[Asked]:
-        """What waits now: a question that was just shown may have been answered long ago."""
+        """The interrupts of these that are still pending: some may have been answered long ago."""
         found = [await self._client.interrupt(item.id) for item in shown]
         return [item for item in found if item.status == "pending"]
 
     @asynccontextmanager
     async def _stoppable(self, turn_id: str) -> AsyncIterator[None]:
-        """Here Ctrl-C stops the turn, which is then followed to its end; the second one leaves."""
+        """Inside, Ctrl-C stops the turn, which is then followed to its end. A second Ctrl-C leaves."""
         loop, reading = asyncio.get_running_loop(), asyncio.current_task()
         stops: list[asyncio.Task[bool]] = []
 

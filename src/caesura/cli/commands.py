@@ -1,4 +1,4 @@
-"""The commands there are, and what each of them may be told."""
+"""The commands and their options."""
 
 from __future__ import annotations
 

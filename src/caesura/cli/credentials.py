@@ -1,4 +1,4 @@
-"""Credentials: who somebody is to which server, kept in a file that nobody else may read."""
+"""Credentials: a person's tokens for each server, in a file that nobody else may read."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import os
 from pathlib import Path
 from typing import Any
 
-#: Variables that speak for a person.
+#: Environment variables that authenticate a person.
 TOKEN, PASSWORD = "CAESURA_TOKEN", "CAESURA_PASSWORD"
 
 
 class Credentials:
-    """`tokens.json` in the user's configuration folder: the tokens by server and name, and who was last."""
+    """`tokens.json` in the user's configuration folder: tokens by server and name, and the last name used."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or _folder() / "tokens.json"
 
     def find(self, url: str, user: str | None) -> str | None:
-        """A token of this person, or of whoever was the last one there."""
+        """The token of this person, or of the last person on this server."""
         known = _members(self._read().get(url))
         found = _members(known.get("tokens")).get(str(user or known.get("last")))
         return found if isinstance(found, str) else None
 
     def keep(self, url: str, user: str, token: str) -> None:
-        """`OSError` where that cannot be."""
+        """Store a token. Raises `OSError` if that fails."""
         everything = self._read()
         tokens = _members(_members(everything.get(url)).get("tokens"))
         self._write(everything | {url: {"last": user, "tokens": tokens | {user: token}}})
@@ -49,7 +49,7 @@ class Credentials:
 
 
 def _members(value: object) -> dict[str, Any]:
-    """Whatever somebody has made of the file: what is no object has no members."""
+    """The members of an object. Anything else in the file has none: somebody may have edited it."""
     return value if isinstance(value, dict) else {}
 
 
@@ -62,4 +62,4 @@ def _home() -> Path:
     try:
         return Path.home()
     except RuntimeError:
-        return Path(os.devnull)  # somebody without a home: nothing is found below it, and nothing kept
+        return Path(os.devnull)  # no home folder: nothing is found below this path, and nothing kept

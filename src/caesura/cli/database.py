@@ -1,4 +1,4 @@
-"""The database that the settings name, looked at without making or changing anything."""
+"""The database of the settings, examined without creating or changing anything."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SECONDS = 5
 
 
 class Seen(NamedTuple):
-    """`schema` is None for a database that has none yet; people are counted in the newest one alone."""
+    """`schema` is None for a database without tables. People are counted only in the newest schema."""
 
     schema: str | None
     people: int
 
 
 def require(settings: Settings) -> None:
-    """Refuse a file that is not there: to open it would make an empty one."""
+    """Refuse a missing file: opening it would create an empty database."""
     path = file_of(settings.database)
     if path is not None and not is_there(path):
         remedy = "name its folder with --data-dir, or itself with --database-url"
@@ -40,7 +40,7 @@ def require(settings: Settings) -> None:
 
 
 def look(settings: Settings) -> Seen:
-    """`StartupError` for a database that cannot be opened, or that only a newer program knows."""
+    """Raises `StartupError` for a database that cannot be opened, or that has a newer schema."""
     path, url = file_of(settings.database), make_url(settings.database)
     try:
         with storage_errors(), _reading(url, path) as connection:
@@ -70,7 +70,7 @@ def _reading(url: URL, path: Path | None) -> Iterator[Connection]:
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """Without a journal beside it everything is in the file itself: SQLite would make an empty journal only
-    to read it. With one it has to be read too."""
+    """Without a write-ahead log everything is in the file itself, and SQLite would create an empty log only
+    to read it. If there is a log, it must be read too."""
     how = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
     return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, timeout=_SECONDS)

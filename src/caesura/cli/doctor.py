@@ -1,6 +1,6 @@
-"""The doctor: looks at everything a server needs, says what is wrong, and what to do about it.
+"""The doctor: checks everything a server needs, reports what is wrong, and says what to do about it.
 
-It makes nothing and changes nothing: what `serve` would make is only told of.
+It creates and changes nothing: what `serve` would create is only reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """A `note` is something that the server can do without."""
+    """A `note` is about something that the server does not require."""
 
     state: Literal["ok", "note", "fault"]
     what: str

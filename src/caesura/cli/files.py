@@ -1,4 +1,4 @@
-"""Files: whether one is there, and whether it could be made."""
+"""Files: whether one exists, and whether it could be created."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_there(path: Path) -> bool:
 
 
 def obstacle(path: Path) -> str | None:
-    """Why this file could not be made or written to; None where it could."""
+    """Why this file could not be created or written to; None if it could."""
     if os.path.exists(path) and not os.access(path, os.W_OK):
         return "it is not writable"
     folder = path.absolute().parent

@@ -1,4 +1,4 @@
-"""Grants: the tools that a conversation always allows, listed and revoked."""
+"""Grants: the tools that are always allowed in a conversation, listed and revoked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def revoke(url: str, user: str | None, tool: str, conversation: str | None) -> N
 
 
 def line(grant: Grant) -> str:
-    """The tool, since when, and in which turn it was allowed."""
+    """The tool, when it was allowed, and in which turn."""
     since = datetime.fromtimestamp(grant.granted_at / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     return clean(f"{grant.tool:<30}  {since}  {grant.turn_id}")
 

@@ -1,4 +1,4 @@
-"""The keyboard: one line at a time from whoever sits there, or from a pipe."""
+"""The keyboard: reads one line at a time from a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from caesura.cli.screen import asking
 
 
 class Keyboard:
-    """Ctrl-C raises `KeyboardInterrupt`, the end of what is typed `EOFError`."""
+    """Ctrl-C raises `KeyboardInterrupt`, the end of input `EOFError`."""
 
     def __init__(self) -> None:
         self.human = streams.human()
@@ -17,12 +17,12 @@ class Keyboard:
             self._readline = readline
 
     def ask(self, prompt: str, prefill: str = "") -> str:
-        """The answer to a question, typed after the question was drawn."""
+        """The answer to a question. Keys pressed before the question was shown do not count."""
         typeahead.drop()
         return self.line(asking(prompt), prefill)
 
     def line(self, prompt: str, prefill: str = "") -> str:
-        """A line. One that ends in a backslash goes on in the next."""
+        """A line. A line that ends in a backslash continues on the next."""
         text = self._input(prompt, prefill)
         while text.endswith("\\"):
             text = f"{text[:-1]}\n{self._input('... ')}"

@@ -1,4 +1,4 @@
-"""People, on the database itself: also while a server uses it."""
+"""People, changed directly in the database, even while a server uses it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def listing(**flags: str | None) -> None:
 
 
 def invite(days: int, **flags: str | None) -> None:
-    """The code alone, so that a program can take it."""
+    """Print only the code, so that a program can read it."""
     print(_with_people(_existing(flags), lambda people: people.invite(days)))
 
 
@@ -72,7 +72,8 @@ def token(name: str, **flags: str | None) -> None:
 
 
 def new_password(name: str) -> str:
-    """From the environment, from standard input, or asked for twice: never an argument, which all can see."""
+    """From the environment, from standard input, or asked for twice. Never an argument: others could see
+    that."""
     if (given := os.environ.get(PASSWORD)) is not None:
         password = streams.legible(given, PASSWORD)
     elif streams.human():
@@ -103,14 +104,14 @@ def _first_line() -> str:
 
 
 def _existing(flags: Mapping[str, str | None]) -> Settings:
-    """Only the first person may come before the database."""
+    """Settings of an existing database. Only adding the first person may create one."""
     settings = Settings.load(**flags)
     database.require(settings)
     return settings
 
 
 def _require_secret(settings: Settings) -> None:
-    """In the data folder of its own database a secret may be made; elsewhere it would be worth nothing."""
+    """A secret may be created in the data folder of its own database. Elsewhere it would be useless."""
     path = settings.data_dir / "secret"
     if settings.secret is None and settings.database_url and not is_there(path):
         raise StartupError(f"there is no secret {path}: name the server's --data-dir, or set CAESURA_SECRET")

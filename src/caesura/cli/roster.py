@@ -15,7 +15,7 @@ from caesura.settings import Settings
 
 
 def check(directory: Path) -> int:
-    """The exit code: 1 when there is a fault."""
+    """Returns the exit code: 1 if there is a fault."""
     catalog = Catalog(directory, standard().names)
     for fault in catalog.faults:
         print(shown.line(str(fault)))

@@ -1,4 +1,4 @@
-"""The screen: what happens in a turn, as lines of a terminal."""
+"""The screen: the events of a turn, as lines of a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from caesura.core import events as ev
 from caesura.core import shown
 
 _DIM, _BOLD, _RED, _CYAN, _RESET = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[36m", "\x1b[0m"
-#: Stands before every line that asks for a decision. Nobody else's text can have it.
+#: Begins every line that asks for a decision. No other text can contain it.
 MARK = "▌"
 _CODES = (0x2503, *range(0x2589, 0x2591), *range(0x2758, 0x275B), *range(0x1FB70, 0x1FB8C))
 _LIKE_MARK = "".join(map(chr, _CODES))
@@ -21,13 +21,13 @@ _MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "✓", "not
 
 
 def clean(text: str) -> str:
-    """What a model, a tool or a file says must not move the cursor, or pass for our own question."""
+    """Text of a model, a tool or a file: it must not move the cursor, or look like our own question."""
     return _ANY_LIKE_MARK.sub(lambda found: ascii(found[0])[1:-1], shown.prose(text))
 
 
 def one_line(value: str, *, indented: bool = False) -> str:
-    """A text as `shown.text` has it, with our mark escaped too. If `clean` escaped the mark, it
-    would not double the backslashes, and two texts could look the same."""
+    """A text in the form of `shown.text`, with our mark escaped too. If `clean` escaped the mark, it would
+    not double the backslashes, and two texts could look the same."""
     return shown.text(value, indented=indented, also=_LIKE_MARK)
 
 
@@ -43,15 +43,15 @@ class Screen:
         self._at_line_start = True
         self._speaking: tuple[int, str] | None = None
         self._away = False
-        #: The sub-agents that speak, by the number of the model call.
+        #: The active sub-agents, by the number of the model call.
         self._others: dict[int, str] = {}
         self._said: set[int] = set()
         self._title: str | None = None
-        #: The questions that were answered here, which needs no telling.
+        #: Interrupts that were answered here, which need not be reported.
         self.answered: set[str] = set()
 
     def begin(self) -> None:
-        """Another turn, whose model calls are counted from one again."""
+        """Begin another turn, whose model calls are numbered from one again."""
         self._others.clear()
         self._said.clear()
 
@@ -98,7 +98,7 @@ class Screen:
         self._write(f"{clean(text)}\n", style)
 
     def ask(self, text: str) -> None:
-        """A line of what the person has to decide on."""
+        """A line of a question that the person must decide."""
         self.end_line()
         self._write(f"{asking(text)}\n", _BOLD)
 
@@ -117,7 +117,7 @@ class Screen:
             self._write("\n", "")
 
     def waiting(self, error: ClientError, seconds: float) -> None:
-        """Said once, however often it is tried."""
+        """Reported once, however often the request is retried."""
         if not self._away:
             self._away = True
             self.note(f"({error.message}: trying again)")

@@ -1,4 +1,4 @@
-"""Serving: settings are checked before anything heavy is imported."""
+"""Serving: checks the settings before it imports anything heavy."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _USUAL = "http://127.0.0.1:8000"
 
 def serve(flags: Mapping[str, Any]) -> None:
     settings = Settings.load(**flags)
-    gc.disable()  # what is loaded now stays: there is no garbage to look for until the server works
+    gc.disable()  # imported modules stay in memory: collecting garbage now would only cost time
     from caesura import app
 
     app.serve(settings, partial(_greet, settings))
 
 
 def _greet(settings: Settings, address: str) -> None:
-    """Where to go, and what to try."""
+    """Print the address, and what to try."""
     from caesura.agents.models import DEMO, default_model
 
     url = f" --url {address}" if address != _USUAL else ""
@@ -58,14 +58,14 @@ def _registration(settings: Settings) -> str:
 
 
 def _database(settings: Settings) -> str:
-    """The flag that leads another command to this server's database. A URL may hold a password."""
+    """The flag that makes another command use this server's database. A URL may contain a password."""
     if settings.database_url:
         return " --database-url …"
     return f" --data-dir {shlex.quote(str(settings.data_dir))}" if str(settings.data_dir) != "data" else ""
 
 
 def _program() -> str:
-    """How this program is called from here."""
+    """How to call this program from the current folder."""
     if shutil.which("caesura") is not None or not sys.argv[0].endswith("caesura"):
         return "caesura"
     return os.path.relpath(sys.argv[0])

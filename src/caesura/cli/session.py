@@ -1,4 +1,4 @@
-"""A session with a server: the client, who it is for, and one loop for all that is asked of it."""
+"""A session with a server: the client, its person, and one event loop for all requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Refused(CaesuraError):
 
 
 class Session:
-    """Asks are synchronous: between them the terminal belongs to the person."""
+    """Calls are synchronous: between them the terminal belongs to the person."""
 
     def __init__(self, runner: asyncio.Runner, client: Client, user: str) -> None:
         self._runner, self.client, self.user = runner, client, user
@@ -45,8 +45,8 @@ class Session:
 
 @contextmanager
 def opened(url: str, user: str | None, waiting: Waiting | None = None) -> Iterator[Session]:
-    """A session of whoever this is, after a log-in where one is needed. The server has to be there: once it
-    was, it may go and come back."""
+    """A session of this person, after a log-in if needed. The server must be reachable at first. After that
+    it may go down and come back."""
     with asyncio.Runner() as runner, told(url):
         client = Client(url, patience=0, waiting=waiting)
         try:
@@ -59,7 +59,7 @@ def opened(url: str, user: str | None, waiting: Waiting | None = None) -> Iterat
 
 @contextmanager
 def told(url: str) -> Iterator[None]:
-    """What the server or the connection says against it, in one line."""
+    """Turn an error of the server or the connection into one line."""
     try:
         yield
     except ClientError as error:
@@ -88,7 +88,7 @@ def _enter(runner: asyncio.Runner, client: Client, url: str, user: str | None) -
 
 
 def _keep(kept: Credentials, url: str, name: str, token: str) -> None:
-    """Who cannot be remembered is let in all the same, and asked again the next time."""
+    """If the token cannot be stored, the person is logged in anyway, and asked again the next time."""
     try:
         kept.keep(url, name, token)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The standard streams as a command finds them: closed, full, or of an encoding that cannot say all."""
+"""The standard streams, which may be closed, full, or unable to encode every text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Unreadable(CaesuraError):
 
 
 def prepare() -> None:
-    """What cannot be shown is escaped, what cannot be read is told, and what is for a closed stream is for
-    nobody."""
+    """Escape characters that cannot be shown, and report input that cannot be decoded. Output to a closed
+    stream is discarded."""
     sys.stdout = sys.stdout or _nowhere()
     sys.stderr = sys.stderr or _nowhere()
     how = ((sys.stdin, "strict"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace"))
@@ -28,12 +28,12 @@ def prepare() -> None:
 
 
 def human() -> bool:
-    """Whether somebody sits at standard input."""
+    """Whether standard input is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def line(prompt: str = "") -> str:
-    """A line of standard input, without its end; `EOFError` when there is none."""
+    """A line of standard input, without its line break. Raises `EOFError` at the end."""
     if sys.stdin is None:
         raise Unreadable("standard input is closed: nobody can be asked")
     try:
@@ -43,7 +43,7 @@ def line(prompt: str = "") -> str:
 
 
 def legible(text: str, what: str) -> str:
-    """An argument or a variable, which Python takes even where its bytes are no text."""
+    """An argument or a variable. Python accepts these even if their bytes are not text."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -52,7 +52,7 @@ def legible(text: str, what: str) -> str:
 
 
 def let_go() -> None:
-    """Drop what standard output does not take: Python would complain of it once more at its end."""
+    """Discard what standard output does not accept: Python would report it again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""Type-ahead: keys that were pressed before a question was drawn. They must not answer it."""
+"""Type-ahead: keys that were pressed before a question was shown. They must not answer it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 from caesura.cli import streams
 
-#: Nobody reads a question and answers it within so many seconds. Text that is pasted comes without such gaps.
+#: Nobody reads and answers a question within this many seconds. Pasted text has no gaps of this length.
 _QUIET = 0.3
 _DROPPED = "(what you typed before this question was dropped: answer now)"
-#: Where `tcgetattr` has the flags of lines and echo, and the special characters.
+#: The positions, in the result of `tcgetattr`, of the local flags and of the special characters.
 _FLAGS, _CHARACTERS = 3, 6
 
 
 def drop() -> None:
     """Wait until nothing was typed for a moment, drop what was typed until then, and tell the person if
-    anything was. A pipe is left alone: it was filled for all questions before the first one was asked."""
+    anything was. A pipe is left alone: it holds the answers to all questions from the beginning."""
     if streams.human() and _dropped(sys.stdin.fileno()):
         print(_DROPPED, flush=True)
 
 
 def _dropped(terminal: int) -> int:
-    """How many bytes were dropped. An unfinished line can be seen only while each key is handed on."""
+    """How many bytes were dropped. An unfinished line is visible only while each key is delivered at once."""
     try:
         before = termios.tcgetattr(terminal)
         try:
@@ -38,7 +38,7 @@ def _dropped(terminal: int) -> int:
 
 
 def _each_key(mode: list[Any]) -> list[Any]:
-    """Not shown, not gathered into lines, and reading does not wait. Ctrl-C stays what it is."""
+    """No echo, no line buffering, and reads do not wait. Ctrl-C still works."""
     changed = [*mode]
     changed[_FLAGS] &= ~(termios.ICANON | termios.ECHO)
     changed[_CHARACTERS] = [*mode[_CHARACTERS]]

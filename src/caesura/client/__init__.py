@@ -1,4 +1,4 @@
-"""The Python client: asks a server, and follows its turns through whatever happens to the connection."""
+"""The Python client: sends requests to a server, and follows its turns even if the connection breaks."""
 
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable

@@ -1,4 +1,4 @@
-"""The client: what a person may ask of a server, over its native API."""
+"""The client: every operation of the native API."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from caesura.core.interrupts import Answer
 
 
 class Client:
-    """Give a token, or a name and a password, or nothing to a server that asks for nothing.
+    """Takes a token, or a name and a password, or neither for a server that needs no login.
 
-    `patience` is for how many seconds a call goes on trying while the server cannot be reached or says that
-    it is busy; `silence` how long a stream may say nothing (a server pings) before it is opened anew;
-    `waiting` is told whenever something has to be tried again.
+    `patience` is how many seconds a call is retried while the server is unreachable or busy. `silence` is how
+    many seconds a stream may send nothing (a server pings) before it is reopened. `waiting` is called before
+    each retry.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class Client:
     # --- people and agents
 
     async def register(self, username: str, password: str, invite: str | None = None) -> str:
-        """The new person's id. `invite` is a code, where the server asks for one."""
+        """Register a person, and return their id. `invite` is a code, if the server requires one."""
         body = {"username": username, "password": password} | ({"invite": invite} if invite else {})
         made = await self._connection.request("POST", "/api/auth/register", body, repeatable=False)
         return str(made["user_id"])
 
     async def login(self, username: str, password: str) -> str:
-        """A token, which this client uses from now on."""
+        """Log in, and return the token, which this client uses from now on."""
         return await self._connection.login(username, password)
 
     async def me(self) -> str:
@@ -92,7 +92,7 @@ class Client:
     async def conversations(
         self, order: Literal["updated", "created"] = "updated"
     ) -> AsyncGenerator[Conversation, None]:
-        """All of them, newest first."""
+        """All conversations, newest first."""
         cursor: str | None = None
         while True:
             params = {"order": order} | ({"cursor": cursor} if cursor else {})
@@ -113,7 +113,7 @@ class Client:
         return values.tree({**found, "turns": turns})
 
     async def snapshot(self, conversation_id: str) -> Snapshot:
-        """All of the active branch."""
+        """The whole active branch."""
         path = path_of("conversations", conversation_id, "snapshot")
         found = page = await self._get(path)
         pages = [page["turns"]]
@@ -128,11 +128,11 @@ class Client:
         return values.pick(Conversation, await self._connection.request("PATCH", path, {"title": title}))
 
     async def delete(self, conversation_id: str) -> None:
-        """Stops what runs, and leaves nothing of it."""
+        """Delete a conversation. Stops its running turn, and leaves nothing of it."""
         await self._delete(path_of("conversations", conversation_id))
 
     async def branch(self, conversation_id: str, turn_id: str) -> Conversation:
-        """Go on with the branch through this turn."""
+        """Make the branch through this turn the active one."""
         moved = await self._post(path_of("conversations", conversation_id, "branch"), {"turn_id": turn_id})
         return values.pick(Conversation, moved)
 
@@ -142,7 +142,8 @@ class Client:
         return [values.pick(Grant, item) for item in found["grants"]]
 
     async def revoke(self, conversation_id: str, tool: str) -> None:
-        """Ask for this tool again, on every branch of the conversation, from now on."""
+        """Revoke the grant of this tool, on every branch of the conversation: the agent asks again from now
+        on."""
         await self._delete(path_of("conversations", conversation_id, "grants", tool))
 
     # --- turns
@@ -158,8 +159,9 @@ class Client:
         supersede: bool = False,
         key: str | None = None,
     ) -> Turn:
-        """Send a message: it is kept, and being answered, when this returns. `parent` left out goes on with
-        the active branch, None begins a new root, an id branches there. `supersede` refuses what waits."""
+        """Send a message. When this returns, the message is stored and is being answered. `parent` defaults
+        to the end of the active branch; None begins a new root; an id branches there. `supersede` rejects the
+        pending interrupts."""
         body = {"content": content, "on_disconnect": on_disconnect, "supersede": supersede}
         body |= {"agent": agent} if agent is not None else {}
         body |= {"parent": parent} if parent is not ... else {}
@@ -169,7 +171,8 @@ class Client:
         return values.pick(Turn, await self._get(path_of("turns", turn_id)))
 
     async def seen(self, turn_id: str) -> SeenTurn:
-        """A turn with what was said in it, what of it waits, and the cursor from which its events go on."""
+        """A turn with its messages, its pending interrupts, and the cursor after which its events
+        continue."""
         turn = await self.turn(turn_id)
         params = {"cursor": turn.ordinal - 1, "limit": 1}
         found = values.tree(await self._get(path_of("conversations", turn.conversation_id), params))
@@ -178,27 +181,27 @@ class Client:
         return found.turns[0]
 
     async def stop(self, turn_id: str) -> bool:
-        """False when it had ended already. What was said is kept."""
+        """Stop a turn, and keep its messages. False if it had already ended."""
         return bool((await self._post(path_of("turns", turn_id, "stop")))["stopped"])
 
     async def retry(self, turn_id: str, key: str | None = None) -> Turn:
-        """Another attempt at a failed or stopped turn that nothing follows."""
+        """Start another attempt at a failed or stopped turn that no other turn follows."""
         return await self._turn(path_of("turns", turn_id, "retry"), None, key)
 
     async def regenerate(self, turn_id: str, key: str | None = None) -> Turn:
-        """The same message once more, beside this turn: both answers stay."""
+        """Answer the same message again in a turn beside this one: both answers are kept."""
         return await self._turn(path_of("turns", turn_id, "regenerate"), None, key)
 
     def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[Told, None]:
-        """What happens in a turn, strictly after the event with the cursor (or the number) `after`, until the
-        turn has ended; a question does not end it. Goes on by itself after any break, with no event lost and
-        none twice. Whoever leaves early closes it: `async with aclosing(client.events(…)) as found`."""
+        """The events of a turn strictly after the cursor (or the number) `after`, until the turn has ended;
+        an interrupt does not end it. Reconnects after any break, with no event lost and none repeated. To
+        leave early, close the generator: `async with aclosing(client.events(…)) as found`."""
         return events.follow(self._connection, turn_id, after)
 
     # --- interrupts
 
     async def inbox(self) -> list[Asked]:
-        """All that waits for me, over all conversations, oldest first."""
+        """All pending interrupts of this person, over all conversations, oldest first."""
         found: list[Asked] = []
         cursor: str | None = None
         while True:
@@ -211,18 +214,19 @@ class Client:
         return values.asked(await self._get(path_of("interrupts", interrupt_id)))
 
     async def answer(self, interrupt_id: str, answer: Answer, key: str | None = None) -> Turn:
-        """Once nothing of the turn is left to answer it goes on."""
+        """Answer an interrupt. The turn continues once none of its interrupts is pending."""
         return await self._turn(
             path_of("interrupts", interrupt_id, "answer"), interrupts.answer_dict(answer), key
         )
 
     async def answer_all(self, turn_id: str, answers: Mapping[str, Answer], key: str | None = None) -> Turn:
-        """Several answers at once: all of them count, or none."""
+        """Several answers at once: all of them are stored, or none."""
         given = {id: interrupts.answer_dict(answer) for id, answer in answers.items()}
         return await self._turn(path_of("turns", turn_id, "answers"), {"answers": given}, key)
 
     async def _turn(self, path: str, body: Any, key: str | None) -> Turn:
-        """Under a key of its own each attempt is the same request to the server, which does it once."""
+        """Send a request with an idempotency key, so that the server does it once however often it is
+        retried."""
         made = await self._post(path, body, key=key or ids.token())
         return values.pick(Turn, made)
 
@@ -232,7 +236,7 @@ class Client:
             await self._connection.request("DELETE", path, patience=patience)
         except ClientError as error:
             if error.status != 404 or not patience.waits:
-                raise  # else an earlier attempt did it, and only its answer was lost
+                raise  # otherwise an earlier attempt succeeded, and only its response was lost
 
     async def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         return await self._connection.request("GET", path, params=params)

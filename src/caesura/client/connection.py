@@ -1,4 +1,4 @@
-"""The connection: one request or stream at a time, tried again where that is safe."""
+"""The connection: sends requests and opens streams, and retries them if that is safe."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from caesura.core import plain
 
 _REFUSED_FOR_NOW = (429, 503)
 _LOST_ON_THE_WAY = (502, 504)
-#: Refused until the person does something.
+#: The code of a refusal that lasts until the person does something.
 _WAITING_IS_NO_HELP = "too_many_questions"
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.InvalidURL)
-#: How a request may fail.
+#: The exceptions of a failed request.
 FAILURES = (ClientError, httpx.RequestError, httpx.InvalidURL)
 
 
@@ -45,8 +45,8 @@ class Connection:
 
     @token.setter
     def token(self, token: str | None) -> None:
-        """Without the white space around it. What no header can carry is refused here, and not shown: the
-        network would be blamed for it."""
+        """Strips white space. A token that no header can carry is refused here, without showing it. Otherwise
+        the error would look like a network fault."""
         text = (token or "").strip()
         if not _fits_a_header(text) or " " in text:
             raise ClientError(401, "unauthenticated", "this cannot be a token: one is ASCII without spaces")
@@ -63,8 +63,8 @@ class Connection:
         repeatable: bool = True,
         patience: Patience | None = None,
     ) -> Any:
-        """What the server answers. One that is not `repeatable` is tried again only if it was surely not
-        done the first time."""
+        """The server's response. A request that is not `repeatable` is retried only if it was certainly not
+        done before."""
         patience = patience or self.patient()
         if key is not None and not _fits_a_header(key):
             raise ClientError(0, "bad_input", "an Idempotency-Key is printable ASCII")
@@ -79,7 +79,7 @@ class Connection:
 
     @asynccontextmanager
     async def stream(self, path: str, after: int) -> AsyncIterator[httpx.Response]:
-        """A stream from this cursor on, or the 204 that says that there is no more."""
+        """A stream after this cursor, or the 204 response that says that there are no more events."""
         headers = self._headers({"Last-Event-ID": str(after), "Accept": "text/event-stream"})
         async with self._http.stream("GET", path, headers=headers, timeout=self._reading) as response:
             if response.status_code >= 400:
@@ -88,7 +88,7 @@ class Connection:
             yield response
 
     async def recover(self, error: Exception, patience: Patience) -> None:
-        """Do what makes another attempt worthwhile, or raise what went wrong."""
+        """Prepare for another attempt (log in, or wait), or raise the error."""
         told = self.told(error)
         if told.status == 401 and self.credentials is not None and not patience.let_in_again:
             patience.let_in_again = True
@@ -103,7 +103,7 @@ class Connection:
     async def login(self, username: str, password: str) -> str:
         body = {"username": username, "password": password}
         patience = self.patient()
-        patience.let_in_again = True  # a log-in that is refused is not helped by another one
+        patience.let_in_again = True  # if a log-in is refused, another log-in does not help
         given = await self.request("POST", "/api/auth/login", body, patience=patience)
         token = member(given, "access_token")
         self.credentials, self.token = (username, password), token
@@ -147,18 +147,18 @@ class Connection:
 
 
 def path_of(*parts: str) -> str:
-    """A path of the native API: whatever an id has in it, it leads nowhere else."""
+    """A path of the native API. Parts are escaped, so that an id cannot lead to another path."""
     return "/".join(("/api/v2", *map(_quoted, parts)))
 
 
 def _quoted(part: str) -> str:
-    # A path that ends in `..` is the one above it, and may be another thing to delete.
+    # A path that ends in `..` means its parent, and deleting that may be something else.
     dots = part in (".", "..")
     return "%2E" * len(part) if dots else quote(part, safe="", errors="replace")
 
 
 def member(answer: Any, name: str) -> str:
-    """A text that the answer of a Caesura server has."""
+    """A text member that every Caesura server sends in this response."""
     if not isinstance(answer, dict) or not isinstance(answer.get(name), str):
         raise stranger(200)
     return str(answer[name])
@@ -182,7 +182,7 @@ def _may_be_done(error: Exception) -> bool:
 
 
 def _http(url: str) -> httpx.AsyncClient:
-    # A proxy that the environment names knows nothing of this machine's own loopback.
+    # A proxy from the environment cannot reach this machine's own loopback.
     trust = not _is_loopback(_host(url))
     try:
         return httpx.AsyncClient(base_url=url, timeout=httpx.Timeout(30.0, connect=5.0), trust_env=trust)
@@ -202,8 +202,8 @@ def _host(url: str) -> str:
 
 
 def _is_address(url: httpx.URL) -> bool:
-    """What httpx reads may still be no address: it takes any number for a port, and escapes what no name of
-    a host can have."""
+    """httpx parses some texts that are not addresses: it accepts any number as a port, and escapes characters
+    that no host name can have."""
     if url.scheme not in ("http", "https") or url.query or url.fragment:
         return False
     named = bool(url.host) and ("%" not in url.host or ":" in url.host)

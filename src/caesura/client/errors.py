@@ -1,4 +1,4 @@
-"""What a client may be told instead of an answer.
+"""Errors that a client raises.
 
 ClientError
 ├── Unreachable   no answer came for as long as the client is patient
@@ -15,8 +15,8 @@ from caesura.core import plain
 
 
 class ClientError(Exception):
-    """The server refused. `code` is the native API's, `extra` whatever else its error carries, such as the
-    `interrupts` that wait or the `decision` of whoever was first."""
+    """The server refused. `code` is that of the native API. `extra` is everything else in its error, such as
+    the pending `interrupts` or the `decision` of the first answer."""
 
     def __init__(
         self,
@@ -33,14 +33,14 @@ class ClientError(Exception):
 
 
 class Unreachable(ClientError):
-    """`code` is another where no attempt can help, such as `bad_address`."""
+    """`code` differs if no retry can help, for example `bad_address`."""
 
     def __init__(self, message: str, code: str = "unreachable") -> None:
         super().__init__(0, code, message)
 
 
 class Rewound(ClientError):
-    """What was read after the event `seq` does not count any more: read the turn again from there."""
+    """Events read after the event `seq` are no longer valid: read the turn again from there."""
 
     def __init__(self, seq: int) -> None:
         super().__init__(0, "rewound", "the server has lost the newest events of this turn")
@@ -48,7 +48,7 @@ class Rewound(ClientError):
 
 
 def refusal(response: httpx.Response) -> ClientError:
-    """The error that a response of 400 or more carries, whoever on the way it is from."""
+    """The error in a response of 400 or more, whether it is from the server or from a proxy."""
     try:
         body = plain.loads(response.content)
     except ValueError:

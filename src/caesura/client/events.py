@@ -1,4 +1,4 @@
-"""Events as they come over the wire of the native API, read back into what they were."""
+"""Events of the native API, decoded from the wire."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from caesura.core import cursors, plain
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 
-#: The events by their name on the wire.
+#: The event classes by their name on the wire.
 KINDS: dict[str, type[ev.Event]] = {
     re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in get_args(ev.Event)
 }
 
 
 class Told(Envelope):
-    """An event as a server tells it. `cursor` is what to come back with."""
+    """An event as received from a server. `cursor` is the cursor to resume with."""
 
     cursor: int
 
@@ -47,14 +47,14 @@ async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGener
 
 
 class Reader:
-    """Turns blocks of a stream into events; `cursor` is that of the last one."""
+    """Turns blocks of a stream into events. `cursor` is that of the last event."""
 
     def __init__(self, after: int = 0) -> None:
         self.cursor = after
         self._at = 0
 
     def read(self, block: bytes) -> Told | None:
-        """The event; None for a comment, and for an event of which only a newer program knows."""
+        """The event, or None for a comment or an event type that only newer versions know."""
         fields = dict(line.partition(b": ")[::2] for line in block.split(b"\n"))
         if b"data" not in fields:
             return None
@@ -64,7 +64,7 @@ class Reader:
             raise Rewound(seq - 1)
         self.cursor = cursor
         data = plain.loads(fields[b"data"])
-        # The two deltas come without their time: they are most of a stream.
+        # The two kinds of deltas have no time of their own: they are most of a stream.
         self._at = data.pop("at", self._at)
         event = decode(fields[b"event"].decode(), data)
         if event is None:
@@ -97,8 +97,8 @@ _MAKERS: dict[type[ev.Event], Callable[[dict[str, Any]], ev.Event]] = {
 
 
 async def _blocks(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What stands between empty lines. Lines end in a newline and in nothing else: a text may well contain
-    what other readers take for the end of one."""
+    """The blocks between empty lines. Lines end in a newline only: a text may contain other characters that
+    some readers take for a line break."""
     rest = b""
     async for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n\n")

@@ -1,4 +1,4 @@
-"""Patience: how long to go on trying, and how long to wait in between."""
+"""Patience: how long to retry, and how long to wait in between."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Callable
 
 from caesura.client.errors import ClientError
 
-#: Told what went wrong, and in how many seconds it will be tried again.
+#: Called with the error, and the seconds until the next attempt.
 Waiting = Callable[[ClientError, float], None]
 
 _FIRST, _LONGEST = 0.1, 5.0
 
 
 class Patience:
-    """Waits longer each time, and not in step with others. Good news renew it."""
+    """Waits longer each time, with random variation. A success resets it."""
 
     def __init__(self, seconds: float, waiting: Waiting | None = None) -> None:
         self._seconds, self._waiting = seconds, waiting
-        #: Whether a new token was asked for since the last good news.
+        #: Whether a new token was requested since the last success.
         self.let_in_again = False
         #: How often it has waited.
         self.waits = 0
@@ -31,7 +31,7 @@ class Patience:
         self.let_in_again = False
 
     async def wait(self, error: ClientError) -> None:
-        """Before another attempt; raises `error` where that would come too late."""
+        """Wait before another attempt. Raises `error` if the attempt would come too late."""
         now = time.monotonic()
         self._until = self._until or now + self._seconds
         pause = max(self._pause * random.uniform(0.5, 1.0), error.retry_after)  # noqa: S311 - no secret

@@ -1,4 +1,4 @@
-"""What a server tells, as values. Members that a newer server adds are passed over."""
+"""The server's responses as values. Members added by a newer server are ignored."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class RunningTool:
 
 @dataclass(frozen=True, slots=True)
 class SeenTurn:
-    """A turn with what was said in it, up to and with the event `cursor`. `calls` goes with `messages`: the
-    model call under which more of that message's text may come."""
+    """A turn with its messages up to the event `cursor`, inclusive. `calls` has, for each message, the model
+    call whose later text belongs to it."""
 
     turn: Turn
     messages: tuple[Message, ...]
@@ -83,7 +83,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The active branch as it is now. What comes later is in the events of `turn` after `cursor`."""
+    """The current active branch. Later changes are in the events of `turn` after `cursor`."""
 
     conversation: Conversation
     turns: tuple[SeenTurn, ...]
@@ -93,7 +93,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An interrupt, and where it belongs."""
+    """An interrupt, and its turn and conversation."""
 
     interrupt: Interrupt
     turn_id: str
@@ -105,7 +105,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A tool that is always allowed, and the turn in which that was said."""
+    """A tool that is always allowed, and the turn in which a person allowed it."""
 
     tool: str
     turn_id: str
@@ -113,7 +113,7 @@ class Grant:
 
 
 def pick(kind: type[T], data: Data, **given: Any) -> T:
-    """A value of the members that it knows."""
+    """A value made from the members that its class knows."""
     names: Mapping[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]
     return kind(**{name: data[name] for name in names if name in data} | given)
 

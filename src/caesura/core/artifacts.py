@@ -14,16 +14,16 @@ from typing import Literal
 from caesura.core.errors import BadInput
 
 UpdateType = Literal["create", "update", "update_fuzzy", "rewrite"]
-#: A backslash stands behind a last line that has no line break.
+#: A backslash marks the note after a last line that has no line break.
 Op = Literal[" ", "-", "+", "\\"]
 
 CONTENT_LIMIT = 1024 * 1024
 _SIMILAR = 0.85
-#: How many pairs of characters may be compared in search of a similar text: a fraction of a second.
+#: How many pairs of characters a search for similar text may compare: a fraction of a second.
 _PATIENCE = 2_000_000
-#: What it costs to look at two lines at all.
+#: The fixed cost of comparing two lines, in pairs of characters.
 _PAIR = 50
-#: Of longer texts only the exact place, or one that differs in white space, is looked for.
+#: In longer texts only an exact match, or one that differs in white space, is searched for.
 _FUZZY_LIMIT = 256 * 1024
 _CONTEXT = 3
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -32,7 +32,7 @@ _UNBROKEN = "No newline at end of file"
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A new content and how it came about; `changes` are the old and new texts as found."""
+    """New content and how it was made. `changes` are pairs of the old text, as found, and the new text."""
 
     content: str
     update_type: UpdateType
@@ -55,8 +55,8 @@ class Diff:
 
 
 def update(content: str, old: str, new: str) -> Edit:
-    """Replace `old` by `new`: where it stands exactly, else where it stands but for white space and small
-    differences. Several places, or none, are an error: nothing is guessed."""
+    """Replace `old` by `new` at the exact match, else at a match that differs in white space, else at a
+    similar one. Several matches, or none, are an error: nothing is guessed."""
     if not old:
         raise BadInput("old text is empty")
     start = content.find(old)
@@ -78,8 +78,8 @@ def check_content(content: str) -> None:
 
 
 def diff(old: str, new: str, old_name: str = "old", new_name: str = "new") -> Diff:
-    """The lines that changed, with three lines around them, as unified text and as hunks. Where it would take
-    too long to find what stayed between the first change and the last, all of that counts as changed."""
+    """The changed lines with three lines of context, as unified text and as hunks. If it would take too long
+    to find the unchanged lines between the first change and the last, that whole region counts as changed."""
     hunks = tuple(_hunks(_LINE.findall(old), _LINE.findall(new)))
     head = [f"--- {old_name}", f"+++ {new_name}"] if hunks else []
     return Diff("\n".join([*head, *(line for hunk in hunks for line in _unified(hunk))]), hunks)
@@ -102,7 +102,7 @@ def _fuzzy(content: str, old: str) -> tuple[int, int]:
 
 
 def _spaced(content: str, old: str) -> list[tuple[int, int]]:
-    """Up to two places where `old` stands but for white space."""
+    """Up to two places where the content equals `old` except for white space."""
     wanted = " ".join(old.split())
     words, starts = content.split(), [match.start() for match in re.finditer(r"\S+", content)]
     joined, offsets = " ".join(words), list(accumulate((len(word) + 1 for word in words), initial=0))
@@ -124,8 +124,8 @@ def _several() -> BadInput:
 
 
 def _similar(content: str, old: str) -> list[tuple[int, int]]:
-    """Runs of as many lines as `old` has that are nearly it: the best, and whatever is as good. None when
-    there is too much to compare: nothing is guessed."""
+    """Runs of lines, as many as `old` has, that are nearly equal to it: the best match and every equally good
+    one. Empty when there is too much to compare: nothing is guessed."""
     lines = content.splitlines(keepends=True)
     found, wanted = [line.strip() for line in lines], [line.strip() for line in old.splitlines()]
     best, left = _SIMILAR, _PATIENCE
@@ -146,7 +146,8 @@ def _similar(content: str, old: str) -> list[tuple[int, int]]:
 
 
 def _bounds(found: list[str], wanted: list[str]) -> Iterator[tuple[float, int]]:
-    """The most that each run of lines can score: as if the order of its characters did not matter."""
+    """The highest score that each run of lines can reach, as if the order of its characters did not
+    matter."""
     need = Counter("".join(wanted))
     have: Counter[str] = Counter()
     size, shared, length = need.total(), 0, 0
@@ -168,7 +169,7 @@ def _bounds(found: list[str], wanted: list[str]) -> Iterator[tuple[float, int]]:
 
 
 def _unlike(one: str, other: str) -> tuple[str, str, int]:
-    """Where two lines differ, and how much of them is the same before and after that."""
+    """Where two lines differ, and the length of their common prefix and suffix."""
     start = _alike(one, other)
     one, other = one[start:], other[start:]
     end = _alike(one[::-1], other[::-1])
@@ -176,7 +177,7 @@ def _unlike(one: str, other: str) -> tuple[str, str, int]:
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many characters, or lines, two texts begin with in common."""
+    """The length of the common prefix of two texts, in characters or lines."""
     if one == other:
         return len(one)
     unequal = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
@@ -208,7 +209,7 @@ class _Tired(Exception):
 
 
 class _Matcher(difflib.SequenceMatcher[str]):
-    """Gives up once it has compared too many lines: alike ones make it compare each with each, again and
+    """Gives up after comparing too many lines. Equal lines are otherwise compared each with each, again and
     again."""
 
     _left = _PATIENCE
@@ -225,7 +226,7 @@ class _Matcher(difflib.SequenceMatcher[str]):
 
 
 def _blocks(before: list[str], after: list[str]) -> list[difflib.Match]:
-    """The runs of lines that stayed."""
+    """The runs of unchanged lines."""
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]

@@ -16,9 +16,9 @@ from caesura.core import interrupts, plain
 from caesura.core.errors import CodecError, UnknownVersion
 
 VERSION = 1
-#: Rows of version 1 put together and compressed: what an ended turn's log is packed into.
+#: Rows of version 1, joined and compressed. The log of an ended turn is packed into these.
 PACKED = 2
-#: What a word takes beside its text.
+#: The bytes of a delta without its text.
 _DELTA = 16
 
 _CODES: dict[type[ev.Event], str] = {
@@ -68,7 +68,7 @@ def encode(events: Sequence[ev.Event], offsets: Sequence[int] | None = None) -> 
 
 
 def size(event: ev.Event) -> int:
-    """How many bytes the event takes in the body of a row, about: exact where it can be large."""
+    """About how many bytes the event takes in the body of a row. Exact for events that can be large."""
     if isinstance(event, (ev.TextDelta, ev.ReasoningDelta)):
         text = event.text
         return _DELTA + (len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
@@ -76,8 +76,8 @@ def size(event: ev.Event) -> int:
 
 
 def pack(rows: Sequence[tuple[int, bytes]]) -> bytes:
-    """The body of one packed row, of the times and bodies of consecutive rows of version 1: their bodies go
-    in as they are, each behind the milliseconds after the first row's time."""
+    """The body of one packed row, from the times and bodies of consecutive rows of version 1. Each body is
+    stored unchanged, after its time in milliseconds since the first row's time."""
     start = rows[0][0]
     return zlib.compress(b"[%b]" % b",".join(b"[%d,%b]" % (at - start, body) for at, body in rows))
 
@@ -88,7 +88,7 @@ def decode(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
 
 
 def measured(version: int, body: bytes, first: int, at: int) -> tuple[list[ev.Envelope], int]:
-    """As `decode`, with how many bytes the events take where they are not compressed."""
+    """As `decode`, with the uncompressed size of the events in bytes."""
     if version not in (VERSION, PACKED):
         raise UnknownVersion(f"events of version {version} cannot be read: this program knows 1 and 2")
     try:
@@ -101,8 +101,8 @@ def measured(version: int, body: bytes, first: int, at: int) -> tuple[list[ev.En
 
 
 def starts(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
-    """Each `RunStarted` of one row. Most rows have none, and are not decoded for it: inside of a text these
-    bytes would be escaped."""
+    """Each `RunStarted` of one row. Most rows have none and are not decoded: inside of a text these bytes
+    would be escaped."""
     try:
         text = zlib.decompress(body) if version == PACKED else body
     except zlib.error as error:
@@ -113,7 +113,7 @@ def starts(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
 
 
 def _fields(event: ev.Event, offset: int) -> list[Any]:
-    # Nearly all that is ever written are these two, and a class pattern costs three times as much.
+    # Nearly all events are of these two types, and a class pattern costs three times as much.
     if isinstance(event, ev.TextDelta):
         return ["t", offset, event.call, event.text]
     if isinstance(event, ev.ReasoningDelta):

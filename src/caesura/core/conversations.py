@@ -15,7 +15,7 @@ class Conversation(NamedTuple):
     turn_count: int
     created_at: int
     updated_at: int
-    #: Of the active branch.
+    #: The number of messages on the active branch.
     message_count: int = 0
     interrupted: bool = False
     running: bool = False

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-#: The largest attempt that a cursor can name: later ones all have this name.
+#: The largest attempt that a cursor can name. All later attempts share this number.
 MOST = 255
-#: A log has fewer events than that: `CAESURA_TURN_BYTES` sees to it.
+#: A log has fewer events than this. `CAESURA_TURN_BYTES` ensures it.
 EVENTS = 1 << 24
 
 
@@ -17,10 +17,10 @@ def seq(cursor: int) -> int:
 
 
 def attempt(cursor: int) -> int:
-    """0 where the cursor is a bare number of an event."""
+    """The attempt that the cursor names; 0 if the cursor is only the number of an event."""
     return cursor // EVENTS
 
 
 def names(cursor: int, epoch: int) -> bool:
-    """Whether the cursor can be to an event that was written under this epoch."""
+    """Whether the cursor can name an event that was written under this epoch."""
     return attempt(cursor) in (0, min(epoch, MOST))

@@ -1,7 +1,7 @@
-"""What a person is told of a value before they agree to it: escaped, complete, and with its length.
+"""How a value is shown to a person before they approve it: escaped, complete, and with its length.
 
-The length stands before the colon, where the value itself cannot come: what looks like one after the colon
-is a part of the value.
+The length is written before the colon, where the value cannot reach. Text after the colon that looks like a
+length is a part of the value.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import NamedTuple
 from caesura.core import plain, shown
 from caesura.core.language import Language
 
-#: A value that is longer, has more than one line or had to be escaped is told with its length.
+#: A value is shown with its length if it is longer, has more than one line or had to be escaped.
 SHORT = 200
-#: The most characters that are told of a value. What is cut says so, and is whole in `args`.
+#: At most this many characters of a value are shown. A cut is mentioned, and `args` has the whole value.
 LONGEST = 64 * 1024
-#: Whatever some program takes for a line break, as `str.splitlines` does.
+#: Every character that some program takes for a line break, as `str.splitlines` does.
 _BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 class Value(NamedTuple):
-    """`size` is empty for a short value that is told as it is."""
+    """`size` is empty for a short value that is shown unchanged."""
 
     text: str
     size: str
@@ -34,7 +34,7 @@ def text(value: str, language: Language) -> Value:
 
 
 def data(value: object, language: Language) -> Value:
-    """As JSON. Its own escapes are escapes too."""
+    """The value as JSON. An escape that JSON wrote also counts as an escape."""
     written = plain.dumps(value).decode()
     told, kept = _cut(written, shown.line)
     as_it_is = len(written) <= SHORT and "\\" not in told
@@ -42,7 +42,7 @@ def data(value: object, language: Language) -> Value:
 
 
 def sentence(doing: str, value: Value, language: Language, *more: str) -> str:
-    """`Running command (1,234 characters, 3 lines): …`; `more` are sizes of what is not told itself."""
+    """`Running command (1,234 characters, 3 lines): …`. `more` are sizes of values that are not shown."""
     sizes = [size for size in (value.size, *more) if size]
     if not sizes:
         return f"{doing}: {value.text}"
@@ -51,7 +51,7 @@ def sentence(doing: str, value: Value, language: Language, *more: str) -> str:
 
 
 def size_apart(name: str, value: str, language: Language) -> str:
-    """The size of a value that is not told itself, under its name. Empty for a short one of one line."""
+    """The name and size of a value that is not shown. Empty for a short value of one line."""
     body = value.removesuffix("\n")
     if len(body) <= SHORT and shown.text(body) == body:
         return ""
@@ -68,13 +68,13 @@ def size(value: str, language: Language) -> str:
 
 
 def _lines(value: str) -> int:
-    """Counted, for to make as many lines takes a hundred times as long."""
+    """Counts the breaks: splitting the value into lines takes a hundred times as long."""
     breaks = sum(map(value.count, _BREAKS)) - value.count("\r\n")
     return breaks + (value != "" and value[-1] not in _BREAKS)
 
 
 def _cut(value: str, form: Callable[[str], str]) -> tuple[str, int]:
-    """The form of as much as there is room for, and how many characters of the value that is."""
+    """The escaped form of as much of the value as fits, and how many characters of the value that is."""
     kept = min(len(value), LONGEST)
     told = form(value[:kept])
     while len(told) > LONGEST:

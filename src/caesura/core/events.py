@@ -19,9 +19,9 @@ ToolStatus = Literal["ok", "error", "refused", "answered", "not_done", "unknown"
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A segment begins, or (cause `adopt`) another owner goes on with it after a crash. With the cause
-    `close` nothing runs: what waited is closed, because its time is over or somebody stopped it. `epoch` is
-    the one under which all that follows is written."""
+    """A segment begins, or (cause `adopt`) another owner continues it after a crash. With the cause `close`
+    nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All
+    events that follow are written under `epoch`."""
 
     agent: str
     segment: int
@@ -31,8 +31,8 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class ModelStarted:
-    """A model call begins to speak. `call` numbers the calls of a turn; `parent` is the tool call of a
-    sub-agent; `ref` is the message's name inside a user's own graph."""
+    """A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of
+    a sub-agent. `ref` is the message's name inside a user's own graph."""
 
     call: int
     agent: str
@@ -55,7 +55,8 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextVoided:
-    """All this call said is void, also if it had finished: it will be made anew under another number."""
+    """All output of this call is void, even if the call had finished. The call is repeated under another
+    number."""
 
     call: int
 
@@ -101,14 +102,14 @@ class ArtifactChanged:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The turn waits for a person: all that is pending now, also what an earlier segment asked."""
+    """The turn waits for a person. Lists all pending interrupts, including those of earlier segments."""
 
     interrupts: tuple[Interrupt, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InterruptClosed:
-    """A question is no longer open. `message` is what the agent is told as a user message, if anything."""
+    """An interrupt is no longer pending. `message` is passed to the agent as a user message, if present."""
 
     id: str
     outcome: Literal["answered", "expired", "superseded", "cancelled"]
@@ -118,7 +119,7 @@ class InterruptClosed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The agent has said all it had to say."""
+    """The agent has finished its answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,29 +46,30 @@ class Transcript:
     calls: dict[int, tuple[str, Message]] = field(default_factory=dict)
     drafts: dict[int, _Draft] = field(default_factory=dict)
     running: dict[str, ev.ToolStarted] = field(default_factory=dict)
-    #: How often each tool call was begun.
+    #: How often each tool call was started.
     attempts: dict[str, int] = field(default_factory=dict)
     pending: tuple[Interrupt, ...] = ()
-    #: What was asked, and what of it before the person stopped the turn: a yes to that is none any more.
+    #: The ids of all interrupts, and of those asked before the person stopped the turn: approving one of
+    #: those no longer counts.
     asked: set[str] = field(default_factory=set)
     lapsed: set[str] = field(default_factory=set)
-    #: What was asked before the turn was tried again.
+    #: The ids of interrupts asked before the turn was retried.
     asked_before_retry: set[str] = field(default_factory=set)
     outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
     segment: int = 0
     #: Whether the segment still waits for its `SegmentEnded`.
     open: bool = False
-    #: How often it was taken up after a crash since it last came further.
+    #: How often the segment was adopted after a crash since it last made progress.
     adoptions: int = 0
-    #: How often a model has answered since the turn began or was tried again.
+    #: How often a model has answered since the turn began or was retried.
     steps: int = 0
     title: str | None = None
-    #: Of the newest attempt.
+    #: The epoch of the newest attempt.
     epoch: int = 0
     last_call: int = 0
 
     def apply(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
-        if type(event) is ev.TextDelta:  # nearly all of any log: not worth a pattern
+        if type(event) is ev.TextDelta:  # nearly all events of a log: a pattern would cost more
             self.drafts[event.call].text.append(event.text)
             return
         match event:
@@ -110,12 +111,12 @@ class Transcript:
                 assert_never(unreachable)
 
     def messages(self) -> list[Message]:
-        """What has been said so far, drafts last, as the person saw it."""
+        """The messages so far, drafts last, as the person saw them."""
         drafts = [draft.message(None) for draft in self.drafts.values() if draft.text or draft.reasoning]
         return [*self.finished, *drafts]
 
     def shown(self) -> int:
-        """How many messages a history shows of what has been said so far. Takes no text together."""
+        """How many of the messages so far a history shows. Joins no text."""
         drafts = [draft for draft in self.drafts.values() if draft.parent is None]
         return len(messages.shown(self.finished)) + sum(
             any(text and not text.isspace() for text in draft.text) for draft in drafts
@@ -127,7 +128,7 @@ class Transcript:
 
     @property
     def text(self) -> str:
-        """The answer: the last text the agent itself (not a sub-agent) said."""
+        """The answer: the last text of the agent itself, not of a sub-agent."""
         own = [m.content for m in self.messages() if m.role == "assistant" and m.parent is None and m.content]
         return own[-1] if own else ""
 
@@ -166,10 +167,11 @@ def fold(events: Iterable[ev.Event]) -> Transcript:
 
 
 def close(messages: Iterable[Message], running: Iterable[str] = ()) -> list[Message]:
-    """The same messages with a result after every tool call: the real one, or that it was not done.
+    """The same messages with a result after every tool call: the real result, or one that says it was not
+    done.
 
-    Results are put directly behind the call's message, in the order of the calls: providers refuse
-    anything else. A call that was under way when the turn ended is said to have an unknown outcome.
+    Results come directly after the message of their call, in the order of the calls: providers refuse
+    anything else. A call that was running when the turn ended gets a result that says its outcome is unknown.
     """
     items = list(messages)
     begun = set(running)

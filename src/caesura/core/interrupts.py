@@ -15,7 +15,7 @@ Decision = Literal["approve", "edit", "reject", "respond", "answers", "fields", 
 FieldType = Literal["text", "confirm", "select"]
 Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
 
-#: What may be decided, for each kind of interrupt.
+#: The allowed decisions, for each kind of interrupt.
 DECISIONS: dict[Kind, tuple[Decision, ...]] = {
     "approval": ("approve", "edit", "reject", "respond"),
     "questions": ("answers", "reject"),
@@ -55,13 +55,13 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """What waits for a person.
+    """A question that waits for a person.
 
-    `approval` carries a tool call; with `unknown` true the call began before a crash and nobody knows
-    whether it took effect: to approve is to run it (again), to reject is to leave it.
-    `graph` carries whatever a user's own graph asked, in `value`.
-    `label` and `description` are for people, in the language of the conversation: what kind of thing
-    is asked (`执行命令`), and what exactly (`正在执行命令: npm install`), escaped so that nothing misleads.
+    `approval` carries a tool call. If `unknown` is true, the call began before a crash and nobody knows
+    whether it took effect: approving runs it (again), rejecting does not.
+    `graph` carries what a user's own graph asked, in `value`.
+    `label` and `description` are for people, in the language of the conversation: the kind of action
+    (`执行命令`) and the exact action (`正在执行命令: npm install`), escaped so that nothing misleads.
     """
 
     id: str
@@ -97,14 +97,14 @@ class Answer:
 
     @property
     def refuses(self) -> bool:
-        """The person said no: by a rejection, or by a confirmation whose confirm field is false."""
+        """Whether the person said no: by a rejection, or by a confirmation whose confirm field is false."""
         return self.decision == "reject" or (
             self.decision == "fields" and any(value is False for value in self.fields.values())
         )
 
     @property
     def grants(self) -> bool:
-        """The person lets the call be made, and every later one of this tool too."""
+        """Whether the person allows this call and every later call of this tool."""
         return self.always_allow and self.decision in ("approve", "edit")
 
 
@@ -113,7 +113,7 @@ _NO_ANSWER = Answer("reject")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An interrupt and what became of it. `graph_id` is its name inside the graph that asked."""
+    """An interrupt and its status. `graph_id` is its name inside the graph that asked."""
 
     interrupt: Interrupt
     turn: int

@@ -1,4 +1,4 @@
-"""Which language a text is in, as far as Caesura speaks to people: Chinese or English."""
+"""The language of a text, as far as Caesura distinguishes languages: Chinese or English."""
 
 from __future__ import annotations
 

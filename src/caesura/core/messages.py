@@ -41,7 +41,7 @@ def from_dict(data: Mapping[str, Any]) -> Message:
     return Message(**{**data, "tool_calls": tuple(data.get("tool_calls", ()))})
 
 
-#: Who said what, where nothing else is asked for.
+#: The role and the text of a message.
 Line = tuple[str, str]
 
 
@@ -51,5 +51,6 @@ def lines(stored: Iterable[Mapping[str, Any]]) -> list[Line]:
 
 
 def shown(messages: Iterable[Message]) -> list[Message]:
-    """What a history shows: the messages of the conversation itself that have text."""
+    """The messages that a history shows: those of the conversation itself (not of sub-agents) that have
+    text."""
     return [message for message in messages if message.parent is None and message.content.strip()]

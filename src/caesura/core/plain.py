@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 _INT_MAX = 2**63 - 1
-#: How deep a value may be nested, and how many values it may hold: what takes long to walk is refused.
+#: How deep a value may be nested, and how many values it may hold. Larger values take too long to walk.
 DEEPEST = 64
 MOST_VALUES = 50_000
 _TOO_DEEP = f"it is nested deeper than {DEEPEST} levels"
@@ -17,7 +17,7 @@ _BREAKS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80
 
 
 def dumps(value: Any) -> bytes:
-    """JSON bytes of any value: what JSON cannot say is said as text, never raised."""
+    """JSON bytes of any value. What JSON cannot represent becomes text; nothing is raised."""
     try:
         return orjson.dumps(value)
     except (TypeError, ValueError, RecursionError):
@@ -25,8 +25,8 @@ def dumps(value: Any) -> bytes:
 
 
 def line(data: bytes) -> bytes:
-    """The same JSON on what everybody takes for one line: some readers also break at U+0085, U+2028 and
-    U+2029, which JSON may leave as they are."""
+    """The same JSON without any character that a reader may take for a line break: some also break at U+0085,
+    U+2028 and U+2029, which JSON need not escape."""
     if not data.isascii():
         for character, escaped in _BREAKS:
             data = data.replace(character, escaped)
@@ -34,7 +34,7 @@ def line(data: bytes) -> bytes:
 
 
 def loads(data: bytes | str) -> Any:
-    """The value of JSON; a `ValueError` if it is none, of which `Unwieldy` is one."""
+    """The value of a JSON text. Raises `ValueError` if it is not JSON, or its subclass `Unwieldy`."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -53,8 +53,8 @@ class Unwieldy(ValueError):
 
 
 def bounded(data: bytes, most: int = MOST_VALUES) -> tuple[Any, int]:
-    """The value of JSON that others wrote, and how many values it holds; `Unwieldy` if they are more than
-    `most` or nested too deep."""
+    """The value of a JSON text from elsewhere, and how many values it holds. Raises `Unwieldy` if there are
+    more than `most` or they are nested too deep."""
     if crowded(data, most):
         raise _too_many(most)
     value = loads(data)
@@ -62,21 +62,21 @@ def bounded(data: bytes, most: int = MOST_VALUES) -> tuple[Any, int]:
 
 
 def crowded(data: bytes, most: int = MOST_VALUES) -> bool:
-    """Whether JSON holds more lists and objects than that, before any is made: to make very many makes Python
-    look for garbage again and again."""
+    """Whether JSON holds more than `most` lists and objects, checked before any is created: very many new
+    objects make Python run its garbage collector again and again."""
     return _containers(data) > most and _containers(_bare(data)) > most
 
 
 def check_parts(data: bytes, most: int = MOST_VALUES) -> None:
-    """The bound of `bounded` for what `loads` does not take and another parser may: `NaN`, for example, or
-    half of a surrogate pair. `Unwieldy` if there are more than `most` parts."""
+    """The bound of `bounded` for text that `loads` rejects and another parser may accept, such as `NaN` or
+    half of a surrogate pair. Raises `Unwieldy` if there are more than `most` parts."""
     bare = _bare(data)
     if _containers(bare) + bare.count(b",") > most:
         raise _too_many(most)
 
 
 def _bare(data: bytes) -> bytes:
-    """JSON without its texts."""
+    """JSON without its strings."""
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     return b"".join(data.split(b'"')[::2])
@@ -87,8 +87,8 @@ def _containers(data: bytes) -> int:
 
 
 def count(value: Any, most: int = MOST_VALUES) -> int:
-    """How many values a value of JSON holds; `Unwieldy` if they are more than `most` or nested too deep.
-    Cheap: it looks no further than that, and a deep value costs no deep recursion."""
+    """How many values a JSON value holds. Raises `Unwieldy` if there are more than `most` or they are nested
+    too deep. Cheap: it stops at the bound and does not recurse."""
     counted, level = 0, [value]
     for _ in range(DEEPEST + 1):
         level = [item for item in level if isinstance(item, (dict, list))]

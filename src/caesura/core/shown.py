@@ -1,7 +1,7 @@
-r"""How a text that somebody else wrote is shown to a person, so that it cannot mislead them.
+r"""Showing a text that somebody else wrote to a person, so that it cannot mislead them.
 
-A character that is invisible, looks blank, moves the cursor or reorders what stands around it is escaped:
-`\n`, `\x1b`, `\u202e`, `\U000e0041`. More than three of the same in a row are counted: `\x20{10000}`.
+A character is escaped if it is invisible, looks blank, moves the cursor or reorders the text around it: `\n`,
+`\x1b`, `\u202e`, `\U000e0041`. More than three equal ones in a row are counted: `\x20{10000}`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from caesura.core import plain
 
-#: These scripts have nothing to escape. They are passed over for speed alone.
+#: These scripts have nothing to escape. They are skipped for speed alone.
 _USUAL = (
     " -~\u00a1-\u00ac\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u3001-\u3029\u3041-\u3096\u30a0-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9ffc\uac00-\ud7a3\uff01-\uff5e"
@@ -26,9 +26,9 @@ _BLANK = re.compile(
     "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
 _UNUSUAL = re.compile(f"[^{_USUAL}]+")
-#: Languages need up to four marks on a letter. More of them cover the lines around.
+#: Languages need up to four marks on a letter. More marks would cover the lines around it.
 _PILE = 4
-#: Spaces in a row that may stay. More of them push the rest out of sight.
+#: This many spaces in a row may stay. More would push the rest out of sight.
 _GAP = 16
 _LONG_GAP = re.compile(f" {{{_GAP + 1},}}")
 _EDGE, _END = re.compile(r"\A +| +\Z"), re.compile(r" +\Z")
@@ -36,17 +36,17 @@ _ESCAPE = re.compile(r"\\[\\nrtxuU]")
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _REPEATED = 3
 _LONG_RUN = 16
-#: In running text a line break, a tab and what joins letters or emoji may stay.
+#: In running text a line break, a tab and joiners of letters or emoji may stay.
 _UNFIT_FOR_PROSE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _Escape = Callable[[str, int], str]
 
 
 def text(value: str, *, indented: bool = False, also: str = "") -> str:
-    r"""The text on one line. No two texts have the same form: where anything is escaped, or the text itself
-    has what looks like an escape, its backslashes are doubled. A space at an edge is escaped too, but for
-    those of a line that is `indented` and stands at a place of its own. The characters of `also` are escaped
-    too; none of them may be a letter or a sign of a usual script."""
+    r"""The text on one line. No two texts have the same form: if anything is escaped, or the text itself
+    contains something like an escape, its backslashes are doubled. A space at an edge is escaped too, except
+    the indentation of a line that is `indented` and is shown on a line of its own. The characters of `also`
+    are escaped too. None of them may be a letter or a sign of a usual script."""
     edge = _END if indented else _EDGE
     shown = edge.sub(_spaces, line(value, also))
     if "\\" not in value or (shown == value and _ESCAPE.search(value) is None):
@@ -55,23 +55,23 @@ def text(value: str, *, indented: bool = False, also: str = "") -> str:
 
 
 def line(value: str, also: str = "") -> str:
-    """The same for a text that is meant for people already, such as a label: its backslashes stay. A text
-    that is in this form, or in that of `text`, is not changed."""
+    """As `text`, for a text that is already meant for people, such as a label: its backslashes stay. A text
+    that already has this form, or that of `text`, is not changed."""
     return _LONG_GAP.sub(_spaces, _UNUSUAL.sub(lambda found: _visible(found, also), value))
 
 
 def prose(value: str) -> str:
-    """Running text on as many lines as it has: what moves the cursor or reorders the text is escaped."""
+    """Running text, with its line breaks. Characters that move the cursor or reorder the text are escaped."""
     return _UNFIT_FOR_PROSE.sub(lambda found: _escaped(found[0], 1), value.replace("\r\n", "\n"))
 
 
 def data(value: Any) -> str:
-    """Any value as JSON on one line. JSON has doubled the backslashes."""
+    """Any value as JSON on one line. JSON has already doubled the backslashes."""
     return line(plain.dumps(value).decode())
 
 
 def json(written: str) -> str:
-    """The same JSON, for programs: what `line` escapes is escaped as JSON does it."""
+    """The same JSON, for programs: the characters that `line` escapes are escaped in JSON's own way."""
     return _UNUSUAL.sub(lambda found: _runs(found, _in_json), written)
 
 
@@ -80,7 +80,7 @@ def _visible(found: re.Match[str], also: str) -> str:
 
 
 def _runs(found: re.Match[str], escape: _Escape, also: str = "") -> str:
-    """A mark stays only on a letter: on anything else it would change what stands around the text."""
+    """A mark stays only on a letter: on anything else it would change the text around it."""
     if len(found[0]) > _LONG_RUN and all(_kind(character) == "fine" for character in set(found[0])):
         return found[0]  # a text in another script
     pieces = []
@@ -122,7 +122,7 @@ def _numbered(code: int) -> str:
 
 
 def _counted(shown: str, found: re.Match[str]) -> str:
-    """A brace of the text must not be taken for a count."""
+    """A brace in the text must not look like a count."""
     ends_in_escape = shown[-1] != found[0][-1] and not shown.endswith("}")
     return f"{shown}{{1}}" if ends_in_escape and found.string.startswith("{", found.end()) else shown
 

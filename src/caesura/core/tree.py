@@ -18,7 +18,7 @@ N = TypeVar("N", bound=Node)
 
 
 def branch(nodes: Iterable[N], leaf: str | None) -> list[N]:
-    """The nodes from the root to `leaf`; empty when `leaf` is none of them."""
+    """The nodes from the root to `leaf`; empty when `leaf` is not among the nodes."""
     by_id = {node.id: node for node in nodes}
     found: list[N] = []
     while leaf is not None and leaf in by_id:
@@ -29,7 +29,7 @@ def branch(nodes: Iterable[N], leaf: str | None) -> list[N]:
 
 
 def children(nodes: Iterable[N]) -> dict[str | None, list[str]]:
-    """The ids below each id, in the order given; the roots are below None."""
+    """The ids of the children of each id, in the order given; the children of None are the roots."""
     found: dict[str | None, list[str]] = {}
     for node in nodes:
         found.setdefault(node.parent_id, []).append(node.id)
@@ -37,7 +37,7 @@ def children(nodes: Iterable[N]) -> dict[str | None, list[str]]:
 
 
 def leaf_below(nodes: Iterable[N], start: str) -> str:
-    """The newest leaf at or below `start`: where a person who picks that branch goes on."""
+    """The newest leaf at or below `start`: where the branch continues when a person picks it."""
     below: Mapping[str | None, list[str]] = children(nodes)
     seen = {start}
     while (newer := below.get(start)) and newer[-1] not in seen:

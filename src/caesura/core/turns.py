@@ -23,11 +23,11 @@ class Turn:
     parent_id: str | None
     agent: str
     status: Status
-    #: The process that works on it, until when nobody else may, and how often it was claimed.
+    #: The process that works on the turn, the end of its lease, and how often the turn was claimed.
     owner: str | None
     lease_until: int | None
     epoch: int
-    #: The newest segment, and the event before its first.
+    #: The newest segment, and the number of the event before its first.
     segment: int
     segment_seq: int
     stop_requested: str | None
@@ -40,9 +40,9 @@ class Turn:
     grants: tuple[str, ...]
     created_at: int
     ended_at: int | None
-    #: The bytes of it that are on its owner's account.
+    #: The bytes of the turn that are counted for its owner.
     size: int
-    #: Whether its conversation had a title when this turn was made; None where nobody looked.
+    #: Whether the conversation had a title when this turn was created; None if that was not checked.
     titled: bool | None = field(default=None, compare=False)
 
     @property
@@ -50,5 +50,5 @@ class Turn:
         return self.status in ENDED
 
     def bare(self) -> Turn:
-        """The same without what was said: a reader may wait for hours, and needs none of it."""
+        """The turn without its texts: a reader may wait for hours and does not need them."""
         return replace(self, content="", messages=None)

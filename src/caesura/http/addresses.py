@@ -1,17 +1,17 @@
-"""Addresses of clients: what counts as one address, and how much of one is written down."""
+"""Client addresses: what counts as one address, and how much of an address is logged."""
 
 from __future__ import annotations
 
 import ipaddress
 from typing import Literal
 
-#: How much of an address the log holds: all of it, the network it is in, or nothing.
+#: How much of an address is logged: all of it, its network, or nothing.
 Addresses = Literal["full", "cut", "none"]
 _KEPT = {4: 24, 6: 48}
 
 
 def parse(host: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """An IPv4 address that came as IPv6 is IPv4."""
+    """Parse an address. An IPv4-mapped IPv6 address becomes IPv4."""
     try:
         address = ipaddress.ip_address(host or "")
     except ValueError:
@@ -20,7 +20,7 @@ def parse(host: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | N
 
 
 def shown(host: str | None, how: Addresses) -> str | None:
-    """The address as the log holds it; `cut` keeps 24 bits of IPv4 and 48 of IPv6."""
+    """The address as logged. `cut` keeps 24 bits of IPv4 and 48 of IPv6."""
     if how == "full":
         return host
     address = parse(host)

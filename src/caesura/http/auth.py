@@ -1,4 +1,4 @@
-"""Who is asking: registration, login, and the one place where a request gets its person."""
+"""Authentication: registration, login, and the only place where a request is assigned to a person."""
 
 from __future__ import annotations
 
@@ -45,10 +45,11 @@ class Token(BaseModel):
 
 
 class Gate:
-    """Tells who a token or a ticket belongs to. Both end as soon as their owner's password is changed."""
+    """Finds the owner of a token or a ticket. Both become invalid as soon as their owner's password is
+    changed."""
 
     def __init__(self, service: Service, tokens: Tokens | None) -> None:
-        """Without `tokens` nobody needs one: everyone that the guard lets in is the same local person."""
+        """Without `tokens` no token is needed: everyone that the guard lets in is the same local person."""
         self._people, self._stamps, self._tokens = service.people, service.stamps, tokens
         self._tickets = Tickets(tokens, service.tickets) if tokens is not None else None
 
@@ -78,7 +79,7 @@ class Gate:
         return self._tickets.issue(access, stream) if self._tickets is not None else LOCAL
 
     async def watch(self, streams: EventStreams) -> None:
-        """Cut open streams whose token or ticket has ended since: looked at as often as streams ping."""
+        """Cut open streams whose token or ticket is no longer valid. Checked as often as streams ping."""
         while self._tokens is not None:
             await asyncio.sleep(streams.ping)
             try:
@@ -94,7 +95,7 @@ class Gate:
                 stream.abort()
 
 
-# None of these depends on another: each level would cost every request as much again.
+# None of these depends on another: each level of dependency would add the same cost to every request.
 
 Bearer = Annotated[str | None, Security(_bearer)]
 
@@ -105,7 +106,7 @@ async def entered(request: Request, here: Here, token: Bearer = None) -> Access:
     return access
 
 
-#: What the person who asks was let in with.
+#: The access that the request was granted.
 Entered = Annotated[Access, Depends(entered)]
 
 
@@ -130,7 +131,7 @@ async def stream_user(
 
 
 def _entered(request: Request, access: Access) -> Access:
-    """Who asks is also for the log, and for a stream that ends with its token."""
+    """Note the person for the log, and the access for a stream that must end with its token."""
     request.scope[HOLDER], request.scope[USER] = access, access.user_id
     return access
 
@@ -147,13 +148,13 @@ async def running_stream_user(request: Request, here: Here, token: Bearer = None
         yield user_id
 
 
-#: The person who asks.
+#: The person that sends the request.
 User = Annotated[str, Depends(current_user)]
-#: The same for a GET that streams: a ticket will do.
+#: As `User`, for a GET that streams: a ticket is accepted too.
 StreamUser = Annotated[str, Depends(stream_user)]
-#: The same for what starts or resumes work, which is counted apart.
+#: As `User`, for requests that start or resume work, which have a rate of their own.
 RunningUser = Annotated[str, Depends(running_user)]
-#: The same for what starts or resumes work and streams how it goes.
+#: As `RunningUser`, for requests that also stream the work.
 RunningStreamUser = Annotated[str, Depends(running_stream_user)]
 
 

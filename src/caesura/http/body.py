@@ -1,5 +1,5 @@
-"""The bounds of a request's body: how long it may be, whether or not it says so, and how many values it may
-hold. ASGI middleware."""
+"""Limits for the body of a request: its length, whether or not a header declares it, and the number of its
+values. ASGI middleware."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from caesura.core.errors import BadInput, CaesuraError, TooLarge
 from caesura.http.errors import Errors
 
 LARGEST = 1024 * 1024
-#: Each value that is not of the right form becomes a fault, and each fault takes a while to be told.
+#: Each value of the wrong type becomes a reported fault, and each report takes time.
 MOST_VALUES = 10_000
 
 
@@ -37,14 +37,14 @@ class BodyLimit:
             whole = not message.get("more_body")
             refusal = refusal or self._fault(body, whole)
             if whole or refusal is not None:
-                body.clear()  # not kept for as long as the answer takes
+                body.clear()  # not kept in memory while the response is made
             if refusal is not None:
                 raise _Refused
             return message
 
         async def forward(message: Message) -> None:
             nonlocal started
-            # Whoever read the body may have turned our error into one of its own.
+            # The application may have turned our error into one of its own.
             if refusal is not None and not started:
                 raise _Refused
             started = True
@@ -58,7 +58,7 @@ class BodyLimit:
     def _fault(self, body: bytearray, whole: bool) -> CaesuraError | None:
         if len(body) > self._largest:
             return TooLarge()
-        if whole and len(body) > 2 * MOST_VALUES:  # a value and what parts it from the next
+        if whole and len(body) > 2 * MOST_VALUES:  # a value and its separator take at least two bytes
             try:
                 _check(bytes(body))
             except plain.Unwieldy as error:
@@ -67,7 +67,7 @@ class BodyLimit:
 
     async def _refuse(self, error: CaesuraError, scope: Scope, receive: Receive, send: Send) -> None:
         response = self._errors.response(scope["path"], error)
-        response.headers["connection"] = "close"  # what is still to come is not wanted
+        response.headers["connection"] = "close"  # the rest of the body is not wanted
         await response(scope, receive, send)
 
 
@@ -80,7 +80,7 @@ def _check(body: bytes) -> None:
         plain.bounded(body, MOST_VALUES)
     except plain.Unwieldy:
         raise
-    except ValueError:  # whoever reads it says so, unless Python's own parser takes it
+    except ValueError:  # reported by whoever parses it, unless Python's own parser accepts it
         plain.check_parts(body, MOST_VALUES)
 
 

@@ -1,4 +1,4 @@
-"""The open connections of this process: how many there may be, in all and from one address."""
+"""The open connections of this process, limited in total and per address."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from typing import Protocol as Shape
 
 from caesura.http.addresses import parse
 
-#: So many connections above a bound are told why they are refused. Of more than that, the oldest is cut.
+#: At most this many connections above a limit are told why they are refused. When there are more, the oldest
+#: is cut.
 TOLD = 16
-#: More descriptors than this are of no use to one process.
+#: More file descriptors than this are of no use to one process.
 _MOST = 65_536
-#: Descriptors kept free for the database, models, tools and log files: at least so many, or a quarter.
+#: File descriptors reserved for the database, models, tools and log files: at least this many, or a quarter.
 _RESERVE = 100
 
 Refused = Callable[[str], None]
 
 
 class Standing(Enum):
-    """How a connection is treated, decided when it is made."""
+    """How a connection is treated, decided when it is opened."""
 
     WELCOME = "welcome"
-    #: Its address has too many.
+    #: Its address has too many connections.
     GREEDY = "address"
-    #: The server has too many.
+    #: The server has too many connections.
     CROWDED = "server"
 
 
@@ -38,7 +39,7 @@ class Connection(Shape):
     transport: asyncio.Transport
 
     def check(self, now: float) -> None:
-        """Close it if it has been waited for too long."""
+        """Close the connection if its client was too slow."""
 
 
 class Connections:
@@ -49,14 +50,16 @@ class Connections:
         proxies: Sequence[str] = (),
         refused: Refused = lambda reason: None,
     ) -> None:
-        """`most` in all, `each` from one address, but never more than half of all. `proxies` speak for many,
-        so they are not counted as one address. `refused` is told why a connection was refused."""
+        """At most `most` connections in total and `each` from one address, but never more than half of the
+        total. `proxies` stand for many clients, so they are not counted as one address. `refused` is called
+        with the reason of each refusal."""
         self.most, self.each = most, min(each, max(most // 2, 1))
         self._proxies = [ipaddress.ip_network(proxy) for proxy in proxies]
         self._refused = refused
         self._welcome: dict[Connection, bytes | None] = {}
         self._addresses: Counter[bytes] = Counter()
-        #: Those that are only told why they are refused, oldest first; each reason has room of its own.
+        #: Connections that only get the reason for their refusal, oldest first. Each reason has its own
+        #: limit.
         self._told: dict[Standing, dict[Connection, None]] = {
             standing: {} for standing in Standing if standing is not Standing.WELCOME
         }
@@ -95,7 +98,7 @@ class Connections:
         return Standing.CROWDED if len(self._welcome) >= self.most else Standing.WELCOME
 
     def _tell(self, connection: Connection, told: dict[Connection, None]) -> None:
-        """The oldest gives way to the newest: a health check that has just come must get its answer."""
+        """The newest replaces the oldest: a health check that has just come must be answered."""
         told[connection] = None
         if len(told) > TOLD:
             oldest = next(iter(told))
@@ -103,7 +106,7 @@ class Connections:
             oldest.transport.abort()
 
     def _key(self, host: str | None) -> bytes | None:
-        """What is counted as one address: an IPv4 address or an IPv6 /64. None for a trusted proxy."""
+        """The key of an address: an IPv4 address or an IPv6 /64. None for a trusted proxy."""
         address = parse(host)
         if address is None or any(address in network for network in self._proxies):
             return None
@@ -111,16 +114,16 @@ class Connections:
 
 
 def raise_descriptors() -> None:
-    """Take as many file descriptors as the system allows this process."""
+    """Raise the limit of file descriptors to what the system allows this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):  # some systems promise more than they give
+        with suppress(OSError, ValueError):  # some systems report more than they allow
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def room() -> tuple[int, int]:
-    """How many connections fit, and how many descriptors stay free beside them."""
+    """How many connections fit, and how many file descriptors stay free."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     limit = _MOST if soft == resource.RLIM_INFINITY else min(soft, _MOST)
     reserve = max(_RESERVE, limit // 4)

@@ -1,4 +1,4 @@
-"""What the routes of every dialect have in hand: the service, and how this server is set up."""
+"""The context of every dialect's routes: the service, and the configuration of this server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials: what is sent to register or to log in. The body is small: its size is checked first."""
+"""Credentials: the body of a registration or a login. Its size is checked before it is parsed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Newcomer(Credentials):
 
 
 async def read(request: Request, model: type[M], *, form: bool = False) -> M:
-    """The body as this model: a JSON object, or where `form` is true also the form of OAuth2."""
+    """Parse the body as this model: a JSON object or, if `form` is true, also the form of OAuth2."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = await _body(request)
     if kind == _JSON:

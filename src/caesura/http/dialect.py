@@ -1,4 +1,4 @@
-"""A dialect: one way to speak with the service over HTTP."""
+"""A dialect: one HTTP API of the service."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from caesura.http.errors import Form
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How it says errors, and its routes. `headers` are those that only its clients send: a page of another
-    origin may send them too."""
+    """The form of its errors, and its routes. `headers` are request headers that only its clients send: CORS
+    must allow them."""
 
     form: Form
     router: APIRouter

@@ -1,4 +1,4 @@
-"""The OpenAPI page. Its files come with the server: it works without a network."""
+"""The OpenAPI page. Its files are part of the server, so it works without a network."""
 
 from __future__ import annotations
 

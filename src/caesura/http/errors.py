@@ -1,4 +1,4 @@
-"""Errors: the one place where what went wrong becomes a response, in the form of the API it is for."""
+"""Errors: the only place where an error becomes a response, in the form of the API it is for."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ logger = logging.getLogger(__name__)
 
 _CODES = {400: "bad_input", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 _BEARER = {"www-authenticate": "Bearer"}
-#: Of the faults of one request so many are told. A name that the client chose, and a message that tells one,
-#: are not repeated to any length.
+#: At most this many faults of one request are reported. Names chosen by the client, and messages that contain
+#: one, are cut to these lengths.
 _FAULTS = 10
 _NAME = 100
 _MESSAGE = 2000
@@ -50,7 +50,7 @@ class Invalid(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a dialect is to say. `error` is what was raised, for what it carries beside its message."""
+    """The error that a dialect should report. `error` is the exception, for its additional data."""
 
     status: int
     code: str
@@ -62,13 +62,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How an API says that something went wrong: for which paths, in which body, with which status for a
-    request of the wrong form. A path belongs to the longest prefix that it begins with."""
+    """How an API reports errors: for which paths, with which body, and with which status for a malformed
+    request. A path belongs to its longest prefix."""
 
     prefixes: tuple[str, ...]
     body: Callable[[Problem], dict[str, Any]]
     invalid: int = 422
-    #: What a body looks like, for the OpenAPI document.
+    #: The model of a body, for the OpenAPI document.
     model: type[BaseModel] | None = None
 
 
@@ -82,12 +82,12 @@ def detail(problem: Problem) -> dict[str, Any]:
     return {"detail": problem.message}
 
 
-#: For what belongs to no dialect: logging in, health, and paths that nobody knows.
+#: For paths of no dialect: login, health, and unknown paths.
 COMMON = Form(("/",), detail, 400, Detail)
 
 
 class Errors:
-    """Chooses the form by the path, and turns whatever was raised into a response."""
+    """Chooses the form by the path, and turns any exception into a response."""
 
     def __init__(self, forms: Iterable[Form]) -> None:
         known = [(prefix.rstrip("/"), form) for form in (COMMON, *forms) for prefix in form.prefixes]
@@ -114,8 +114,8 @@ class Errors:
         app.openapi = lambda: self._corrected(described())  # type: ignore[method-assign]
 
     def _corrected(self, document: dict[str, Any]) -> dict[str, Any]:
-        """FastAPI writes down a 422 of its own for every route that takes anything: here it becomes the
-        status and the body that the route's form has for a request of the wrong form."""
+        """FastAPI documents its own 422 for every route with input. Replace it by the status and the body
+        that the route's form has for a malformed request."""
         for path, operations in document["paths"].items():
             for operation in operations.values():
                 _correct(operation["responses"], self.form(path))
@@ -126,7 +126,7 @@ class Errors:
 
 
 class Faults:
-    """Catches what nobody expected: the client gets an id, the log gets the rest. ASGI middleware."""
+    """Catches unexpected errors: the client gets an id, the log gets the details. ASGI middleware."""
 
     def __init__(self, app: ASGIApp, errors: Errors) -> None:
         self._app, self._errors = app, errors
@@ -145,16 +145,16 @@ class Faults:
         try:
             await self._app(scope, receive, watch)
         except ClientDisconnect:
-            pass  # in the middle of its request: there is nobody to answer
+            pass  # the client left during its request: there is nobody to answer
         except asyncio.CancelledError:
-            # Only a server that ends cancels a request, when the time for it is over.
+            # Only a server that shuts down cancels a request, after its grace period.
             if started:
                 raise
             ending = Unavailable("the server is shutting down")
             await self._errors.response(scope["path"], ending)(scope, receive, send)
         except Exception as error:
             if started:
-                raise  # half an answer cannot be taken back: the server closes the connection
+                raise  # a response that has begun cannot be replaced: the server closes the connection
             await self._errors.response(scope["path"], error)(scope, receive, send)
 
 
@@ -208,7 +208,7 @@ def _headers(error: CaesuraError) -> dict[str, str]:
     if isinstance(error, TooManyRequests | Unavailable) and error.retry_after:
         return {"retry-after": str(error.retry_after)}
     if isinstance(error, TooLarge):
-        return {"connection": "close"}  # what is still to come is not wanted
+        return {"connection": "close"}  # the rest of the body is not wanted
     return {}
 
 
@@ -225,7 +225,7 @@ def _text(fault: Mapping[str, Any]) -> str:
 
 
 def _name(location: Sequence[Any]) -> str:
-    """`body.answers.0` is `answers.0` to the person who wrote the body."""
+    """The name of a field as the client wrote it: `body.answers.0` becomes `answers.0`."""
     parts = location[1:] if location and location[0] in ("body", "query", "path", "header") else location
     name = ".".join(str(part) for part in parts if not (isinstance(part, int) and len(parts) == 1))
     return _cut(name, _NAME)
@@ -236,7 +236,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def parse_json(body: bytes) -> Any:
-    """A body that is read by hand; malformed JSON is said as FastAPI says it."""
+    """Parse a body. Malformed JSON is reported as FastAPI reports it."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:

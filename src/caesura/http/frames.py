@@ -1,4 +1,4 @@
-"""Frames: what a dialect makes of a log, and how they flow to a reader."""
+"""Frames: how a dialect encodes a log, and how its frames are sent to a reader."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ class Encoder(Protocol[S]):
     """A pure fold over the events of a turn. A module may be one."""
 
     def start(self, ordinal: int, epoch: int, /) -> S:
-        """Where a reader of the turn with this ordinal is before its first event. `epoch` is that of the
-        attempt in which it begins."""
+        """The state of a reader of the turn with this ordinal, before its first event. `epoch` is that of the
+        attempt in which the reader begins."""
         ...
 
     def step(self, state: S, envelope: Envelope, /) -> tuple[S, bytes]:
-        """The frame of one event, empty where the dialect has none for it."""
+        """The new state, and the frame of one event, which is empty if the dialect has none for it."""
         ...
 
     def skip(self, state: S, event: Event, /) -> S:
-        """As `step`, without the frame: there may be a hundred thousand before the first that is sent."""
+        """As `step`, without the frame: a hundred thousand events may come before the first one that is
+        sent."""
         ...
 
 
 def encoded(encoder: Encoder[S], state: S, batch: Iterable[Envelope], after: int = 0) -> tuple[S, bytes]:
-    """The frames of a batch; what lies at or before `after` is folded in but not sent again."""
+    """The frames of a batch. Events up to `after` change the state but are not sent again."""
     frames = []
     for envelope in batch:
         if envelope.seq <= after:
@@ -48,15 +49,15 @@ async def pump(
     after: int,
     gone: Callable[[], bytes] = bytes,
 ) -> AsyncGenerator[bytes, None]:
-    """The frames of these batches as they come. `gone` says what is sent last when they do not come to the
-    end of a segment: the turn was deleted, or the server ends."""
+    """The frames of these batches as they come. `gone` gives the last frame if the batches stop before the
+    end of a segment: the turn was deleted, or the server shuts down."""
     whole = False
     async with aclosing(batches):
         async for batch in batches:
             state, frames = encoded(encoder, state, batch, after)
             last = batch[-1]
             whole = type(last.event) is SegmentEnded and last.seq > after
-            del batch, last  # a reader that waits holds nothing
+            del batch, last  # a waiting reader holds no events
             if frames:
                 yield frames
             del frames

@@ -1,5 +1,5 @@
-"""Requests that no route must see: control characters in a path, and in one-person mode requests of another
-web page. ASGI middleware."""
+"""Rejects requests that no route must see: control characters in a path, and, in one-person mode, requests
+from other web pages. ASGI middleware."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from caesura.http.errors import Errors
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-#: Tells nothing, and is asked for by whoever watches the server.
+#: Reveals nothing, and is requested by monitoring.
 _OPEN = "/health"
 
 
 class Guard:
     def __init__(self, app: ASGIApp, errors: Errors, local: bool, origins: tuple[str, ...] = ()) -> None:
-        """`local` if no token is asked for: then only this machine and pages from `origins` are let in."""
+        """`local` means that no token is required: then only this machine and pages from `origins` are
+        allowed."""
         self._app, self._errors = app, errors
         self._local, self._origins = local, origins
 
@@ -40,8 +41,8 @@ class Guard:
 
 
 def _foreign(headers: Headers, origins: tuple[str, ...]) -> Forbidden | None:
-    """No token is asked for, so another web page in the same browser must not be let in, also not one whose
-    name was made to lead to this machine."""
+    """No token is required, so other web pages in the same browser must be refused, including pages whose
+    host name was made to resolve to this machine."""
     host = headers.get("host", "")
     named = _split(f"//{host}")
     if named is None or named.hostname not in _LOOPBACK:

@@ -1,4 +1,4 @@
-"""What every response carries, and one line in the log for every request. ASGI middleware."""
+"""Headers of every response, and one log line for every request. ASGI middleware."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _DOCS = (
     b"script-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 )
 DOCS = "/docs"
-#: Under this name a request carries the person who asks, once that is known.
+#: The key of the scope for the person that sends the request, once known.
 USER = "caesura.user"
 _NO_STORE = (b"cache-control", b"no-store")
-#: Of an answer that is given without the application.
+#: Headers of a response that is sent without the application.
 BARE = [*_SECURITY, (b"content-security-policy", _API), _NO_STORE]
 
 
@@ -68,7 +68,7 @@ class Headers:
 
 
 def _decorated(own: list[Header], added: list[Header]) -> list[Header]:
-    """What says nothing about being kept must not be kept. A file says when it changed: it may be."""
+    """A response without a caching rule must not be cached. A file has an ETag: it may be."""
     kept = any(name in (b"cache-control", b"etag") for name, _ in own)
     return [*own, *added] if kept else [*own, *added, _NO_STORE]
 
@@ -85,7 +85,7 @@ def _policy(path: str) -> bytes:
 
 
 def _log(scope: Scope, status: int, seconds: float, addresses: Addresses) -> None:
-    """The path without its query: a ticket may be in that."""
+    """Logs the path without its query, which may contain a ticket."""
     if not logger.isEnabledFor(logging.INFO):
         return
     fields = {

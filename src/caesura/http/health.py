@@ -11,7 +11,7 @@ from caesura.core.errors import Unavailable
 from caesura.http.context import Here
 from caesura.http.errors import COMMON, documented
 
-#: Seconds in which the database must answer.
+#: Seconds within which the database must answer.
 _PATIENCE = 2.0
 
 router = APIRouter(tags=["health"])

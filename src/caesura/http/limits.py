@@ -1,8 +1,8 @@
-"""How often one person may do something: counted in memory, or in Redis where several processes serve.
+"""Rate limits for each person and address: counted in memory, or in Redis if several processes serve.
 
-To log in is bounded three times: for an address over all names, for a name from one address, and for a name
-over all addresses that its owner has not logged in from. The last one slows down a crowd that tries one
-name; its owner goes on logging in from where they always do.
+Logins have three limits: for an address over all names, for a name from one address, and for a name over all
+addresses from which its owner has not logged in before. The last one slows down many clients that try one
+name, while its owner can still log in from the usual addresses.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from caesura.http.shared_tally import SharedTally, Spawn
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
-#: From one address, as many people may log in as often as each may.
+#: One address may log in this many times as often as one person.
 _NAMES = 10
-#: From as many new addresses may each person log in, as often as from each.
+#: One person may log in from new addresses this many times as often as from one address.
 _ADDRESSES = 10
 _FAMILIAR = 10_000
 _FAMILIAR_SECONDS = 30 * 86_400
@@ -44,7 +44,8 @@ class Limits:
         registrations: str = "off",
         refused: Callable[[str], None] = lambda kind: None,
     ) -> None:
-        """Each rate is such as `60/minute`, or `off`. `refused` is told the kind of each refusal."""
+        """A rate is, for example, `60/minute`, or `off`. `refused` is called with the kind of each
+        refusal."""
         self._tallies = {
             "requests": _tally(requests),
             "runs": _tally(runs),
@@ -66,11 +67,11 @@ class Limits:
         await self._hit("registrations", address)
 
     async def login_from(self, address: str) -> None:
-        """Comes first: only an address within its bound gets a count for a name."""
+        """Checked first: only an address within its limit can add to the count of a name."""
         await self._hit("login_addresses", address)
 
     async def login_as(self, username: str, address: str) -> None:
-        """What cannot be a name has no count of its own."""
+        """A text that cannot be a name is not counted."""
         if not ids.is_username(username):
             return
         await self._hit("logins", username, address)
@@ -115,7 +116,7 @@ class Limits:
 def shared(redis_url: str | None, spawn: Spawn) -> SharedTally | None:
     if redis_url is None:
         return None
-    from caesura.http.shared_tally import SharedTally  # takes a moment to load, and few need it
+    from caesura.http.shared_tally import SharedTally  # slow to import, and rarely needed
 
     return SharedTally(redis_url, spawn)
 
@@ -128,7 +129,7 @@ Address = Annotated[str, Depends(address_of)]
 
 
 def network(host: str) -> str:
-    """What counts as one address: of IPv6 the first 64 bits, for whoever has one address has all of those."""
+    """What counts as one address: for IPv6 the first 64 bits, since one client usually has all of those."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Logs: one line of JSON each, with the ids of the request and the turn it is about. No query, no secret."""
+"""Logs: one line of JSON each, with the ids of its request and turn. No query, no secret."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class TextFormatter(logging.Formatter):
         return super().format(record)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """On one line, so that nobody can make up lines."""
+        """The message on one line, so that nobody can forge lines."""
         return shown.line(super().formatMessage(record))
 
     def formatException(self, ei: Any) -> str:
-        """Of several lines, none of which can pass for the line of another record."""
+        """The traceback on several lines, none of which can look like the line of another record."""
         return "\n".join(f"    {shown.line(line)}" for line in super().formatException(ei).splitlines())
 
 
@@ -68,7 +68,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _turn() -> str | None:
-    """A run's task carries its turn's id as its name."""
+    """The id of the turn: the name of a run's task."""
     try:
         task = asyncio.current_task()
     except RuntimeError:

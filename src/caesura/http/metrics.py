@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: counted once a commit, never once a token."""
+"""Metrics for Prometheus: updated once per commit, never per token."""
 
 from __future__ import annotations
 
@@ -105,15 +105,15 @@ class Metrics:
             self._unwelcome.labels(standing.value)
 
     def refused(self, kind: str) -> None:
-        """A request was over a rate."""
+        """Count a request that exceeded a rate."""
         self._refused.labels(kind).inc()
 
     def connections(self, open_: Sized) -> None:
-        """Show how many of these there are."""
+        """Report the number of open connections."""
         self._connections.set_function(lambda: len(open_))
 
     def unwelcome(self, bound: str) -> None:
-        """A connection was above a bound."""
+        """Count a connection that exceeded a limit."""
         self._unwelcome.labels(bound).inc()
 
     def committed(self, seconds: float, batches: Sequence[Batch]) -> None:
@@ -136,7 +136,7 @@ class Metrics:
             self._begun[turn] = at
         elif isinstance(event, ev.ModelFinished):
             for kind in ("input_tokens", "output_tokens"):
-                # A provider may report anything, and a counter takes no negative number.
+                # A provider may report anything, and a counter does not accept negative numbers.
                 self._tokens.labels(kind.removesuffix("_tokens")).inc(
                     max((event.usage or {}).get(kind, 0), 0)
                 )
@@ -151,7 +151,7 @@ class Metrics:
         try:
             figures = await service.figures()
         except Unavailable:
-            pass  # what is known in this process is worth showing, then most of all
+            pass  # metrics of this process are useful anyway, then most of all
         else:
             self._queued.set(figures.turns_queued)
             self._waiting.set(figures.interrupts_waiting)

@@ -1,4 +1,4 @@
-"""Pages: how many rows of a list at once, and where the next ones begin."""
+"""Pages: how many rows of a list are sent at once, and where the next page begins."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Pages:
     largest: int = 100
 
     def size(self, wanted: int | None) -> int:
-        """What is over the largest size is taken as the largest."""
+        """The size of a page. A larger wish is reduced to the maximum."""
         return min(wanted or self.default, self.largest)
 
 
 def cursor(at: int, id: str) -> str:
-    """An opaque name of the last row that was seen."""
+    """An opaque cursor for the last row that was sent."""
     return base64.urlsafe_b64encode(orjson.dumps([at, id])).decode().rstrip("=")
 
 

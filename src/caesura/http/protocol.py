@@ -1,8 +1,8 @@
-"""One connection: how much of a request is kept before it is whole, and how long each side may take.
+"""One connection: how much of an incomplete request is kept, and how long each side may take.
 
-uvicorn parses requests and writes answers. This class bounds what a client can make it hold, and ends a
-connection on which nothing happens. The server calls `check` about once a second: a deadline is only a
-number, so an ordinary request pays for no timer.
+uvicorn parses requests and writes responses. This class limits what a client can make it hold, and closes
+idle connections. The server calls `check` about once a second: a deadline is only a number, so an ordinary
+request needs no timer.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ from caesura.http.sse import STREAMS, TRANSPORT
 
 logger = logging.getLogger(__name__)
 
-#: The most bytes of a URL, of all headers together, and of all trailers together.
+#: The maximum bytes of a URL, of all headers together, and of all trailers together.
 LARGEST = 64 * 1024
-#: The most headers of a request.
+#: The maximum number of headers of a request.
 MANY = 100
-#: The most requests that may wait for their turn on one connection.
+#: The maximum number of requests that may be queued on one connection.
 QUEUE = 32
-#: Large reads are parsed in pieces of this size, so that what is over a bound is noticed before it is kept.
+#: Large reads are parsed in pieces of this size, so that an exceeded limit is noticed before the data is
+#: kept.
 PIECE = 16 * 1024
-#: A reader of a plain answer takes at least so much within `silence`, or it is cut.
+#: A client must read at least this many bytes of a plain response within `silence`, or it is cut.
 PACE = 64 * 1024
-#: Seconds for a refused client to read why, while what it still sends is thrown away.
+#: Seconds that a refused client gets to read the reason. Meanwhile its data is discarded.
 LINGER = 2.0
-#: Seconds that a connection above a bound gets for its request.
+#: Seconds that a connection above a limit gets for its request.
 HURRY = 5.0
 _ALWAYS = (b"/health", b"/ready")
 
 
 class Refusal(Exception):
-    """A request that is answered here: it does not reach the application."""
+    """A request that is answered here and does not reach the application."""
 
     def __init__(self, status: int, detail: str, retry_after: int | None = None) -> None:
         super().__init__(detail)
@@ -83,31 +84,31 @@ _NO_ROOM = {
 
 
 class Protocol(HttpToolsProtocol):
-    #: Seconds in which a reader must take something, and after which the system gives up on a dead peer.
+    #: Seconds within which a client must read something, and after which the system gives up on a dead peer.
     silence = 30.0
-    #: Seconds in which a request must have come, from its first byte to its last.
+    #: Seconds within which a request must be complete, from its first byte to its last.
     patience = 60.0
-    #: Seconds that a connection is kept for another request.
+    #: Seconds that an idle connection is kept for another request.
     idle = 5.0
     limits: Connections
     addresses: Addresses = "full"
 
     url = b""
     _standing = Standing.WELCOME
-    #: When the connection is closed if nothing changes.
+    #: When the connection is closed unless something happens.
     _due = math.inf
-    #: Bytes parsed since the last that belonged to something complete: a head, a piece of a body, a request.
+    #: Bytes parsed since the last complete item: a head, a piece of a body, a request.
     _fed = 0
     #: Whether a request has begun and is not complete, and whether its head is complete.
     _coming = _headed = False
     #: The request that is being answered.
     _active: RequestResponseCycle | None = None
-    #: Bytes that wait until the requests before them are answered.
+    #: Bytes that wait until earlier requests are answered.
     _waiting = b""
-    #: Nothing that comes is parsed any more.
+    #: Whether incoming data is no longer parsed.
     _deaf = False
     _refusal: Refusal | None = None
-    #: How much of an answer waited to be taken when that was last seen to shrink, and when that was.
+    #: The unread bytes of a response when they last shrank, and the time of that.
     _held = 0
     _taken_at = 0.0
 
@@ -129,11 +130,11 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
         self._deaf = True
         if self._active is not None:
-            # uvicorn tells the newest request alone, and that one may still wait for its turn.
+            # uvicorn notifies only the newest request, and that one may still be queued.
             _disconnect(self._active)
 
     def check(self, now: float) -> None:
-        """Close the connection if its client has been waited for too long."""
+        """Close the connection if its client was too slow."""
         held = self.transport.get_write_buffer_size()
         if not held or self._streaming():
             self._held = 0
@@ -149,11 +150,11 @@ class Protocol(HttpToolsProtocol):
         self._held = 0
 
     def _streaming(self) -> bool:
-        """Whether an event stream is being sent: it looks after its reader itself."""
+        """Whether an event stream is being sent. It monitors its reader itself."""
         cycle = self._active
         return cycle is not None and not cycle.response_complete and STREAMS in cycle.scope["extensions"]
 
-    # --- what comes
+    # --- receiving
 
     def data_received(self, data: bytes) -> None:
         if self._waiting and not self._deaf:
@@ -164,7 +165,7 @@ class Protocol(HttpToolsProtocol):
             self._feed_all(data)
 
     def _feed_all(self, data: bytes) -> None:
-        """Piece by piece, until requests wait for their turn: then the rest waits too."""
+        """Parse in pieces until requests are queued. The rest then waits too."""
         whole = memoryview(data)
         for start in range(0, len(data), PIECE):
             if self.pipeline or self._deaf:
@@ -173,7 +174,7 @@ class Protocol(HttpToolsProtocol):
             self._feed(whole[start : start + PIECE])
 
     def _keep(self, data: bytes) -> None:
-        """Whoever reads a body lets more come in, also what comes behind that body."""
+        """Reading a body resumes the transport, so data after that body may come in too."""
         self._waiting += data
         self.flow.pause_reading()
         if len(self._waiting) > LARGEST * QUEUE:
@@ -188,19 +189,19 @@ class Protocol(HttpToolsProtocol):
             if self._fed:
                 self._bound()
         except httptools.HttpParserUpgrade:
-            pass  # an ordinary answer was given, and the connection ends with it
+            pass  # an ordinary response was sent, and the connection ends with it
         except httptools.HttpParserError:
             self._refuse(self._refusal or _invalid())
         except Refusal as refusal:
             self._refuse(refusal)
 
     def _bound(self) -> None:
-        """Check what has come of something that is not complete."""
+        """Check the size of an incomplete item."""
         if self._fed - len(self.url) > LARGEST or (self._coming and len(self.headers) > MANY):
             raise _headers_too_large()
 
     def _fail(self, refusal: Refusal) -> None:
-        """From within the parser: it stops, and the refusal is found where it was called."""
+        """Stop the parser from within a callback. Its caller finds the refusal."""
         self._refusal = refusal
         raise refusal
 
@@ -217,7 +218,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
-        if len(self.url) >= LARGEST:  # one byte less is the most that httptools can take apart
+        if len(self.url) >= LARGEST:  # httptools can parse at most one byte less
             self._fail(Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, f"the URL is over {LARGEST - 1} bytes"))
 
     def on_headers_complete(self) -> None:
@@ -235,7 +236,7 @@ class Protocol(HttpToolsProtocol):
             self._deaf = self._deaf or upgrade
         self._headed, self._fed = True, 0
         self.url = b""
-        self.headers = []  # trailers go here, and nowhere else
+        self.headers = []  # from here on these are trailers
 
     def on_body(self, body: bytes) -> None:
         super().on_body(body)
@@ -249,7 +250,7 @@ class Protocol(HttpToolsProtocol):
     def _size(self) -> int:
         return sum(len(name) + len(value) + 4 for name, value in self.headers)
 
-    # --- what goes
+    # --- sending
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active = cycle
@@ -257,7 +258,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._unset_keepalive_if_required()  # data from the client would cancel it: `check` does its work
+        self._unset_keepalive_if_required()  # client data would cancel that timer: `check` replaces it
         if self.transport.is_closing():
             return
         if self._waiting and not self.pipeline:
@@ -274,7 +275,7 @@ class Protocol(HttpToolsProtocol):
         return self._active is not None and not self._active.response_complete
 
     def _refuse(self, refusal: Refusal) -> None:
-        """Answer in the order in which the requests came, then close."""
+        """Respond after the responses to earlier requests, then close."""
         self._deaf, self._waiting, self._refusal = True, b"", refusal
         self._due = math.inf
         if self._headed and self._coming:
@@ -285,7 +286,7 @@ class Protocol(HttpToolsProtocol):
             self._say()
 
     def _drop(self) -> None:
-        """The request whose body is at fault gets no other answer."""
+        """A request with a refused body gets no other response."""
         if self.pipeline and self.pipeline[0][0] is self.cycle:
             self.pipeline.popleft()
         elif self.cycle.response_started:
@@ -295,7 +296,8 @@ class Protocol(HttpToolsProtocol):
             self._active = None
 
     def _say(self) -> None:
-        """A connection that is closed with bytes unread is reset, and the client may never see the answer."""
+        """Send the refusal and keep reading: closing with unread bytes would reset the connection, and the
+        client might never see the response."""
         refusal, self._refusal = self._refusal, None
         if refusal is None or self.transport.is_closing():
             return

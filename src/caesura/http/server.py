@@ -1,4 +1,4 @@
-"""The server process: uvicorn, which first lets go of the runs, then cuts the streams, then ends."""
+"""The server process: uvicorn. At shutdown it first releases the runs, then cuts the streams, then ends."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from caesura.http.sse import Outlet
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for all that comes after the runs have had their time to end.
+#: Seconds for everything after the grace period of the runs.
 _LATE = 5.0
-#: Seconds that a second signal leaves.
+#: Seconds until the process ends after a second signal.
 _HURRY = 2.0
-#: The most connections that wait to be taken.
+#: The maximum number of connections that wait to be accepted.
 _BACKLOG = 2048
 
 Drain = Callable[[float], Awaitable[None]]
@@ -46,8 +46,8 @@ class Server(uvicorn.Server):
         connections: Connections | None = None,
         addresses: Addresses = "full",
     ) -> None:
-        """`drain` lets go of all runs within the seconds it is given; `abort` cuts all streams. `proxies` are
-        believed when they say whom they speak for. `addresses` is how much of an address is logged."""
+        """`drain` releases all runs within the given seconds; `abort` cuts all streams. `proxies` are trusted
+        to name the client. `addresses` is how much of an address is logged."""
         most, reserve = room()
         self._connections = Connections(most, most, proxies) if connections is None else connections
         own = {
@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
                 Outlet(app),
                 http=protocol,
                 ws="none",
-                # So many connections may be taken at once, before any of them can be refused.
+                # At most this many connections may be accepted at once, before any of them can be refused.
                 backlog=min(_BACKLOG, reserve // 2),
                 lifespan="off",
                 log_config=None,
@@ -79,10 +79,10 @@ class Server(uvicorn.Server):
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         with self.capture_signals():
             await self._serve(sockets)
-            self._captured_signals.clear()  # it was obeyed: this is an end in good order
+            self._captured_signals.clear()  # the signal was obeyed: this is a clean exit
 
     async def on_tick(self, counter: int) -> bool:
-        """uvicorn calls it ten times a second."""
+        """Called by uvicorn ten times a second."""
         if counter % 10 == 0:
             self._connections.sweep(asyncio.get_running_loop().time())
         return await super().on_tick(counter)
@@ -94,8 +94,8 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _let_go(self) -> None:
-        """Storage that does not answer must not keep the process. What was not let go is taken over by
-        another process when its lease runs out."""
+        """Release the runs. Storage that does not answer must not keep the process alive. Another process
+        claims the remaining runs when their leases expire."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._grace + _LATE / 2
         draining = asyncio.ensure_future(self._drain(self._grace))
@@ -118,7 +118,8 @@ class Server(uvicorn.Server):
 
 
 def end_in(seconds: float, status: int) -> None:
-    """End the process after this time, whatever still goes on in it: other code may never return."""
+    """End the process after this time, even if something in it is still running: other code may never
+    return."""
 
     def end() -> None:
         logger.warning("something in the process does not end: it is left")
@@ -130,7 +131,7 @@ def end_in(seconds: float, status: int) -> None:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket, or `StartupError`: before anything else is opened."""
+    """Open a listening socket, or raise `StartupError`, before anything else is opened."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made: Any = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -1,4 +1,4 @@
-"""The shared tally: keys are counted in Redis, by all processes together, for as long as Redis answers."""
+"""The shared tally: keys are counted in Redis, by all processes together, while Redis answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 _PATIENCE = 1.0
 _PAUSE = 5.0
 _PREFIX = "caesura:limits:"
-#: Counts a key and gives 0, or gives the milliseconds until it may come again.
+#: Counts a key and returns 0, or returns the milliseconds until the key is allowed again.
 _HIT = """
 local count = tonumber(redis.call('GET', KEYS[1]) or '0')
 if count >= tonumber(ARGV[1]) then return math.max(redis.call('PTTL', KEYS[1]), 1) end
@@ -30,11 +30,11 @@ Spawn = Callable[[Coroutine[Any, Any, None]], object]
 
 
 class SharedTally:
-    """Gives None while Redis does not answer. A request finds that out at most once: for some seconds after
-    it nobody asks Redis, and then a task does, which no request waits for."""
+    """Returns None while Redis does not answer. At most one request waits to find that out: for some seconds
+    afterwards Redis is not asked, and then a task tries it, which no request waits for."""
 
     def __init__(self, url: str, spawn: Spawn) -> None:
-        # One more try, for a connection that Redis has closed in the meantime.
+        # One retry, for a connection that Redis has closed in the meantime.
         retry = Retry(NoBackoff(), 1)
         self._redis: Redis = Redis.from_url(url, socket_connect_timeout=_PATIENCE, retry=retry)
         self._spawn = spawn
@@ -42,7 +42,8 @@ class SharedTally:
         self._again = 0.0
 
     async def hit(self, key: str, amount: int, seconds: int) -> float | None:
-        """0 and count it; or, where it came too often, the seconds until it may come again."""
+        """Count the key and return 0, or return the seconds until it is allowed again if it came too
+        often."""
         left = await self._ask("EVAL", _HIT, 1, f"{_PREFIX}{key}", amount, seconds * 1000)
         return None if left is None else left / 1000
 
@@ -82,9 +83,9 @@ class SharedTally:
             self._spawn(self._try())
 
     async def _try(self) -> None:
-        """With what a request would ask: a Redis that answers but does not write is no use."""
+        """Tries the command that requests use: a Redis that answers but cannot write is of no use."""
         try:
-            # Connections from before may be dead without knowing it: each would hold up a request.
+            # Old connections may be dead without an error yet: each would delay a request.
             await self._redis.connection_pool.disconnect(inuse_connections=False)
             await self._execute("EVAL", _HIT, 1, f"{_PREFIX}try", 1_000_000, 1000)
         except (RedisError, OSError) as error:

@@ -1,7 +1,7 @@
-"""Server-sent events: a response that sends frames which are bytes already, and looks after its connection.
+"""Server-sent events: a response that sends frames of bytes and monitors its connection.
 
-One coroutine sends; one keeper beside it notices that the reader has left, says something when nothing else
-is said, and gives up on a reader that takes nothing. Nothing is done per event.
+One coroutine sends. Another, the keeper, notices that the reader has left, pings when nothing else is sent,
+and gives up on a reader that reads nothing. There is no work per event.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Under this name a server that can cut connections hands its transport on, as an ASGI extension.
+#: The ASGI extension under which a server that can cut connections passes its transport on.
 TRANSPORT = "caesura.transport"
-#: Stands beside it while an event stream is sent, which looks after its reader itself.
+#: Set beside `TRANSPORT` while an event stream is sent, which monitors its reader itself.
 STREAMS = "caesura.streams"
-#: Under this name of the scope stands the `Access` of whoever asks.
+#: The key of the scope for the `Access` of the request.
 HOLDER = "caesura.holder"
 _OUTLET = "caesura.outlet"
-#: Seconds after which a person with too many streams may try again.
+#: Seconds after which a person with too many streams may retry.
 _RETRY = 5
 PING = b": ping\n\n"
 HEADERS = [
@@ -70,11 +70,11 @@ class EventStreams:
     """The open streams of this process."""
 
     def __init__(self, ping: float = 15.0, ttl: float = 30.0, each: int = 100) -> None:
-        """`ping` is how long a stream may be silent; `ttl` how long a reader may take nothing; `each` how
-        many streams one person may have."""
+        """`ping` is how many seconds a stream may be silent, `ttl` how many seconds a reader may read
+        nothing, and `each` how many streams one person may have."""
         self.ping, self.ttl, self._each = ping, ttl, each
         self._open: set[EventStream] = set()
-        #: How many streams each person has, with those that are about to open.
+        #: How many streams each person has, including those that are about to open.
         self._people: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -83,21 +83,22 @@ class EventStreams:
     def response(
         self, frames: AsyncGenerator[bytes, None], headers: Mapping[str, str] | None = None
     ) -> EventStream:
-        """A response that sends these frames, several at once where there are several."""
+        """A response that sends these frames, joining several if they are ready."""
         return EventStream(frames, self, headers or {})
 
     def held(self) -> list[tuple[EventStream, Access]]:
-        """The streams that somebody was let in for, and who that is."""
+        """The streams of authenticated requests, with their access."""
         return [(stream, stream.holder) for stream in self._open if stream.holder is not None]
 
     def abort(self) -> None:
-        """Cut every stream, so that its reader comes back: a good end would say that all was sent."""
+        """Cut every stream, so that its reader reconnects: a clean end would mean that everything was
+        sent."""
         for stream in list(self._open):
             stream.abort()
 
     @contextmanager
     def room(self, user_id: str) -> Iterator[None]:
-        """Keep room for one more stream of this person, or `TooManyRequests`."""
+        """Reserve a stream for this person, or raise `TooManyRequests`."""
         if self._people[user_id] >= self._each:
             raise TooManyRequests(_RETRY, "too many open streams")
         self._people[user_id] += 1
@@ -123,7 +124,7 @@ class EventStreams:
 
 
 class EventStream(Response):
-    """The generator is always closed, however the connection ends, so that what it holds is let go."""
+    """The generator is always closed, however the connection ends, so that it releases its resources."""
 
     media_type = "text/event-stream"
 
@@ -157,7 +158,7 @@ class EventStream(Response):
             await self.run(receive, send)
 
     async def run(self, receive: Receive, send: Send) -> None:
-        """Send the body, until it ends or the reader is gone."""
+        """Send the body until it ends or the reader has left."""
         self._main = asyncio.current_task()
         self._streams.opened(self)
         keeper = asyncio.create_task(self._keep(receive, send))
@@ -165,7 +166,7 @@ class EventStream(Response):
             await self._send_all(send)
         except asyncio.CancelledError:
             if not self._over or self._main is None:
-                raise  # neither the keeper nor a shutdown: whoever it was wants us gone
+                raise  # cancelled by somebody else: not by the keeper, not by a shutdown
             self._main.uncancel()
         except CaesuraError as error:
             logger.warning("a stream was cut: %s", error)
@@ -175,10 +176,10 @@ class EventStream(Response):
             self._streams.closed(self)
             await self._frames.aclose()
         if self._cut and self._transport is not None:
-            await _left(receive)  # once the server knows it too, it does not complain
+            await _left(receive)  # once the server has noticed it too, it logs no error
 
     def abort(self) -> None:
-        """End without an end: the reader sees that something is missing, and comes back."""
+        """Cut the stream: the reader sees that it is incomplete, and reconnects."""
         if self._over:
             return
         self._over = self._cut = True
@@ -195,12 +196,12 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
             self._sending, self._sent_at = False, clock()
             self._sent += len(piece)
-            del piece  # a reader that waits holds nothing
+            del piece  # a waiting reader holds no events
         self._over = True
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _keep(self, receive: Receive, send: Send) -> None:
-        """Until the reader leaves, or takes nothing for too long."""
+        """Wait until the reader leaves, or reads nothing for too long."""
         step = min(self._streams.ping, self._streams.ttl)
         taken, since = 0, asyncio.get_running_loop().time()
         while not await _left(receive, step):
@@ -219,7 +220,7 @@ class EventStream(Response):
             self._main.cancel()
 
     async def _ping(self, send: Send, now: float) -> float:
-        """Say something if nothing was said for a while; how long to wait before looking again."""
+        """Ping if nothing was sent for a while. Returns how long to wait before the next check."""
         longest = min(self._streams.ping, self._streams.ttl)
         left = self._streams.ping - (now - self._sent_at)
         if left > 0.01:
@@ -230,8 +231,8 @@ class EventStream(Response):
 
 
 class Outlet:
-    """Lets a stream flow after the application has returned, so that none of the layers which made the
-    response is kept, or passed through, for as long as the stream lasts. ASGI middleware, the outermost."""
+    """Runs a stream after the application has returned, so that the layers that made the response are not
+    kept in memory, or passed through, while the stream lasts. ASGI middleware, the outermost."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -249,7 +250,7 @@ class Outlet:
 
 
 async def _left(receive: Receive, within: float | None = None) -> bool:
-    """Wait for the reader to leave; false when it has not in this time."""
+    """Wait for the reader to leave. False if it has not left in this time."""
     try:
         async with asyncio.timeout(within):
             while (await receive())["type"] != "http.disconnect":

@@ -1,8 +1,8 @@
-"""A tally: how often each of many keys came in a window of time, in memory of a fixed size.
+"""A tally: how often each of many keys occurred in a window of time, in memory of a fixed size.
 
-It is a count-min sketch: a key has one place in each of a few rows, and its count is the least of them. Two
-keys that share all their places are counted as one. So a count may be too high, which is rare, but is never
-too low: nobody can push another's count out, however many keys they make up.
+It is a count-min sketch: a key has one counter in each of a few rows, and its count is the least of them. Two
+keys that share all their counters are counted as one. So a count may be too high, which is rare, but is never
+too low: nobody can lower the count of another key, however many keys they make up.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ _BYTES = 4
 
 class Tally:
     def __init__(self, amount: int, seconds: int) -> None:
-        """Each key may come so often in a window; a window begins with the first key after the last one."""
+        """Each key may occur `amount` times in a window. A window begins with the first key after the last
+        window."""
         self.amount, self.seconds = amount, seconds
-        # Unknown to others, so that they cannot look for keys which share the places of another's.
+        # Random, so that nobody can search for keys that share the counters of another key.
         self._salt = secrets.token_bytes(16)
         self._ends = 0.0
         self._rows: list[array[int]] = []
 
     def hit(self, key: str) -> float:
-        """0 and count it; or, where it came too often, the seconds until it may come again."""
+        """Count the key and return 0, or return the seconds until it is allowed again if it came too
+        often."""
         now = time.monotonic()
         if now >= self._ends:
             self._begin(now)

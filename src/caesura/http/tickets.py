@@ -12,7 +12,8 @@ _AUDIENCE = "caesura:stream"
 
 
 class Tickets:
-    """A ticket opens one stream, for one person, once. It ends with the token that it was given for."""
+    """A ticket opens one stream, for one person, once. It becomes invalid with the token it was issued
+    for."""
 
     def __init__(self, tokens: Tokens, spent: tickets.Tickets) -> None:
         self._tokens, self._spent = tokens, spent
@@ -22,7 +23,7 @@ class Tickets:
         return self._tokens.sign(_AUDIENCE, SECONDS, **claims)
 
     async def redeem(self, ticket: str, stream: str) -> Access:
-        """Whose ticket it was."""
+        """Use up the ticket, and return the access of its owner."""
         claims = self._tokens.verify(ticket, _AUDIENCE, "stamp", "stream", "jti")
         if claims["stream"] != stream:
             raise Unauthenticated("the ticket is for another stream")

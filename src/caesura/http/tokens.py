@@ -1,4 +1,4 @@
-"""Tokens: what a person shows to be let in. One algorithm, pinned; each kind has an audience of its own."""
+"""Tokens: signed credentials of a person. One fixed algorithm; each kind has an audience of its own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ _ALGORITHM = "HS256"
 _ISSUER = "caesura"
 _ACCESS = "caesura:access"
 _SHORTEST = 32
-#: So many tokens that were verified are remembered: to verify one takes longer than all else that is done to
-#: let a request in.
+#: How many verified tokens are cached: verifying one takes longer than all other checks of a request.
 _REMEMBERED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`stamp` changes with the person's password: an older token is worth nothing then."""
+    """`stamp` changes with the person's password, which makes older tokens invalid."""
 
     user_id: str
     stamp: str
@@ -40,7 +39,7 @@ class Tokens:
         return self.sign(_ACCESS, self.seconds, sub=user_id, stamp=stamp(password_hash))
 
     def read(self, token: str) -> Access:
-        """Who holds the token. The stamp is for the caller to check, each time anew."""
+        """The owner of the token. The caller must check the stamp every time."""
         access, ends = self._verified.get(token, (None, 0))
         if access is not None and time.time() < ends:
             return access
@@ -57,7 +56,7 @@ class Tokens:
         return jwt.encode(standard | claims, self._secret, _ALGORITHM)
 
     def verify(self, token: str, audience: str, *required: str) -> dict[str, Any]:
-        """The claims of a token that is for this audience, or `Unauthenticated`."""
+        """The claims of a token for this audience. Raises `Unauthenticated` if it is not valid."""
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,

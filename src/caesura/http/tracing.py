@@ -1,4 +1,4 @@
-"""Traces, for those who installed an extra: OpenTelemetry of requests, Langfuse of model calls."""
+"""Traces, if the extra is installed: OpenTelemetry for requests, Langfuse for model calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def instrument(app: FastAPI, environ: Mapping[str, str] = os.environ) -> None:
-    """Send a trace of each request where `OTEL_EXPORTER_OTLP_ENDPOINT` says."""
+    """Send a trace of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`, if that is set."""
     if not environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
         return
     if not _installed("opentelemetry.instrumentation.asgi", "otel"):
@@ -26,12 +26,12 @@ def instrument(app: FastAPI, environ: Mapping[str, str] = os.environ) -> None:
 
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    # Of a stream's many sends none is worth a span of its own.
+    # A stream sends often: no span for each send.
     app.add_middleware(OpenTelemetryMiddleware, tracer_provider=provider, exclude_spans=["send", "receive"])
 
 
 def callbacks(environ: Mapping[str, str] = os.environ) -> tuple[Any, ...]:
-    """What watches model and tool calls: Langfuse, where its keys are set."""
+    """Callbacks for model and tool calls: Langfuse, if its keys are set."""
     if not (environ.get("LANGFUSE_PUBLIC_KEY") and environ.get("LANGFUSE_SECRET_KEY")):
         return ()
     if not _installed("langfuse", "langfuse"):

@@ -1,7 +1,7 @@
-"""Large answers that are being sent: in pieces, and within a bound for each person. ASGI middleware.
+"""Large responses: sent in pieces, and limited for each person. ASGI middleware.
 
-A client that reads slowly keeps its answer in memory. Handed over whole, the answer would be there twice: in
-the application, and in the buffer of the connection.
+A client that reads slowly keeps its response in memory. If it were sent in one piece, it would be in memory
+twice: in the application, and in the buffer of the connection.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from caesura.core.errors import TooMuchUnread
 from caesura.http.errors import Errors
 from caesura.http.headers import USER
 
-#: An answer of more bytes is large, and is sent in pieces of this size.
+#: A response of more bytes is large, and is sent in pieces of this size.
 PIECE = 64 * 1024
 
 
 class Unread:
     def __init__(self, app: ASGIApp, errors: Errors, each: int | None = None) -> None:
-        """`each` is how many bytes of large answers one person may have under way; None for no bound."""
+        """`each` is how many bytes of large responses one person may have in flight; None for no limit."""
         self._app, self._errors, self._each = app, errors, each
         self._people: Counter[str] = Counter()
 
@@ -36,7 +36,7 @@ class Unread:
             answer.release()
 
     def claim(self, person: str, size: int) -> bool:
-        """Whether so many bytes more are within the bound. One answer is, however large it is."""
+        """Whether this many more bytes are within the limit. A single response always is, however large."""
         held = self._people[person]
         if held and self._each is not None and held + size > self._each:
             return False
@@ -55,7 +55,7 @@ class Unread:
 
 
 class _Answer:
-    """One answer. Its head is kept until its size is known, so that it can still be refused."""
+    """One response. Its head is kept until its size is known, so that it can still be refused."""
 
     def __init__(self, unread: Unread, scope: Scope, receive: Receive, send: Send) -> None:
         self._unread, self._scope, self._receive, self._send = unread, scope, receive, send
@@ -97,7 +97,7 @@ class _Answer:
             self.release()  # before the client can send its next request
 
     def _claim(self, size: int) -> bool:
-        """What nobody has logged in for is the same for everybody, and small."""
+        """A response without a person is the same for everybody, and small: it is not counted."""
         person = self._scope.get(USER)
         if person is None:
             return True
@@ -108,5 +108,5 @@ class _Answer:
 
 
 def _is_stream(head: Message) -> bool:
-    """An event stream may be silent for long after its head, and looks after its reader itself."""
+    """An event stream may be silent for long after its head, and monitors its reader itself."""
     return Headers(raw=list(head.get("headers", ()))).get("content-type", "").startswith("text/event-stream")

@@ -1,4 +1,4 @@
-"""An `also` of which many are written with few statements."""
+"""An `also` that many batches can share: all of one kind are written with few statements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 
 class Alike(ABC):
-    """Any number of one kind costs the same few statements. It gives nothing."""
+    """Any number of one kind costs the same few statements. Returns nothing."""
 
     @classmethod
     @abstractmethod

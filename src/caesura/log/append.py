@@ -1,4 +1,4 @@
-"""Writing batches of many streams in one transaction: for each, what came of it."""
+"""Writing batches of many streams in one transaction, with an outcome for each batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from caesura.store import fence
 from caesura.store.database import is_locked
 from caesura.store.prepared import savepoint
 
-#: The outcome of a batch that was not tried: one before it in its stream was refused.
+#: The outcome of a batch that was not tried, because an earlier batch of its stream was refused.
 LATER = object()
 #: The outcome of a batch that was not written because somebody else holds a row it needs.
 LOCKED = object()
@@ -25,9 +25,10 @@ _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 
 
 def append(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
-    """Write the batches; for each, what its `also` gave, the error that refused it, `LATER` or `LOCKED`."""
-    # The rows before the look at what has landed: the first try may still be under way in a connection that
-    # was cut.
+    """Write the batches. Each outcome is the result of its `also`, the error that refused it, `LATER` or
+    `LOCKED`."""
+    # Lock the rows before checking whether a batch has landed: its first try may still be running on a
+    # connection that was cut.
     wanted = {(batch.stream.turn, batch.stream.epoch) for batch in batches}
     stopped = _stopped(batches, fence.hold_some(connection, wanted))
     outcomes = {batch: stopped.get(batch.stream, batch.result) for batch in batches}
@@ -41,7 +42,7 @@ def append(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
 
 
 def append_words(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
-    """As `append`, with one statement, for batches that have no rows and are written for the first time."""
+    """As `append`, with one statement, for batches without an `also` that are written for the first time."""
     stopped = _stopped(batches, _insert(connection, batches))
     return [stopped.get(batch.stream, batch.result) for batch in batches]
 
@@ -57,7 +58,7 @@ def _stopped(batches: Iterable[Batch], refused: fence.Refused) -> dict[Stream, A
 
 
 def _write(connection: Connection, batches: Sequence[Batch]) -> dict[Batch, Any]:
-    """All with few statements, or each on its own when one of them is refused. Their turns are held."""
+    """Write all batches with few statements, or each on its own if one is refused. Their turns are held."""
     try:
         with savepoint(connection):
             results = _write_together(connection, batches)
@@ -87,7 +88,8 @@ def _write_together(connection: Connection, batches: Sequence[Batch]) -> dict[Ba
 
 
 def _steps(batches: Iterable[Batch]) -> list[list[Batch]]:
-    """An `also` sees the events before it and its own, none that follow: each step has one of each stream."""
+    """Each step has at most one batch with an `also` per stream: an `also` sees the events up to its own and
+    none after."""
     steps: list[list[Batch]] = []
     place: defaultdict[Stream, int] = defaultdict(int)
     for batch in batches:
@@ -119,7 +121,8 @@ def _write_each(connection: Connection, batches: Sequence[Batch]) -> dict[Batch,
 
 
 def _parted(batches: Iterable[Batch]) -> tuple[list[Batch], list[Batch]]:
-    """What streams begin with goes in with one statement; an `also`, and what follows one, on its own."""
+    """The batches before the first `also` of their stream, which one statement writes, and all others, which
+    are written one by one."""
     behind: set[Stream] = set()
     first: list[Batch] = []
     rest: list[Batch] = []
@@ -133,7 +136,7 @@ def _parted(batches: Iterable[Batch]) -> tuple[list[Batch], list[Batch]]:
 
 
 def _write_one(connection: Connection, batch: Batch) -> Any:
-    """Write a batch with what goes with it, or neither."""
+    """Write a batch and its `also`, or neither."""
     try:
         with savepoint(connection):
             _insert(connection, [batch])
@@ -145,7 +148,7 @@ def _write_one(connection: Connection, batch: Batch) -> Any:
 
 
 def _of_storage(error: Exception) -> bool:
-    """Whether the storage failed, not a batch."""
+    """Whether the storage failed, rather than the batch."""
     return isinstance(error, DBAPIError) and not isinstance(error, _ITS_OWN_FAULT) and not is_locked(error)
 
 
@@ -155,7 +158,7 @@ def _insert(connection: Connection, batches: Iterable[Batch]) -> fence.Refused:
 
 
 def _landed(connection: Connection, batch: Batch) -> bool:
-    # What stands there under another epoch is another owner's.
+    # Events under another epoch belong to another owner.
     stream = batch.stream
     return (
         bool(batch.envelopes) and rows.last(connection, stream.turn, stream.epoch) >= batch.envelopes[-1].seq

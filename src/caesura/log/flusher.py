@@ -1,12 +1,12 @@
 """The flusher: commits the words that every stream has ready, in one transaction.
 
-While one commit is under way the next batch gathers, so batches grow with the load. What somebody waits for
-is written at once, and so is the first word of an answer. The words after it are written at a pace, which is
-a little slower the more streams flow: each costs its share of every commit however little it has to say.
+While one commit runs, the next batch gathers, so batches grow with the load. Events that a caller waits for
+are written at once, and so is the first word of an answer. Later words are written at a pace. The pace slows
+a little with the number of streams, because each stream adds a fixed cost to every commit.
 
 Rows that go with events (an ending, a tool's result) cost far more than words. They are committed in a lane
-of their own, so many at a time, and words do not wait for them. A stream whose row somebody else holds is
-tried again beside the others until the row is free.
+of their own, a bounded number at a time, and words do not wait for them. A stream whose row is locked by
+another transaction is retried separately until the row is free.
 """
 
 from __future__ import annotations
@@ -26,25 +26,27 @@ from caesura.store.database import Database
 logger = logging.getLogger(__name__)
 
 _BACKOFF = 0.05
-#: Seconds between commits while words flow: at least, for each stream that flows, and at the most.
+#: Seconds between commits while words flow: the minimum, the addition per stream, and the maximum.
 _PACE, _SHARE, _SLOWEST = 0.02, 0.00003, 0.03
-#: The first word after that time takes along all that have gathered. If none comes, they wait only so long:
-#: to wake up for each commit, besides for each word, would cost a lone stream a third more.
+#: The first word after that time triggers the commit of all gathered words. If none comes, they wait this
+#: many seconds more: a timer for each commit, in addition to each word, would cost a lone stream a third
+#: more.
 _LATE = 0.005
-#: What may wait for company waits so long: a tool that is quick, and the word after it, come along.
+#: Seconds that events which are not urgent wait for others: a quick tool's result and the next word join
+#: them.
 _COMPANY = 0.005
-#: So few streams are written along with what somebody waits for.
+#: With at most this many streams, their words are written along with urgent events.
 _FEW = 8
-#: So many batches with rows of their own are written in one transaction: in the one thread that writes to
-#: SQLite words wait for it, on PostgreSQL they do not.
+#: At most this many batches with an `also` are written in one transaction. On SQLite, which has one writer
+#: thread, words wait for that transaction; on PostgreSQL they do not.
 _MOST, _MOST_SHARED = 64, 32
-#: Seconds until a stream whose row is locked is tried again: at first, and at the most.
+#: Seconds until a stream whose row is locked is retried: at first, and at most.
 _SOON, _LATEST = 0.005, 0.1
 
 T = TypeVar("T")
-#: Told of each batch that was tried: whether it was written, to be shown.
+#: Called with each batch that was tried and its outcome. Returns whether events were written.
 Publish = Callable[[Batch, Any], bool]
-#: Told of each commit: how long it took, and what it wrote.
+#: Called after each commit with its duration and the batches it wrote.
 Committed = Callable[[float, Sequence[Batch]], None]
 
 
@@ -52,7 +54,7 @@ class Flusher:
     def __init__(self, database: Database, publish: Publish, committed: Committed, patience: float) -> None:
         self._database, self._publish, self._committed = database, publish, committed
         self._patience = patience
-        #: What somebody waits for, and what flows.
+        #: Streams that a caller waits for, and streams whose words flow.
         self._hasty: dict[Stream, None] = {}
         self._flowing: dict[Stream, None] = {}
         self._due = 0.0
@@ -62,15 +64,15 @@ class Flusher:
         most = _MOST_SHARED if database.shared else _MOST
         self._with_rows = Lane("log-rows", most, self._commit_apart)
         self._locked = Lane("log-locked", most, self._commit_apart)
-        #: The streams that are in a lane: they are not written with the words of the others.
+        #: The streams that are in a lane. They are not written together with the words of other streams.
         self._apart: set[Stream] = set()
-        #: For each stream whose row is locked: when it must be written, and the last pause between two tries.
+        #: For each stream whose row is locked: its deadline, and the last pause between two tries.
         self._tries: dict[Stream, tuple[float, float]] = {}
 
     def touch(self, stream: Stream) -> None:
-        """This stream has something to write."""
+        """Note that this stream has something to write."""
         if stream in self._apart:
-            return  # it is looked at when it comes back
+            return  # checked again when it leaves its lane
         if stream.waits:
             self._flowing.pop(stream, None)
             self._hasty[stream] = None
@@ -97,14 +99,15 @@ class Flusher:
             self._task = asyncio.create_task(self._flush_all(), name="log-flusher")
 
     async def finish(self) -> None:
-        """Write all there is."""
+        """Write everything that is pending."""
         self.start()
         while tasks := [task for task in self._tasks() if task is not None and not task.done()]:
             await asyncio.wait(tasks)
-            self.start()  # a stream that comes back from its lane may have more
+            self.start()  # a stream that leaves its lane may have more to write
 
     async def patiently(self, attempt: Callable[[bool], Awaitable[T]]) -> T:
-        """Try again, and say so, for as long as the storage may be away."""
+        """Retry while the storage is unavailable, for at most the log's patience. `attempt` is told whether
+        it is a retry."""
         deadline = asyncio.get_running_loop().time() + self._patience
         pause, again = _BACKOFF, False
         while True:
@@ -125,8 +128,8 @@ class Flusher:
         return self._task, self._with_rows.task, self._locked.task
 
     def _words(self, streams: Iterable[Stream]) -> list[Batch]:
-        """What these streams have to write, but for rows that go with it: those go into their lane, with the
-        words before them if they need not wait for the rows of others."""
+        """The batches of these streams up to their first `also`. A stream with an `also` goes into the lane
+        for rows. If that lane is busy, the words before the `also` are written here."""
         batches: list[Batch] = []
         for stream in streams:
             if not stream.has_also:
@@ -135,7 +138,7 @@ class Flusher:
             words = stream.take_words() if not self._with_rows.free else []
             batches += words
             if words:
-                self._hasty[stream] = None  # and the rest when these are written
+                self._hasty[stream] = None  # the rest follows when these are written
             else:
                 self._apart.add(stream)
                 self._with_rows.add(stream)
@@ -145,7 +148,7 @@ class Flusher:
         try:
             locked = await self._flush(batches) if batches else []
         except Exception:
-            # Nobody knows what of these was shown. Other streams still have words to be written.
+            # Nobody knows which of these batches were published. Other streams still have words to write.
             logger.exception("%d streams were broken off", len(batches))
             for batch in batches:
                 batch.stream.fail(Unavailable())
@@ -169,7 +172,7 @@ class Flusher:
                     self.touch(stream)
 
     def _try_later(self, stream: Stream) -> None:
-        """Somebody else holds this stream's row: nobody but this stream waits for it."""
+        """Somebody else has locked this stream's row. No other stream waits for it."""
         now = asyncio.get_running_loop().time()
         deadline, pause = self._tries.get(stream, (now + self._patience, _SOON / 2))
         pause = min(pause * 2, _LATEST)
@@ -185,7 +188,7 @@ class Flusher:
         self._locked.add(stream, pause)
 
     async def _gather(self) -> None:
-        """Let what flows gather until it is due, unless somebody waits for something."""
+        """Let words gather until they are due, unless a caller waits."""
         loop = asyncio.get_running_loop()
         if self._hasty or loop.time() >= self._due:
             return
@@ -207,7 +210,8 @@ class Flusher:
         return taken
 
     async def _flush(self, batches: list[Batch]) -> list[Batch]:
-        """Write these; those that could not be written because somebody else holds a row."""
+        """Write these batches. Returns those that could not be written because another transaction holds a
+        row."""
         began = time.perf_counter()
         try:
             outcomes = await self.patiently(lambda again: self._append(batches, again))
@@ -224,7 +228,7 @@ class Flusher:
             (batch, outcome) for batch, outcome in told if outcome is not LATER and outcome is not LOCKED
         ]
         written = [batch for batch, outcome in tried if self._publish(batch, outcome)]
-        # What stood behind a batch that was refused is written next, in its order.
+        # The batches after a refused one are written next, in their order.
         _put_back([batch for batch, outcome in told if outcome is LATER])
         self._committed(time.perf_counter() - began, written)
         return [batch for batch, outcome in told if outcome is LOCKED]
@@ -238,7 +242,7 @@ class Flusher:
         return await self._database.write_statement(append_words, batches)
 
     async def _flush_each(self, batches: list[Batch]) -> list[Batch]:
-        """One of them is at fault: the others are not to suffer."""
+        """One of the batches caused an error: write each alone, so that the others do not fail with it."""
         locked: list[Batch] = []
         for batch in batches:
             if batch.stream.error is not None:

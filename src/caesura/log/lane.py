@@ -1,4 +1,5 @@
-"""A lane: commits streams beside others, so many batches in one transaction, one transaction at a time."""
+"""A lane: commits some streams apart from the others, a bounded number of batches in one transaction at a
+time."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from caesura.log.stream import Batch, Stream
 
-#: A stream that is not due is looked at again after so many seconds.
+#: Seconds until a stream that is not due is checked again.
 _TICK = 0.005
 
 
@@ -15,20 +16,22 @@ class Lane:
     def __init__(
         self, name: str, most: int, commit: Callable[[Sequence[Stream], list[Batch]], Awaitable[None]]
     ) -> None:
-        """`commit` is given streams and what they have to write: `most` batches altogether."""
+        """`commit` is given streams and their batches, at most `most` batches altogether."""
         self._name, self._most, self._commit = name, most, commit
-        #: When each stream that waits may be written.
+        #: When each waiting stream may be written.
         self._due: dict[Stream, float] = {}
         self._busy = False
         self.task: asyncio.Task[None] | None = None
 
     @property
     def free(self) -> bool:
-        """Whether a stream that comes now has a place in the next transaction, which begins at once."""
+        """Whether a stream added now would be in the next transaction, and that transaction would begin at
+        once."""
         return not self._busy and len(self._due) < self._most
 
     def add(self, stream: Stream, after: float = 0.0) -> None:
-        """Write what this stream has, behind those that came before it, after so many seconds."""
+        """Write the batches of this stream after `after` seconds, and after those of the streams added before
+        it."""
         self._due[stream] = asyncio.get_running_loop().time() + after
         if self.task is None or self.task.done():
             self.task = asyncio.create_task(self._run(), name=self._name)

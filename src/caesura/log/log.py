@@ -23,17 +23,17 @@ from caesura.store.database import Database
 
 logger = logging.getLogger(__name__)
 
-#: How many events, and bytes of them, a reader holds at the most; but at least one event.
+#: At most this many events, and bytes of events, are held for a reader; but at least one event.
 WINDOW, WINDOW_BYTES = 256, 256 * 1024
 
 
-#: So many readers look into the rows at once. More threads would only wait for one another and for the event
-#: loop; a shared database is also looked at once a second by each reader that waits.
+#: At most this many readers query the rows at once. More threads would only wait for one another and for the
+#: event loop. On a shared database each waiting reader also queries once a second.
 _LOOKS, _LOOKS_SHARED = 2, 8
 
 
 class Log:
-    """One per process: what is written in it and what is read from it are the same events."""
+    """The log of this process, for all of its writers and readers."""
 
     def __init__(
         self,
@@ -44,8 +44,8 @@ class Log:
         poll: float = 1.0,
         committed: Committed | None = None,
     ) -> None:
-        """`patience` is how long storage may be away before writers are told; `poll` how often a reader
-        looks for itself where other processes write; `committed` must be quick."""
+        """`patience` is how many seconds storage may be unavailable before writers get an error. `poll` is
+        how often a reader queries the rows if other processes write too. `committed` must be quick."""
         self._database = database
         self._wakeups = wakeups or Alone()
         self._wakeups.listen(self._heard)
@@ -63,13 +63,13 @@ class Log:
         return self.begin(turn, epoch, await self._database.read(_last, turn, epoch))
 
     def begin(self, turn: int, epoch: int, last: int = 0) -> Stream:
-        """As `open`, for an owner that knows where the log ends."""
+        """As `open`, for an owner that already knows the number of the last event."""
         return Stream(turn, epoch, last, self._flusher.touch)
 
     @contextmanager
     def live(self, stream: Stream) -> Iterator[None]:
-        """While this lasts the stream's newest events are at hand for readers who come later: they need not
-        look for them in the rows."""
+        """While the context is open, keep the stream's newest events in memory, so that readers who come
+        later need not query the rows."""
         tail = self._join(stream.turn)
         tail.begin(stream.last)
         try:
@@ -79,7 +79,7 @@ class Log:
             self._leave(stream.turn, tail)
 
     async def append(self, turn: int, epoch: int, events: Sequence[Event]) -> int:
-        """Append these, and give the number of the last one when it is on disk."""
+        """Append these events. Returns the number of the last one when it is on disk."""
         stream = await self.open(turn, epoch)
         await stream.commit(*events)
         return stream.last
@@ -90,13 +90,12 @@ class Log:
         return found[:limit]
 
     async def follow(self, turn: int, after: int = 0) -> AsyncGenerator[list[Envelope], None]:
-        """Committed events strictly after the cursor, in order, without gaps or repeats, as they come; ends
-        only when the log is closed or the turn deleted. A reader that is slow holds one window and holds
-        nobody up."""
+        """Committed events strictly after the cursor, in order, without gaps or repeats, as they come. Ends
+        only when the log is closed or the turn deleted. A slow reader holds one window and delays nobody."""
         tail = self._join(turn)
         look = False
         try:
-            # A run that was begun a moment ago has not had its first step: then its writer is here.
+            # A run that has just been created has not started yet. After this step its writer is known.
             await asyncio.sleep(0)
             while True:
                 version = tail.version
@@ -112,9 +111,9 @@ class Log:
                     for window in (found,) if short else _windows(found, size):
                         after = window[-1].seq
                         yield window
-                    del found, window  # a reader that waits holds nothing
+                    del found, window  # a waiting reader holds no events
                 elif tail.version != version:
-                    continue  # something came while the rows were looked at
+                    continue  # events came while the rows were queried
                 elif tail.closed:
                     return
                 else:
@@ -123,12 +122,12 @@ class Log:
             self._leave(turn, tail)
 
     async def pack(self, turn: int, epoch: int) -> None:
-        """Make the log of an ended turn small. Readers cannot tell."""
-        async with self._packing:  # one at a time: nobody waits for it, and others want to write
+        """Pack the log of an ended turn into few rows. Readers see no difference."""
+        async with self._packing:  # one at a time: nobody waits for packing, and others want to write
             await self._database.write_lightly(rows.pack, turn, epoch)
 
     def forget(self, turn: int) -> None:
-        """The turn was deleted: its readers come to an end."""
+        """End the readers of a turn that was deleted."""
         if tail := self._tails.get(turn):
             tail.close()
 
@@ -142,8 +141,8 @@ class Log:
             tail.close()
 
     async def _look(self, turn: int, after: int) -> tuple[list[Envelope] | None, int]:
-        """All that the rows of one window give, for what is decoded once should not be decoded again, and
-        its bytes. None when the turn is gone, perhaps through another process."""
+        """All events of the rows in one window, since decoding them twice would be wasteful, and their size
+        in bytes. None when the turn is gone, perhaps deleted by another process."""
 
         async def look(_: bool) -> tuple[list[Envelope] | None, int]:
             async with self._looking:
@@ -152,7 +151,7 @@ class Log:
         return await self._flusher.patiently(look)
 
     def _written(self, seconds: float, batches: Sequence[Batch]) -> None:
-        """Tell of a commit. It has happened: whatever goes wrong here must not harm it."""
+        """Announce a commit. The commit has happened: an error here must not affect it."""
         try:
             self._wakeups.tell([batch.stream.turn for batch in batches])
             if self._committed is not None:
@@ -161,7 +160,8 @@ class Log:
             logger.exception("a commit could not be told of")
 
     def _publish(self, batch: Batch, outcome: Any) -> bool:
-        """Show a batch to the readers, now that it is on disk, and tell who waits for it."""
+        """Publish a batch, now on disk, to the readers, and notify its caller. Returns whether events were
+        written."""
         stream = batch.stream
         if isinstance(outcome, Exception):
             if isinstance(outcome, Fenced) or batch.done is None:
@@ -178,8 +178,8 @@ class Log:
         return True
 
     def _settle(self, batch: Batch, outcome: Any) -> None:
-        """Tell who waits for the batch: at once, or when it would survive power loss, if it must. The next
-        commit does not wait for that."""
+        """Notify the caller of the batch: at once, or, if the batch must be durable, when it would survive
+        power loss. The next commit does not wait for that."""
         if not (batch.durable and self._database.light):
             batch.tell(outcome)
             return
@@ -219,7 +219,8 @@ def _unexpected(error: Exception) -> CaesuraError:
 
 
 def _windows(found: list[Envelope], size: int) -> Iterator[list[Envelope]]:
-    """The same events in windows. `size` is how many bytes they have: hardly ever must each be measured."""
+    """The same events split into windows. `size` is their total bytes: if it is small, no event is
+    measured."""
     start = 0
     while start < len(found):
         window = found[start : start + WINDOW]

@@ -18,7 +18,7 @@ from caesura.store.events import Rows
 Also = Callable[[Connection], Any]
 _Stamped = tuple[int, Event]
 _HIGH = 4096
-#: How many events, and bytes of them, one row holds at the most; but at least one event. A reader decodes
+#: At most this many events, and bytes of events, are in one row; but at least one event. A reader decodes
 #: whole rows.
 _ROW, _ROW_BYTES = 512, 256 * 1024
 _SAID = (TextDelta, ReasoningDelta)
@@ -26,7 +26,7 @@ _SAID = (TextDelta, ReasoningDelta)
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """What one commit takes of one stream."""
+    """The events of one stream that are committed together."""
 
     stream: Stream
     events: list[_Stamped]
@@ -34,13 +34,14 @@ class Batch:
     durable: bool = False
     done: asyncio.Future[Any] | None = None
     envelopes: list[Envelope] = field(default_factory=list)
-    #: What `also` gave when it ran last.
+    #: The last result of `also`.
     result: Any = None
-    #: Whether a commit was tried whose answer got lost: it may have happened, and must not happen twice.
+    #: Whether the reply to an earlier try got lost. That try may have succeeded, and must not be repeated
+    #: then.
     again: bool = False
 
     def number(self, first: int) -> None:
-        """Give the events their places, before it is written: trying again changes nothing."""
+        """Number the events before they are written. A retry keeps the same numbers."""
         self.envelopes = [Envelope(seq, at, event) for seq, (at, event) in enumerate(self.events, first)]
 
     def rows(self) -> list[Rows]:
@@ -48,7 +49,7 @@ class Batch:
         return [row for start in starts for row in self._rows(start, min(start + _ROW, len(self.events)))]
 
     def _rows(self, start: int, stop: int) -> Iterator[Rows]:
-        """These events in one row, or in as many as it takes."""
+        """These events as one row, or as several if they are too large."""
         part = self.events[start:stop]
         at = part[0][0]
         body = codec.encode([event for _, event in part], [stamp - at for stamp, _ in part])
@@ -59,7 +60,7 @@ class Batch:
             return
         first = self.envelopes[start].seq
         if not all(_kept(event) for _, event in part):
-            # What is shown is what was stored, not what it was made of.
+            # Readers are shown the event as it was stored, not the original.
             self.envelopes[start:stop] = codec.decode(codec.VERSION, body, first, at)
         yield Rows(self.stream.turn, self.stream.epoch, first, first + len(part) - 1, at, body)
 
@@ -67,7 +68,7 @@ class Batch:
         if self.done is None or self.done.done():
             return
         if isinstance(outcome, StopIteration):
-            self.done.set_exception(RuntimeError("StopIteration was raised"))  # no future takes it
+            self.done.set_exception(RuntimeError("StopIteration was raised"))  # a future does not accept it
         elif isinstance(outcome, Exception):
             self.done.set_exception(outcome)
         else:
@@ -75,26 +76,26 @@ class Batch:
 
 
 class Stream:
-    """Appends in order. `put` returns at once; `commit` returns when all that was put is on disk."""
+    """Appends in order. `put` returns at once. `commit` returns when all that was put is on disk."""
 
     def __init__(self, turn: int, epoch: int, last: int, dirty: Callable[[Stream], None]) -> None:
         self.turn = turn
         self.epoch = epoch
-        #: The newest event that is on disk.
+        #: The number of the newest event on disk.
         self.last = last
-        #: When the words that flow are to be written, in milliseconds.
+        #: When the pending words are due to be written, in milliseconds.
         self.due = 0
-        #: Why nothing more can be written, once that is so.
+        #: Why nothing more can be written, if that is so.
         self.error: CaesuraError | None = None
         self._dirty = dirty
         self._pending: list[_Stamped] = []
         self._commits: list[Batch] = []
-        #: Whether words are flowing: their first one, and all that is not words, is not held back.
+        #: Whether the last event was a word. The first word, and every other event, is written without delay.
         self._flows = self._urgent = False
 
     def put(self, event: Event, *, soon: bool = True) -> None:
-        """Append with the next commit, which begins at once if none is under way; a little later, with what
-        comes then, unless it is to be `soon`."""
+        """Append with the next commit, which begins at once if none is running. If not `soon`, the commit
+        begins a little later, together with the events that follow."""
         if self.error is not None:
             raise self.error
         now = time.time_ns() // 1_000_000
@@ -111,24 +112,24 @@ class Stream:
         self._flows = flows
 
     async def breathe(self) -> None:
-        """Let others work; wait while too much is pending."""
+        """Let other tasks run. If too much is pending, wait until it is written."""
         if len(self._pending) >= _HIGH:
             await self.commit()
         else:
             await asyncio.sleep(0)
 
     async def commit(self, *events: Event, also: Also | None = None, durable: bool = False) -> Any:
-        """Append these, after all that was put before, with `also` in the same transaction: all or nothing.
-        Gives what `also` gave, when it is on disk. What `also` raises is raised here, and none of these
-        events is written. `also` without an event must be safe to repeat."""
+        """Append these events, after all that was put before, with `also` in the same transaction: all or
+        nothing. Returns the result of `also` when it is on disk. If `also` raises, the error is raised here
+        and none of these events is written. An `also` without an event must be safe to repeat."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._urgent = True
         self._queue(events, also, durable, done)
         return await done
 
     def note(self, *events: Event, also: Also, soon: bool = True) -> None:
-        """As `commit`, without waiting for it; a little later, with what comes then, unless it is to be
-        `soon`. If it is refused, nothing more can be written."""
+        """As `commit`, without waiting for it. If not `soon`, the commit begins a little later, together with
+        the events that follow. If the commit is refused, nothing more can be written."""
         self._urgent = self._urgent or soon
         self._queue(events, also)
 
@@ -144,7 +145,7 @@ class Stream:
         now = time.time_ns() // 1_000_000
         taken, self._pending = self._pending, []
         if also is not None and taken:
-            # What was put before is not at the mercy of `also`.
+            # Events that were put before must not fail together with `also`.
             self._commits.append(Batch(self, taken))
             taken = []
         taken = [*taken, *((now, event) for event in events)]
@@ -152,7 +153,7 @@ class Stream:
         self._dirty(self)
 
     def take(self, most: int | None = None) -> list[Batch]:
-        """All there is to write, or so many batches of it, in order. For the log alone."""
+        """All pending batches, or at most `most` of them, in order. Only for the log."""
         if self._pending:
             self._commits.append(Batch(self, self._pending))
             self._pending = []
@@ -166,7 +167,7 @@ class Stream:
         return batches
 
     def take_words(self) -> list[Batch]:
-        """What stands before the first batch that has an `also`. For the log alone."""
+        """The batches before the first one with an `also`. Only for the log."""
         place = next(place for place, batch in enumerate(self._commits) if batch.also is not None)
         return self.take(place)
 
@@ -177,26 +178,26 @@ class Stream:
 
     @property
     def has_also(self) -> bool:
-        """Whether a batch with an `also` is to be written."""
+        """Whether a pending batch has an `also`."""
         return any(batch.also is not None for batch in self._commits)
 
     def put_back(self, batch: Batch) -> None:
-        """This could not be written yet: one before it was refused. For the log alone."""
+        """Put back a batch that was not tried because an earlier one was refused. Only for the log."""
         self._commits.insert(0, batch)
         self._urgent = True
 
     @property
     def waits(self) -> bool:
-        """Whether what is to be written should not wait for more."""
+        """Whether the pending events should be written without waiting for more."""
         return self._urgent
 
     @property
     def patient(self) -> bool:
-        """Whether all that is to be written may wait for what comes next."""
+        """Whether all pending events may wait for the next ones."""
         return not self.waits and not self._flows
 
     def fail(self, error: CaesuraError) -> None:
-        """Nothing more can be written: everyone who waits is told, and everyone who comes later."""
+        """Mark the stream as failed: all waiting callers, and all later ones, get this error."""
         self.error = error
         self._pending.clear()
         refused, self._commits = self._commits, []
@@ -205,5 +206,5 @@ class Stream:
 
 
 def _kept(event: Event) -> bool:
-    """Whether the stored form is sure to give back the very same event."""
+    """Whether decoding the stored form is sure to give an equal event."""
     return isinstance(event, _SAID) and (event.text.isascii() or event.text == plain.text(event.text))

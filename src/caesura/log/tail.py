@@ -1,7 +1,7 @@
-"""The tail of a live turn: its newest events, in memory, shared by all who read it here.
+"""The tail of a live turn: its newest events, in memory, shared by all of its readers in this process.
 
-A reader is only a cursor. It takes from the tail what it has not seen, and from the rows what the tail no
-longer holds; so a reader that never reads holds nothing, and a slow one holds nobody up.
+A reader is only a cursor. It takes new events from the tail, and from the rows those that the tail no longer
+holds. So a reader that never reads holds nothing, and a slow one delays nobody.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from caesura.core import codec
 from caesura.core.events import Envelope
 
 _KEEP = 1024
-#: While its writer is here, a reader looks into the rows so much more seldom: another process writes only if
-#: this one has lost the turn and does not know it yet.
+#: While the writer is in this process, a reader queries the rows this many times less often: another process
+#: writes only if this one has lost the turn and does not know it yet.
 _SELDOM = 10
-#: Bytes of events, about: what a tool said can be a thousand times as long as a word.
+#: About this many bytes of events are kept: a tool's result can be a thousand times as long as a word.
 _BYTES = 512 * 1024
 
 
@@ -25,22 +25,22 @@ class Tail:
     def __init__(self) -> None:
         self.readers = 0
         self.closed = False
-        #: Counts changes, so that a reader who looked elsewhere meanwhile knows whether it missed one.
+        #: Counts changes, so that a reader that was querying the rows can tell whether it missed one.
         self.version = 0
-        #: The newest event there is, as far as anyone here knows.
+        #: The number of the newest event, as far as this process knows.
         self._last: int | None = None
         self._writers = 0
         self._events: list[Envelope] = []
-        #: Their bytes, about, and those of all together.
+        #: The approximate bytes of each event, and of all events together.
         self._sizes: list[int] = []
         self._size = 0
         self._waiting: dict[asyncio.Future[bool], None] = {}
 
     def push(self, events: Sequence[Envelope]) -> None:
-        """Add committed events and wake who waits."""
+        """Add committed events and wake waiting readers."""
         held = self._events
         if held and events[0].seq != held[-1].seq + 1:
-            self._clear()  # another process wrote in between: the rows have it
+            self._clear()  # another process wrote in between: those events are in the rows
         sizes = [codec.size(item.event) for item in events]
         held.extend(events)
         self._sizes.extend(sizes)
@@ -51,8 +51,8 @@ class Tail:
         self.wake()
 
     def after(self, seq: int, limit: int, size: int) -> list[Envelope] | None:
-        """The next events after `seq`: so many, of so many bytes, but at least one. None when only the rows
-        can tell."""
+        """The next events after `seq`: at most `limit` events and `size` bytes, but at least one event. None
+        when the rows must be queried instead."""
         held = self._events
         if not held:
             return [] if self._last is not None and seq >= self._last else None
@@ -64,13 +64,13 @@ class Tail:
         return held[start : start + limit]
 
     def begin(self, last: int) -> None:
-        """Its writer is here, and this is the newest event so far."""
+        """The turn's writer is in this process, and `last` is the newest event so far."""
         self._writers += 1
         if not self._events:
             self._last = last
 
     def end(self) -> None:
-        """Its writer has ended."""
+        """The turn's writer in this process has ended."""
         self._writers -= 1
         self.wake()
 
@@ -79,13 +79,13 @@ class Tail:
         self.wake()
 
     def overtaken(self) -> None:
-        """Another process wrote: from here on only the rows can tell."""
+        """Another process wrote: from now on the rows must be queried."""
         self._clear()
         self._last = None
         self.wake()
 
     def _shorten(self) -> None:
-        """Keep the newest: so many, and not too many bytes of them."""
+        """Keep only the newest events, bounded in number and in bytes."""
         kept, size = 0, 0
         for more in reversed(self._sizes[-_KEEP:]):
             if size + more > _BYTES:
@@ -108,12 +108,13 @@ class Tail:
         self._waiting.clear()
 
     async def changed(self, within: float | None) -> bool:
-        """Wait for the next change; false when there was none in this time, or a longer one if its writer is
-        here."""
+        """Wait for the next change. False if there was none within this time, which is longer while the
+        turn's writer is in this process."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bool] = loop.create_future()
         self._waiting[future] = None
-        # A timer of our own: `asyncio.wait` costs four times as much, and each reader waits for each commit.
+        # A timer instead of `asyncio.wait`, which costs four times as much: each reader waits for each
+        # commit.
         seconds = within and within * (_SELDOM if self._writers else 1)
         timer = None if seconds is None else loop.call_later(seconds, _tell, future, False)
         try:
@@ -130,6 +131,6 @@ def _tell(future: asyncio.Future[bool], changed: bool) -> None:
 
 
 def fitting(sizes: Iterable[int], size: int) -> int:
-    """How many of these come to no more bytes than that; one at least, so that whoever reads gets on."""
+    """How many of these fit into `size` bytes; at least one, so that the reader makes progress."""
     totals = accumulate(sizes)
     return max(sum(1 for _ in takewhile(lambda total: total <= size, totals)), 1)

@@ -1,5 +1,5 @@
-"""Wake-ups between processes: a hint that a turn has new events. The rows are the truth; a lost hint costs
-time (the log looks for itself once a second), never an event."""
+"""Wake-ups between processes: a hint that a turn has new events. The rows are authoritative. A lost hint
+costs time (the log polls once a second), never an event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Wakeups(Protocol):
         ...
 
     def tell(self, turns: Iterable[int]) -> None:
-        """Let the other processes know, without waiting for them."""
+        """Notify the other processes, without waiting for them."""
         ...
 
 

@@ -67,7 +67,7 @@ def edit(
     change: Callable[[str], Edit],
     turn_id: str | None = None,
 ) -> Artifact:
-    """Add the version that `change` makes of the current one. Two at once take turns."""
+    """Add the version that `change` makes from the current one. Concurrent edits wait for each other."""
     at = (artifacts.c.conversation_id == conversation_id, artifacts.c.id == artifact_id)
     held = connection.execute(select(artifacts.c.version).where(*at).with_for_update()).first()
     if held is None:

@@ -1,4 +1,4 @@
-"""The crash journal of a turn: its graph's checkpoints and the writes since. Gone when the turn ends."""
+"""The crash journal of a turn: its graph's checkpoints and later writes. Deleted when the turn ends."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Write(NamedTuple):
 
 
 def put(connection: Connection, turn: int, ns: str, item: Checkpoint) -> None:
-    """Store it as the newest, or replace the one with its id. The order is that of the calls: ids are made
-    from the clocks of different machines."""
+    """Store the checkpoint as the newest, or replace the one with the same id. The order is that of the
+    calls: ids depend on the clocks of different machines."""
     here = (checkpoints.c.turn == turn, checkpoints.c.ns == ns)
     same = update(checkpoints).where(*here, checkpoints.c.id == item.id).values(**item._asdict())
     if connection.execute(same).rowcount == 0:
@@ -41,12 +41,12 @@ def put(connection: Connection, turn: int, ns: str, item: Checkpoint) -> None:
 def put_writes(
     connection: Connection, turn: int, ns: str, checkpoint_id: str, writes: Sequence[Write]
 ) -> None:
-    """Add writes to a checkpoint. One that is there stays, unless its number is negative (a special channel,
-    of which the newest counts)."""
+    """Add writes to a checkpoint. An existing write stays, unless its index is negative: of those special
+    channels the newest write counts."""
     at = _writes_of(turn, ns, checkpoint_id)
     known = select(checkpoint_writes.c.task_id, checkpoint_writes.c.idx).where(*at)
     there = {tuple(row) for row in connection.execute(known)}
-    # A node that has asked twice says twice what it was answered.
+    # A node that asked twice writes its answers twice: the last write counts.
     newest = {(write.task_id, write.idx): write for write in writes}
     new = [write for place, write in newest.items() if write.idx < 0 or place not in there]
     for write in new:
@@ -61,7 +61,7 @@ def put_writes(
 def get(
     connection: Connection, turn: int, ns: str, checkpoint_id: str | None = None
 ) -> tuple[Checkpoint, list[Write]] | None:
-    """This checkpoint, or the newest, with its writes in the order in which they count."""
+    """The checkpoint with this id, or the newest, with its writes in the order in which they apply."""
     found = listing(connection, turn, ns, checkpoint_id, limit=1)
     if not found:
         return None
@@ -77,7 +77,7 @@ def get(
 def listing(
     connection: Connection, turn: int, ns: str, checkpoint_id: str | None = None, limit: int | None = None
 ) -> list[Checkpoint]:
-    """Checkpoints of a namespace, the one that was put last first."""
+    """Checkpoints of a namespace, the last stored first."""
     statement = select(*(checkpoints.c[name] for name in Checkpoint._fields)).where(
         checkpoints.c.turn == turn, checkpoints.c.ns == ns
     )

@@ -1,4 +1,4 @@
-"""Conversations: one row each, whichever API made it. Ownership is decided here and nowhere else."""
+"""Conversations: one row each, whichever API created it. Only this module checks who owns one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def create(
     *,
     most: int | None = None,
 ) -> Conversation:
-    """A new conversation, unless the person has as many as they may have."""
+    """Create a conversation, unless the person has reached their limit."""
     if _COUNT.count(connection, at_id=user_id, most=_ANY if most is None else most) == 0:
         raise _uncounted(connection, user_id)
     try:
@@ -68,7 +68,7 @@ def _uncounted(connection: Connection, user_id: str) -> TooManyConversations | U
 
 
 def get(connection: Connection, conversation_id: str, user_id: str) -> Conversation:
-    """The one gate: another's conversation and one that does not exist look the same."""
+    """The only access check: another person's conversation and a missing one look the same."""
     row = None if "\0" in conversation_id else _GET.row(connection, id=conversation_id, user_id=user_id)
     if row is None:
         raise NoConversation
@@ -76,7 +76,7 @@ def get(connection: Connection, conversation_id: str, user_id: str) -> Conversat
 
 
 def find(connection: Connection, conversation_id: str) -> Conversation:
-    """For the engine, which works for whoever owns it."""
+    """The conversation without an access check: for the engine, which works for every owner."""
     row = connection.execute(_listed(conversations).where(conversations.c.id == conversation_id)).first()
     if row is None:
         raise NoConversation
@@ -84,13 +84,13 @@ def find(connection: Connection, conversation_id: str) -> Conversation:
 
 
 def known(connection: Connection, conversation_ids: Sequence[str]) -> set[str]:
-    """Those of them that there are, whoever owns them."""
+    """The ids that exist, whoever owns the conversations."""
     found = select(conversations.c.id).where(conversations.c.id.in_(conversation_ids))
     return set(connection.execute(found).scalars())
 
 
 def of_person(connection: Connection, user_id: str) -> list[str]:
-    """The ids of all of a person's."""
+    """The ids of all conversations of a person."""
     found = select(conversations.c.id).where(conversations.c.user_id == user_id)
     return list(connection.execute(found).scalars())
 
@@ -114,8 +114,8 @@ def page(
     offset: int = 0,
     order: Order = "created",
 ) -> Page:
-    """A page, newest first, and the number of all, in one query. `after` is the time and id of the last
-    row seen: with it a page costs the same however deep it lies."""
+    """One page, newest first, and the total number, in one query. `after` is the time and id of the last row
+    seen: with it every page costs the same, however far back."""
     seen, seen_id = after or (None, None)
     values = {"user_id": user_id, "limit": limit, "offset": offset, "seen": seen, "seen_id": seen_id}
     rows = connection.execute(_page(order, after is not None), values).all()
@@ -123,12 +123,12 @@ def page(
 
 
 def set_title(connection: Connection, conversation_id: str, title: str) -> bool:
-    """Whether there is such a conversation: then this is its title now."""
+    """Set the title. False if there is no such conversation."""
     return _RETITLE.count(connection, at_id=conversation_id, title=_short(title)) == 1
 
 
 def set_first_titles(connection: Connection, titles: Mapping[str, str]) -> int:
-    """Give these conversations, by id, their titles; how many had none. A title that is there stays."""
+    """Set the titles of conversations that have none, by id. Returns how many were set."""
     if connection.dialect.name == "sqlite":
         return sum(_TITLE_FIRST.count(connection, at_id=id_, title=_short(titles[id_])) for id_ in titles)
     return connection.exec_driver_sql(
@@ -141,7 +141,7 @@ def _short(title: str) -> str:
 
 
 def activate(connection: Connection, conversation_id: str, turn_id: str) -> None:
-    """Make the branch that ends in this turn the one that goes on."""
+    """Make the branch that ends in this turn the active one."""
     connection.execute(
         update(conversations).where(conversations.c.id == conversation_id).values(active_turn=turn_id)
     )
@@ -153,7 +153,7 @@ def extend(connection: Connection, conversation_id: str, turn_id: str) -> None:
 
 
 def lock(connection: Connection, conversation_id: str, user_id: str | None = None) -> Any:
-    """The row, held until the end of the transaction; with `user_id`, if it is this person's."""
+    """Lock the row until the end of the transaction. With `user_id`, only if this person owns it."""
     if user_id is None:
         row = _LOCK.row(connection, id=conversation_id)
     else:
@@ -164,11 +164,12 @@ def lock(connection: Connection, conversation_id: str, user_id: str | None = Non
 
 
 def remove(connection: Connection, conversation_id: str, user_id: str) -> list[int]:
-    """Delete all of it from every table; the numbers of its turns, whose streams must end."""
+    """Delete the conversation from every table. Returns the numbers of its turns, whose streams must end."""
     shares.hold(connection, user_id)
     get(connection, conversation_id, user_id)
-    # The turns before the conversation, as a run does that gives it a title. Whoever appends to one of them
-    # has finished then, or will find it gone. And again behind the conversation's lock: one may be new.
+    # Lock the turns before the conversation, in the same order as a run that sets its title. A writer that
+    # appends to one of them has finished by then, or will find it gone. After locking the conversation look
+    # again: a turn may be new.
     held = select(turns.c.num).where(turns.c.conversation_id == conversation_id).order_by(turns.c.num)
     connection.execute(held.with_for_update())
     lock(connection, conversation_id)
@@ -212,7 +213,7 @@ def _page(order: Order, behind: bool) -> Select[Any]:
     newest = keys.order_by(at.desc(), conversations.c.id.desc())
     found = newest.limit(bindparam("limit")).offset(bindparam("offset")).subquery("c")
     shown = found.c.created_at if order == "created" else found.c.updated_at
-    # From the person's row, so that the total is there also when the page is empty.
+    # Select from the person's row, so that the total is known even when the page is empty.
     return (
         _columns(found)
         .add_columns(users.c.conversation_count)

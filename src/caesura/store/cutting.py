@@ -1,8 +1,8 @@
-"""Cutting a connection to PostgreSQL that says nothing any more.
+"""Cutting a connection to a PostgreSQL server that no longer answers.
 
-A driver that waits for an answer cannot be told to give up: to cancel an asynchronous query takes seconds of
-its own, and a blocking one waits for ever. If its socket is shut down it fails at once, and SQLAlchemy opens
-all connections of the pool anew: they went silent together.
+A driver that waits for a reply cannot be told to give up: cancelling an asynchronous query takes seconds, and
+a blocking query waits for ever. If its socket is shut down, the query fails at once, and SQLAlchemy reopens
+all connections of the pool: they stopped answering together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import psycopg
 
 @contextmanager
 def cut_after(connection: Any, seconds: float | None) -> Iterator[None]:
-    """Cut this connection of the driver if it is still needed after so many seconds. For the event loop."""
+    """Cut this driver connection if it is still in use after `seconds`. For the event loop."""
     if seconds is None:
         yield
         return
@@ -33,7 +33,7 @@ def cut_after(connection: Any, seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def cut_in_thread_after(connection: Any, seconds: float) -> Iterator[None]:
-    """The same for any other thread."""
+    """As `cut_after`, for any other thread."""
     needed = True
     lock = threading.Lock()
 
@@ -55,7 +55,7 @@ def cut_in_thread_after(connection: Any, seconds: float) -> Iterator[None]:
 
 def _cut(connection: Any) -> None:
     with (
-        suppress(OSError, psycopg.Error),  # it has failed by itself
+        suppress(OSError, psycopg.Error),  # the connection has already failed
         socket.socket(fileno=os.dup(connection.pgconn.socket)) as handle,
     ):
         handle.shutdown(socket.SHUT_RDWR)

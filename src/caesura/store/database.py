@@ -1,4 +1,4 @@
-"""The database seam: work is a plain function of a connection, run in one transaction on either backend.
+"""The database interface: work is a plain function of a connection, run in one transaction on either backend.
 
 `Sqlite` and `Postgres` differ only in how such work reaches the database; the URL's scheme picks one.
 """
@@ -22,8 +22,8 @@ Work = Callable[Concatenate[Connection, P], T]
 
 
 class Database(Protocol):
-    """Rows on one backend. Storage that is locked, full or gone raises `Unavailable`, with nothing half
-    written, and works again when the storage does."""
+    """Rows on one backend. Storage that is locked, full or gone raises `Unavailable` and leaves nothing half
+    written. It works again when the storage does."""
 
     @property
     def shared(self) -> bool:
@@ -37,7 +37,7 @@ class Database(Protocol):
 
     @property
     def engines(self) -> tuple[Engine, ...]:
-        """The engines that statements run on: the first one writes."""
+        """The engines that statements run on. The first one is for writing."""
         ...
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -45,27 +45,28 @@ class Database(Protocol):
         ...
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `work` in one transaction: it is on disk, and survives power loss, when this returns."""
+        """Run `work` in one transaction. When this returns, the result is on disk and survives power loss."""
         ...
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `write`, but may be lost to power loss (never to a crash of the process)."""
+        """As `write`, but power loss may undo it. A crash of the process never does."""
         ...
 
     async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `write_lightly`, for work that writes with its first statement alone."""
+        """As `write_lightly`, for work in which only the first statement writes."""
         ...
 
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
-        """As `write`; `committed` is called in the event loop before, when it is in the database."""
+        """As `write`. `committed` is called in the event loop earlier, as soon as the transaction is
+        committed."""
         ...
 
     async def harden(self) -> None:
-        """Make all that is written so far survive power loss."""
+        """Make everything written so far survive power loss."""
         ...
 
     def write_now(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `write_lightly`, blocking, from a thread that is not the event loop's."""
+        """As `write_lightly`, blocking, for a thread other than the event loop's."""
         ...
 
     async def close(self) -> None: ...
@@ -73,8 +74,8 @@ class Database(Protocol):
 
 @contextmanager
 def storage_errors() -> Iterator[None]:
-    """The one seam where a driver's errors become ours. A broken constraint stays what it is: the store's
-    nouns know what it means."""
+    """The only place where a driver's errors become ours. A constraint violation is passed on: the modules of
+    the store know what it means."""
     try:
         yield
     except (DBAPIError, PoolTimeout, OSError, UnicodeEncodeError) as error:
@@ -95,12 +96,12 @@ def mapped(error: Exception) -> Exception:
 
 
 def is_locked(error: BaseException) -> bool:
-    """Whether PostgreSQL gave up the wait for a lock that somebody else holds."""
+    """Whether PostgreSQL gave up waiting for a lock."""
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE
 
 
 def cause(error: BaseException) -> str:
-    """What went wrong at the bottom of it all, in one line."""
+    """The root cause of an error, in one line."""
     while error.__cause__ is not None:
         error = error.__cause__
     return " ".join(str(error).split())

@@ -1,12 +1,11 @@
-"""The disk: makes what was committed safe from power loss, beside the writer instead of in its way.
+"""The disk: makes commits safe from power loss, in parallel with the writer.
 
-A light commit has written its frames; they survive a crash of the process. One sync of the write-ahead log
-then makes all of them survive power loss. While it is under way the writer goes on, and whoever asks
-meanwhile shares the next one.
+A light commit has written its frames, so it survives a crash of the process. One sync of the write-ahead log
+then makes all such commits survive power loss. The writer continues during a sync, and callers that ask
+meanwhile share the next one.
 
-After a sync that failed the system may have forgotten what it could not write, and the next sync succeeds
-all the same. From then on nothing is acknowledged until a checkpoint has copied the whole log into the
-database.
+After a failed sync the system may have discarded what it could not write, and yet the next sync succeeds.
+From then on nothing is acknowledged until a checkpoint has copied the whole log into the database.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Told = Callable[[Exception | None], None]
 
 class Disk:
     def __init__(self, log: Path, checkpoint: Callable[[], bool]) -> None:
-        """`checkpoint` copies the whole log into the database, and tells whether it could."""
+        """`checkpoint` copies the whole log into the database, and returns whether it succeeded."""
         self._log, self._checkpoint = log, checkpoint
         self._failed = False
         self._handle: int | None = None
@@ -33,7 +32,7 @@ class Disk:
         self._thread.start()
 
     def settle(self, told: Told) -> None:
-        """Call `told`, with the error if there was one, when all that is committed now is safe."""
+        """Call `told`, with the error if there was one, when everything committed so far is safe."""
         self._waiting.put(told)
 
     def close(self) -> None:

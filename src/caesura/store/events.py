@@ -17,21 +17,21 @@ from caesura.store.fence import NONE_REFUSED, Refused, hold, refused
 from caesura.store.prepared import Prepared, run, savepoint
 from caesura.store.schema import events, turns
 
-#: A packed row has so many events, of so many bytes before they are compressed, about.
+#: A packed row has about this many events, of about this many bytes before compression.
 _PACK, _PACK_BYTES = 512, 256 * 1024
 #: More events, and more bytes, than any log has.
 _ALL, _ALL_BYTES = 1 << 30, 1 << 62
 
-#: The fence is part of the insert: a row goes in only if its epoch owns the turn.
+#: The fence is part of the insert: a row is inserted only if its epoch owns the turn.
 _INSERT_SQLITE = (
     "INSERT INTO events (turn, first, last, at, version, body)"
     " SELECT n.column1, n.column2, n.column3, n.column4, n.column5, n.column6"
     " FROM (VALUES {}) AS n JOIN turns t ON t.num = n.column1 AND t.epoch = n.column7"
 )
 _ROW = "(?, ?, ?, ?, ?, ?, ?)"
-#: SQLite takes 32,766 values in one statement.
+#: At most this many rows in one statement: SQLite accepts 32,766 values.
 _MOST = 2_048
-#: A row that somebody else holds is left out, with all that belongs to its turn.
+#: If somebody else has locked a turn, its events are left out.
 _INSERT_POSTGRESQL = (
     "WITH held AS (SELECT num, epoch FROM turns WHERE num = ANY(%s::bigint[])"
     " ORDER BY num FOR NO KEY UPDATE SKIP LOCKED)"
@@ -55,7 +55,7 @@ class Rows(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A row of a log as it is read."""
+    """A row of a log, as read."""
 
     first: int
     at: int
@@ -68,7 +68,7 @@ _OF = events.c.turn == bindparam("turn")
 _NEWEST = select(events.c.last).where(_OF).order_by(events.c.first.desc()).limit(1)
 _LAST = Prepared(_NEWEST)
 _LAST_OWNED = Prepared(_NEWEST.where(events.c.turn == turns.c.num, turns.c.epoch == bindparam("epoch")))
-#: The row that holds the next event begins at or before it.
+#: The row that holds the next event has the largest `first` at or before it.
 _BEGIN = select(func.max(events.c.first)).where(_OF, events.c.first <= bindparam("next"))
 _STORED = (events.c.first, events.c.at, events.c.version, events.c.body)
 _WITHIN = (
@@ -80,7 +80,7 @@ _READ = Prepared(select(*_STORED).where(*_WITHIN).order_by(events.c.first))
 
 
 def _bounded() -> Select[Any]:
-    """For PostgreSQL, which sends all rows that it finds: none behind those that have enough bytes."""
+    """For PostgreSQL, which sends all rows that it finds: no rows after those that have enough bytes."""
     total = func.sum(func.length(events.c.body)).over(order_by=events.c.first, rows=(None, 0))
     before = (total - func.length(events.c.body)).label("before")
     found = select(*_STORED, before).where(*_WITHIN).subquery()
@@ -105,7 +105,8 @@ _INSERT = Prepared(insert(events))
 
 
 def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> Refused:
-    """Insert what its epoch still owns, unless somebody else holds the turn: what was not inserted."""
+    """Insert the rows whose epoch still owns the turn, unless the turn is locked. Returns those that were
+    refused."""
     lines = [(r.turn, r.first, r.last, r.at, codec.VERSION, r.body, r.epoch) for r in rows]
     wanted = {(row.turn, row.epoch) for row in rows}
     if connection.dialect.name == "sqlite":
@@ -116,7 +117,7 @@ def insert_fenced(connection: Connection, rows: Sequence[Rows]) -> Refused:
 
 
 def _arrays(lines: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
-    """The columns as PostgreSQL writes arrays: the driver makes one of a list far more slowly."""
+    """The columns as PostgreSQL array literals: the driver is far slower at converting lists."""
     *numbers, bodies, epochs = zip(*lines, strict=True)
     turn, *others = (_array(map(str, column)) for column in numbers)
     body = _array(f'"\\\\x{value.hex()}"' for value in bodies)
@@ -131,15 +132,15 @@ def _insert_sqlite(connection: Connection, lines: Sequence[tuple[Any, ...]]) -> 
     if len(lines) > _MOST:
         with savepoint(connection):
             return sum(_insert_sqlite(connection, lines[i : i + _MOST]) for i in range(0, len(lines), _MOST))
-    # One statement for all: each lets go of the interpreter, and must get it back. And of a few sizes only,
-    # so that SQLite knows them already: lines of no turn fill them up.
+    # One statement for all rows: each statement releases the interpreter lock and must get it back. Only a
+    # few sizes are used, so that SQLite has them cached. Empty rows, which match no turn, fill them up.
     size = _size_for(len(lines))
     values = chain(chain.from_iterable(lines), repeat(None, 7 * (size - len(lines))))
     return run(connection, _insert_many(size), list(values))[0].rowcount
 
 
 def _size_for(count: int) -> int:
-    """The next size that is used: up to an eighth more."""
+    """The next size that is used: at most an eighth larger."""
     step = 1 << max(count.bit_length() - 4, 0)
     return -(-count // step) * step
 
@@ -150,7 +151,7 @@ def _insert_many(size: int) -> str:
 
 
 def last(connection: Connection, turn: int, epoch: int | None = None) -> int:
-    """The number of the newest event; 0 when there is none, or when this epoch does not own the turn."""
+    """The number of the newest event; 0 if there is none, or if this epoch does not own the turn."""
     row = (
         _LAST.row(connection, turn=turn)
         if epoch is None
@@ -160,14 +161,14 @@ def last(connection: Connection, turn: int, epoch: int | None = None) -> int:
 
 
 def ends(connection: Connection, numbers: Collection[int]) -> dict[int, int]:
-    """The number of the newest event of each of these turns that has any."""
+    """The number of the newest event of each of these turns. Turns without events are left out."""
     statement = select(events.c.turn, func.max(events.c.last)).where(events.c.turn.in_(numbers))
     return {turn: end for turn, end in connection.execute(statement.group_by(events.c.turn))}
 
 
 def stored(connection: Connection, turn: int, size: int = _ALL_BYTES) -> list[Stored]:
-    """The log as it is stored, from its beginning, so many bytes of it, about. Whoever wants the events
-    decodes it, outside of the transaction."""
+    """The log as stored, from its beginning, about `size` bytes of it. Callers decode the events outside of
+    the transaction."""
     found: list[Stored] = []
     with closing(_rows(connection, turn, 0, _ALL, size)) as rows:
         for row in rows:
@@ -184,14 +185,14 @@ def decoded(rows: Iterable[Stored]) -> Iterator[Envelope]:
 
 
 def read(connection: Connection, turn: int, after: int, limit: int) -> list[Envelope]:
-    """Up to about `limit` events strictly after a number, in order, without gaps."""
+    """At most about `limit` events strictly after the event `after`, in order, without gaps."""
     return window(connection, turn, after, limit, _ALL_BYTES)[0]
 
 
 def window(
     connection: Connection, turn: int, after: int, limit: int, size: int
 ) -> tuple[list[Envelope], int]:
-    """As `read`, of about `size` bytes at the most, but at least one row; and how many bytes they are."""
+    """As `read`, with at most about `size` bytes, but at least one row. Also returns the size in bytes."""
     found: list[Envelope] = []
     held = 0
     with closing(_rows(connection, turn, after, limit, size)) as rows:
@@ -207,7 +208,7 @@ def window(
 def _rows(
     connection: Connection, turn: int, after: int, limit: int, size: int
 ) -> Generator[Stored, None, None]:
-    """The rows that hold the events behind a number, one by one."""
+    """The rows that hold the events after a number, one by one."""
     where = {"turn": turn, "next": after + 1, "final": after + limit}
     if connection.dialect.name == "sqlite":
         rows = _READ.each(connection, **where)
@@ -220,8 +221,7 @@ def _rows(
 def starts(
     connection: Connection, turn: int, after: int = 0, final: int = _ALL
 ) -> list[tuple[int, RunStarted]]:
-    """Where the attempts after a number begin, up to another: the number of each `RunStarted`, and the
-    event."""
+    """Each `RunStarted` after one number and up to another, with its own number."""
     found = _READ.each(connection, turn=turn, next=after + 1, final=final)
     rows = (codec.starts(version, bytes(body), first, at) for first, at, version, body in found)
     items = chain.from_iterable(rows)
@@ -229,7 +229,7 @@ def starts(
 
 
 def pack(connection: Connection, turn: int, epoch: int) -> None:
-    """Put the rows of an ended turn together into few compressed ones. Readers cannot tell."""
+    """Combine the rows of an ended turn into few compressed ones. Readers see no difference."""
     hold(connection, turn, epoch)
     rows = _LOOSE.rows(connection, turn=turn)
     if len(rows) < 2:
@@ -242,7 +242,7 @@ def pack(connection: Connection, turn: int, epoch: int) -> None:
 
 
 def _parts(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    """Runs of rows without a gap between them, of about as many events, and bytes, as one row should hold."""
+    """Runs of rows without gaps, each of about as many events and bytes as one packed row should hold."""
     part: list[Any] = []
     size = 0
     for row in rows:

@@ -13,8 +13,8 @@ from caesura.store.schema import turns
 
 
 class Refused(NamedTuple):
-    """Turns, each with an epoch, that could not be written to: the epoch does not own the turn, or somebody
-    else holds its row at the moment."""
+    """Turns, each with an epoch, that could not be written to. `fenced`: the epoch does not own the turn.
+    `locked`: another transaction has locked its row."""
 
     fenced: frozenset[tuple[int, int]] = frozenset()
     locked: frozenset[tuple[int, int]] = frozenset()
@@ -24,13 +24,14 @@ NONE_REFUSED = Refused()
 
 
 def hold(connection: Connection, num: int, epoch: int) -> None:
-    """Make sure, until the transaction ends, that this epoch still owns the turn."""
+    """Make sure that this epoch owns the turn until the transaction ends."""
     if _HOLD.row(connection, num=num, epoch=epoch) is None:
         raise Fenced
 
 
 def hold_some(connection: Connection, wanted: Collection[tuple[int, int]]) -> Refused:
-    """As `hold`, for turns with their epochs, without a wait: those that are not held then."""
+    """As `hold`, for several turns with their epochs, without waiting. Returns those that could not be
+    held."""
     numbers = {num for num, _ in wanted}
     if connection.dialect.name == "sqlite":
         found = {num: row[0] for num in numbers if (row := _EPOCH.row(connection, num=num))}
@@ -45,8 +46,8 @@ def hold_some(connection: Connection, wanted: Collection[tuple[int, int]]) -> Re
 def refused(
     connection: Connection, wanted: Collection[tuple[int, int]], held: Collection[int] | None = None
 ) -> Refused:
-    """Which of these turns and epochs could not be written to, where the turns in `held` could be; without
-    it, all of them."""
+    """Which of these turns and epochs could not be written to. `held` are the turns whose rows could be
+    locked; None means all of them."""
     numbers = {num for num, _ in wanted}
     found = connection.execute(select(turns.c.num, turns.c.epoch).where(turns.c.num.in_(numbers)))
     owned = {(row.num, row.epoch) for row in found}
@@ -58,7 +59,7 @@ def refused(
 
 
 def lock(connection: Connection, numbers: Collection[int]) -> None:
-    """Hold these rows, whoever owns them, in the order of their numbers, until the transaction ends."""
+    """Lock these rows, whoever owns the turns, in the order of their numbers, until the transaction ends."""
     rows = select(turns.c.num).where(turns.c.num.in_(numbers)).order_by(turns.c.num)
     connection.execute(rows.with_for_update(key_share=True))
 
@@ -69,8 +70,8 @@ _HOLD = Prepared(
     .with_for_update(key_share=True)
 )
 _EPOCH = Prepared(select(turns.c.epoch).where(turns.c.num == bindparam("num")))
-#: For the rest of the transaction no other lock is waited for longer than this: one that somebody else holds
-#: must not hold up all that is written with it.
+#: For the rest of the transaction no other lock is waited for longer than this: a row that somebody else has
+#: locked must not delay the rest of the transaction.
 _HOLD_SOME = (
     "SELECT t.num, t.epoch FROM turns t, set_config('lock_timeout', '50', true)"
     " WHERE t.num = ANY(%s) ORDER BY t.num FOR NO KEY UPDATE OF t SKIP LOCKED"

@@ -1,5 +1,5 @@
-"""Grants: tools that a person has allowed from now on. They are kept in the rows of turns. A new turn takes
-over those of the turn before it on its branch."""
+"""Grants: tools that a person has allowed from now on. They are stored in the rows of turns. A new turn
+inherits the grants of the turn before it on its branch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stands(connection: Connection, turn: int, tool: str) -> bool:
 
 
 def listing(connection: Connection, conversation_id: str, user_id: str) -> list[Grant]:
-    """What is allowed at the end of the active branch, by the name of the tool."""
+    """The grants at the end of the active branch, sorted by tool."""
     conversation = conversations.get(connection, conversation_id, user_id)
     holders = [_holder(row) for row in connection.execute(_OF_CONVERSATION, {"of": conversation_id})]
     branch = tree.branch(holders, conversation.active_turn)
@@ -48,10 +48,10 @@ def listing(connection: Connection, conversation_id: str, user_id: str) -> list[
 
 
 def revoke(connection: Connection, conversation_id: str, user_id: str, tool: str) -> bool:
-    """Allow this tool no more, on any branch of the conversation; false when it was allowed on none."""
+    """Revoke the grant on every branch of the conversation. False if there was none."""
     conversations.get(connection, conversation_id, user_id)
-    # The turns before the conversation, as a run does that gives it a title. And again behind the
-    # conversation's lock: a turn that is new may have begun with the grant.
+    # Lock the turns before the conversation, in the same order as a run that sets its title. After locking
+    # the conversation look again: a new turn may have inherited the grant.
     early = _take(connection, conversation_id, tool)
     conversations.lock(connection, conversation_id, user_id)
     return _take(connection, conversation_id, tool) or early
@@ -70,7 +70,8 @@ def _set(connection: Connection, turn: int, tools: frozenset[str]) -> None:
 
 
 def _grant(connection: Connection, branch: list[_Holder], tool: str) -> Grant:
-    """The last turn of the branch has it. It came from the first turn that has had it ever since."""
+    """The grant of the last turn of the branch, with the turn that it came from: the first of those that have
+    had it without a break."""
     first = branch[-1]
     for holder in reversed(branch):
         if tool not in holder.tools:
@@ -82,7 +83,7 @@ def _grant(connection: Connection, branch: list[_Holder], tool: str) -> Grant:
 
 
 def _granted(row: Any) -> str | None:
-    """The tool that this answer has always allowed, if it has."""
+    """The tool that this answer always allows, if any."""
     allows = core.answer_from(plain.loads(row.answer)).grants
     return core.from_dict(plain.loads(row.body)).name if allows else None
 

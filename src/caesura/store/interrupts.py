@@ -25,10 +25,10 @@ from caesura.store import grants
 from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, now_ms, turns, waits
 
-#: What is read of an inbox at once.
+#: At most this many bytes of an inbox are read at once.
 _BYTES = 4 * 1024 * 1024
 
-#: For so many milliseconds after a decision, one that does not say what it is about may be a double click.
+#: Within this many milliseconds after a decision, another one that names no interrupt may be a double click.
 DOUBLE_CLICK = 1000
 
 
@@ -38,7 +38,7 @@ def ask(
     user_id: str,
     items: Mapping[str, core.Interrupt],
 ) -> None:
-    """Open these, by graph id."""
+    """Store these interrupts, by graph id, as pending."""
     for graph_id, item in items.items():
         values = {
             "id": item.id,
@@ -58,20 +58,20 @@ def clock(connection: Connection) -> int:
 
 
 def pending(connection: Connection, turn: int) -> list[Asked]:
-    """What of this turn waits for a person now."""
+    """The pending interrupts of this turn."""
     return _found(connection, _PENDING, turn=turn)
 
 
 def of(connection: Connection, turn: int) -> list[Asked]:
-    """All that was ever asked in this turn, whatever became of it."""
+    """All interrupts of this turn, whatever their status."""
     return _found(connection, _OF, turn=turn)
 
 
 def inbox(
     connection: Connection, user_id: str, limit: int = 100, after: tuple[int, str] = (-1, "")
 ) -> list[Asked]:
-    """What waits for this person, over all conversations, oldest first, behind the one made and named so: so
-    many at the most, and not too many bytes of them, but one at least."""
+    """The pending interrupts of this person, over all conversations, oldest first, after the given time and
+    id. At most `limit` of them, and about `_BYTES` bytes, but at least one."""
     at, id = after
     names: list[str] = []
     size = 0
@@ -84,13 +84,13 @@ def inbox(
 
 
 def waits_behind(connection: Connection, user_id: str, last: Asked) -> bool:
-    """Whether more waits for this person behind this one."""
+    """Whether this person has pending interrupts after this one."""
     place = {"after_at": last.created_at, "after_id": last.interrupt.id}
     return bool(_INBOX.rows(connection, user_id=user_id, limit=1, **place))
 
 
 def count_pending(connection: Connection) -> int:
-    """How many wait, whoever for."""
+    """How many interrupts are pending, over all people."""
     return connection.execute(
         select(func.count()).select_from(interrupts).where(waits(interrupts))
     ).scalar_one()
@@ -104,23 +104,23 @@ def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
 
 
 def just_answered(connection: Connection, turn: int) -> bool:
-    """Whether somebody has decided something in this turn so shortly ago that another decision may be the
-    second half of a double click."""
+    """Whether a decision in this turn is so recent that another one may be the second half of a double
+    click."""
     return _JUST_ANSWERED.row(connection, turn=turn, window=DOUBLE_CLICK) is not None
 
 
 def decide(
     connection: Connection, user_id: str, answers: Mapping[str, core.Answer], *, blind: bool = False
 ) -> dict[int, int]:
-    """Answer all of these or none. Each is checked in full first; then one conditional update per row
-    decides the winner. For each turn, how many of its interrupts are left pending.
+    """Answer all of these interrupts or none. Each answer is checked in full first; then one conditional
+    update per row decides the winner. Returns, for each turn, how many of its interrupts are still pending.
 
-    `blind` is for a decision that does not say which question the person was shown. Directly after another
-    decision in the turn it is refused, with what waits now."""
+    `blind` is for a decision that does not say which interrupt the person was shown. It is refused directly
+    after another decision in the turn, and the error carries the pending interrupts."""
     asked = [get(connection, interrupt_id, user_id) for interrupt_id in sorted(answers)]
     if not asked:
         raise NothingPending
-    # The turn first, as a run does: whoever comes second waits instead of dying in a deadlock.
+    # Lock the turn first, as a run does: a concurrent caller then waits, instead of failing in a deadlock.
     for turn in sorted({item.turn for item in asked}):
         _HELD.rows(connection, num=turn)
     checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
@@ -135,7 +135,7 @@ def decide(
 
 
 def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
-    """Close what is still pending of a turn, and say which. The caller owns the turn."""
+    """Close the pending interrupts of a turn, and return them. The caller owns the turn."""
     found = _found(connection, _UNANSWERED, turn=turn)
     return [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
 
@@ -149,8 +149,8 @@ def _close(
 
 
 def _refuse_double_click(connection: Connection, turn: int) -> None:
-    """The caller holds the turn: whoever was first has finished. Where nothing waits any more the loser is
-    told what was decided instead."""
+    """The caller holds the turn, so an earlier decision is complete. If nothing is pending any more, the
+    loser gets the decision instead."""
     if just_answered(connection, turn) and (waiting := pending(connection, turn)):
         raise InterruptPending(tuple(item.interrupt for item in waiting))
 
@@ -184,7 +184,7 @@ _ITS = _ALL.where(interrupts.c.turn == bindparam("turn"))
 _OF = Prepared(_ITS)
 _PENDING = Prepared(_ITS.where(waits(interrupts)))
 _UNANSWERED = Prepared(_ITS.where(interrupts.c.status == "pending"))
-# A clock that was set back must not refuse decisions for longer than a double click takes.
+# After a clock was set back, decisions must not be refused for longer than a double click takes.
 _JUST_NOW = func.abs(now_ms() - interrupts.c.closed_at) < bindparam("window", type_=BigInteger)
 _JUST_ANSWERED = Prepared(
     select(interrupts.c.id)

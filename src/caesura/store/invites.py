@@ -1,4 +1,4 @@
-"""Invites: codes with which one person each may register. The code itself is not stored, only its hash."""
+"""Invites: codes that let one person register, once. The code itself is not stored, only its hash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DAY_MS = 24 * 3600 * 1000
 
 
 class Invite(NamedTuple):
-    """`id` is how the code begins."""
+    """`id` is the beginning of the code."""
 
     id: str
     created_at: int
@@ -31,26 +31,26 @@ def create(connection: Connection, code: str, days: int) -> None:
 
 
 def check(connection: Connection, code: str) -> None:
-    """`Forbidden` for a code that is not good now. It stays as it is: `use` decides."""
+    """Raise `Forbidden` if the code is not valid now. Does not use it up: `use` decides."""
     if connection.execute(select(invites.c.id).where(*_good(code))).first() is None:
         raise _refused()
 
 
 def use(connection: Connection, code: str) -> None:
-    """Take the code, in the transaction that creates the person: of two at once one gets it."""
+    """Use up the code, in the transaction that creates the person. Of two concurrent callers one succeeds."""
     if connection.execute(delete(invites).where(*_good(code))).rowcount == 0:
         raise _refused()
 
 
 def listing(connection: Connection) -> list[Invite]:
-    """Those that can still be used, the oldest first."""
+    """The invites that can still be used, oldest first."""
     columns = (invites.c.id, invites.c.created_at, invites.c.expires_at)
     statement = select(*columns).where(invites.c.expires_at > now_ms()).order_by(*columns[1:], invites.c.id)
     return [Invite(*row) for row in connection.execute(statement)]
 
 
 def revoke(connection: Connection, id: str) -> None:
-    """By its id, or by the whole code."""
+    """Revoke an invite by its id, or by its whole code."""
     if connection.execute(delete(invites).where(invites.c.id == id[:_ID])).rowcount == 0:
         raise NotFound(f"invite not found: {id[:_ID]}")
 

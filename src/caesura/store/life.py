@@ -52,12 +52,12 @@ class Owned(NamedTuple):
     epoch: int
 
 
-# --- it is made, and somebody takes it
+# --- creating and claiming
 
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """What a turn is made of. `parent` is the id of a turn, None for a new root, or `...` for the end of
+    """The values for a new turn. `parent` is the id of a turn, None for a new root, or `...` for the end of
     the active branch."""
 
     conversation_id: str
@@ -67,13 +67,14 @@ class New:
     owner: str | None = None
     lease_ms: int = 0
     on_disconnect: OnDisconnect = "continue"
-    #: Whose conversation it must be, when a person asks for it, and how much that person may have.
+    #: The person that must own the conversation, if a person asks, and their limits.
     user_id: str | None = None
     share: Share = shares.UNBOUNDED
 
 
 def create(connection: Connection, new: New) -> Turn:
-    """A turn at the end of its branch, run by `owner` or queued. A branch has one live turn at most."""
+    """Create a turn at the end of its branch, run by `owner` or queued. A branch has at most one live
+    turn."""
     if new.user_id is not None:
         shares.hold(connection, new.user_id)
     conversation = conversations.lock(connection, new.conversation_id, new.user_id)
@@ -105,7 +106,7 @@ def create(connection: Connection, new: New) -> Turn:
 
 
 def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
-    """Take this turn over if nobody holds it, under a new epoch."""
+    """Claim this turn under a new epoch, if nobody holds it."""
     row = _CLAIM_ONE.row(connection, at_num=num, owner=owner, lease_ms=lease_ms)
     return made(row) if row else None
 
@@ -113,9 +114,10 @@ def claim(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn |
 def claim_some(
     connection: Connection, owner: str, lease_ms: int, limit: int, busy: Collection[int] = ()
 ) -> list[Turn]:
-    """Take over what somebody must work on: what a dead owner has left, what waits beyond its time or is to
-    be stopped, then what is queued. Of the queue each person's oldest first, then each one's next. Not what
-    the owner is `busy` with: it slept, or the clock was set, and its lease is renewed soon."""
+    """Claim turns that need work: those with an expired lease, then waiting turns that expired or were
+    stopped, then queued ones. From the queue, first the oldest turn of each person, then each person's next.
+    Turns in `busy` are left out: the owner works on them. It slept, or the clock was set, and it will renew
+    their leases soon."""
     numbers: dict[int, None] = {}
     for statement in _LOOKS:
         found = connection.execute(statement, {"limit": limit - len(numbers) + len(busy)})
@@ -132,11 +134,11 @@ def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn |
 
 
 def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: int) -> dict[int, str | None]:
-    """Keep these turns; for each that is kept, whether it is asked to stop. A number that is missing in the
-    answer was taken over or deleted, or somebody else holds its row at the moment: `held` tells which.
-    To wait for that row would hold up whoever writes to one of the others."""
+    """Renew the leases of these turns. For each renewed turn, returns whether it is asked to stop. A missing
+    number was claimed by another owner, or deleted, or its row is locked: `held` tells which. Waiting for
+    that lock would delay every writer to one of the other turns."""
     mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
-    # In order, as every other writer of several turns locks them.
+    # In order, as every other transaction locks several turns.
     free = select(turns.c.num).where(mine).order_by(turns.c.num)
     free = free.with_for_update(key_share=True, skip_locked=True)
     statement = (
@@ -149,26 +151,26 @@ def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: 
 
 
 def held(connection: Connection, owner: str, numbers: Iterable[int]) -> dict[int, str | None]:
-    """Those of these turns that are this owner's, and whether each is asked to stop. No lease is renewed."""
+    """The turns of these that belong to this owner, and whether each is asked to stop. Renews no lease."""
     mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
     found = connection.execute(select(turns.c.num, turns.c.stop_requested).where(mine))
     return {row.num: row.stop_requested for row in found}
 
 
 def orphan(connection: Connection, owner: str) -> None:
-    """End every lease but this owner's: for a process that knows that it is alone."""
+    """End every lease except this owner's. For a process that knows that it is the only one."""
     others = and_(turns.c.owner.is_not(None), turns.c.owner != owner)
     connection.execute(update(turns).where(others).values(lease_until=0))
 
 
-# --- its owner works on it
+# --- running
 
 
 def begin_segment(
     connection: Connection, turn: Turn, segment: int, start: int | None = None, stop: str | None = None
 ) -> None:
-    """The turn runs. `start` is the last event before the segment, where that begins now; `stop` says that
-    the segment only closes the turn."""
+    """Set the turn to running. `start` is the last event before the segment, if the segment begins now.
+    `stop` says that the segment only closes the turn."""
     values: dict[str, Any] = {"segment": segment, "status": "running"}
     if start is not None:
         values["segment_seq"] = start
@@ -178,7 +180,8 @@ def begin_segment(
 
 
 class Settled(NamedTuple):
-    """What a segment came to, with all that was said in the turn. With `released` its owner lets go of it."""
+    """The outcome of a segment, with all messages of the turn. With `released`, its owner also releases
+    it."""
 
     turn: Turn
     status: Outcome
@@ -198,8 +201,7 @@ def settle(connection: Connection, items: Sequence[Settled]) -> None:
 
 
 def give_up(connection: Connection, turn: Turn, messages: Sequence[msg.Message] | None) -> None:
-    """End a turn without a run, and let go of it: it has failed. `messages` is None where they cannot be
-    read."""
+    """End a turn as failed without a run, and release it. `messages` is None if they cannot be read."""
     told = _told(turn, messages) if messages is not None else {}
     _change(connection, turn, _over("failed") | _RELEASED | told, *LIVE)
 
@@ -212,13 +214,13 @@ def wait(
     until: int | None,
     released: bool,
 ) -> None:
-    """The turn waits for a person, until this time if there is one."""
+    """Set the turn to waiting for a person, until `until` if given."""
     values = {"status": "waiting", "waits_until": until, "running_ms": running_ms}
     _change(connection, turn, _told(turn, messages) | values | (_RELEASED if released else {}), "running")
 
 
 def release(connection: Connection, items: Sequence[Owned]) -> None:
-    """Let go of these turns: they have ended, or wait."""
+    """Release these turns: they have ended, or wait."""
     if connection.dialect.name != "sqlite":
         _change_all(connection, _RELEASE_ALL, items)
         return
@@ -227,17 +229,17 @@ def release(connection: Connection, items: Sequence[Owned]) -> None:
 
 
 def hand_over(connection: Connection, num: int, epoch: int) -> None:
-    """Let go of a turn so that another owner goes on with it at once. One that has come to its outcome is not
-    begun again: whoever finds its lease run out writes its last event."""
+    """Release a turn so that another owner continues it at once. A turn that has reached its outcome is not
+    run again: the next owner, after the lease expires, writes its last event."""
     _change(connection, Owned(num, epoch), _HANDED_OVER)
 
 
-# --- a person decides
+# --- decisions of a person
 
 
 def request_stop(connection: Connection, num: int, reason: str) -> bool:
-    """Ask whoever runs this turn to stop it; false when it is not live. A turn that waits for a person is not
-    stopped because its readers have left."""
+    """Ask the owner of this turn to stop it. False if the turn is not live. A turn that waits for a person is
+    not stopped because its readers have left."""
     which = running(turns) if reason == "disconnect" else live(turns)
     statement = update(turns).where(turns.c.num == num, which).values(stop_requested=reason)
     return connection.execute(statement).rowcount == 1
@@ -246,8 +248,8 @@ def request_stop(connection: Connection, num: int, reason: str) -> bool:
 def answer(
     connection: Connection, user_id: str, answers: Mapping[str, Answer], *, blind: bool = False
 ) -> bool:
-    """Answer all of these questions or none, as `interrupts.decide` does. True when nothing of the turn is
-    left pending: then the turn is queued."""
+    """Answer all of these interrupts or none, as `interrupts.decide` does. True if nothing of the turn is
+    pending any more: the turn is then queued."""
     left = interrupts.decide(connection, user_id, answers, blind=blind)
     for num in (num for num, pending in left.items() if not pending):
         _WAKE.count(connection, at_num=num)
@@ -266,11 +268,11 @@ def reopen(connection: Connection, turn_id: str) -> Turn:
     return get(connection, turn_id)
 
 
-# --- how
+# --- private
 
 
 def _parent(connection: Connection, conversation_id: str, parent_id: str | None) -> Any | None:
-    """The row of a parent that may be followed, without its messages: a new turn needs none of them."""
+    """The row of a parent that may be followed, without its messages, which a new turn does not need."""
     if parent_id is None:
         return None
     parent = _PARENT.row(connection, id=parent_id)
@@ -290,7 +292,8 @@ def _claim(connection: Connection, numbers: Sequence[int], owner: str, lease_ms:
 
 
 def _readable(connection: Connection, row: Any) -> Turn | None:
-    """The turn, or None when its row cannot be read: it ends here, so that the others are taken up."""
+    """The turn, or None if its row cannot be read. Such a turn is ended, so that the others can be
+    claimed."""
     try:
         return made(row)
     except Exception:
@@ -310,7 +313,8 @@ def _set_aside(connection: Connection, item: Owned) -> None:
 
 
 def _change(connection: Connection, item: Owned | Turn, values: Mapping[str, Any], *statuses: Status) -> None:
-    """Set columns of a turn that the caller owns, if it has one of these statuses, or whichever it has."""
+    """Set columns of a turn that the caller owns, if its status is one of `statuses`, or any if none is
+    given."""
     computed = {name: value for name, value in values.items() if isinstance(value, ClauseElement)}
     plainly = {name: value for name, value in values.items() if name not in computed}
     at = {"at_num": item.num, "at_epoch": item.epoch}
@@ -343,7 +347,7 @@ def _line(item: Settled) -> tuple[Any, ...]:
 
 
 def _told(turn: Turn, messages: Sequence[msg.Message]) -> dict[str, Any]:
-    """What was said so far, as columns, with what that makes the branch's length."""
+    """The messages so far, as columns, with the resulting message count of the branch."""
     above = turn.message_count - len(msg.shown(turn.messages or ()))
     return {
         "messages": plain.dumps([msg.to_dict(message) for message in messages]),
@@ -356,7 +360,7 @@ def _over(status: Status) -> dict[str, Any]:
 
 
 def _look(few: ColumnElement[bool], order: Any) -> Select[tuple[int]]:
-    """Each look reads the rows of one partial index: the table itself only grows."""
+    """Each query reads the rows of one partial index: the table itself only grows."""
     found = select(turns.c.num).where(few).order_by(order).limit(bindparam("limit"))
     return found.with_for_update(skip_locked=True)
 

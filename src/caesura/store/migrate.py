@@ -1,6 +1,7 @@
-"""Bringing a database to this program's schema, in one transaction: killed half-way, nothing happened.
+"""Migrating a database to this program's schema, in one transaction: if it is killed half-way, nothing has
+changed.
 
-Alembic takes a moment to load: it is asked only when there is something to do.
+Alembic takes a moment to import: it is imported only when there is something to do.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Run what is missing up to `revision`. Whoever comes second finds it done."""
+    """Run the missing migrations up to `revision`. A concurrent process that comes second finds them done."""
     if revision == "head" and current(connection) == newest():
         return
     from alembic import command
 
     if connection.dialect.name == "postgresql":
-        # Another process may be at it, and it may take long.
+        # Another process may be migrating, which may take long.
         connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")

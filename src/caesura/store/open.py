@@ -16,8 +16,8 @@ from caesura.store.sqlite import Sqlite
 async def open_database(
     url: str, *, after_commit: Callable[[], None] | None = None, beside: bool = False
 ) -> Database:
-    """`sqlite:///path/to/file` or `postgresql://…`, migrated to the schema of this program. `beside` opens a
-    file that a server owns, for a moment and for people alone."""
+    """Open `sqlite:///path/to/file` or `postgresql://…`, migrated to the schema of this program. `beside`
+    opens a file that a running server owns, briefly, and only for changes of people."""
     path = file_of(url)
     if path is not None:
         return Sqlite(path, after_commit=after_commit, beside=beside)
@@ -27,11 +27,11 @@ async def open_database(
 
 
 def file_of(url: str) -> Path | None:
-    """The file of SQLite; None for PostgreSQL."""
+    """The path of SQLite's file; None for PostgreSQL."""
     try:
         target = make_url(url)
     except (ArgumentError, ValueError) as error:
-        # Without the text itself: a password may be in it.
+        # The URL is not shown: it may contain a password.
         raise StartupError("the database URL cannot be read: see sqlite:///path/to/file") from error
     backend = target.get_backend_name()
     if backend == "sqlite" and target.database and target.database != ":memory:":

@@ -21,30 +21,30 @@ from caesura.store.database import P, T, Work, cause, storage_errors
 
 _POOL = 10
 _WAIT = 5
-#: So often work is done again that was broken off by a deadlock.
+#: How often work is retried after a deadlock.
 _DEADLOCKS = 3
-#: Seconds for one attempt. A server that says nothing at all must not hold up this process for ever. So many
-#: more for what comes before and after: a connection that must be made, and one that must be given back.
+#: Seconds for one attempt: a server that does not answer must not block this process for ever. The second
+#: number is added for opening and returning a connection.
 _LIMIT, _MORE = 10.0, 10.0
-#: Seconds for a heartbeat: there must be time for another one before a lease is over.
+#: Seconds for a heartbeat: a second one must be possible before a lease expires.
 _BEAT = 3.0
-#: Milliseconds. A process that is stopped or cut off in the middle of a transaction must not hold its rows
-#: for ever: those who want to take over its turns would wait as long. Nor may a statement or a lock's wait.
+#: Milliseconds. A process that is suspended or cut off during a transaction must not lock its rows for ever:
+#: others could not claim its turns. Statements and waits for locks are bounded too.
 _SERVER_SIDE = {
     "idle_in_transaction_session_timeout": 5_000,
     "lock_timeout": 5_000,
     "statement_timeout": 30_000,
 }
-#: The system gives up on a peer that confirms nothing.
+#: The operating system gives up on a peer that acknowledges nothing.
 _NETWORK = {
     "tcp_user_timeout": 10_000,
     "keepalives_idle": 10,
     "keepalives_interval": 3,
     "keepalives_count": 3,
 }
-#: Connections for what runs write, and for the look for work.
+#: Connections for the writes of runs and for claiming work.
 _LIGHT = 4
-#: Connections for words, and for those whose row was locked.
+#: Connections for words, and for streams whose row was locked.
 _STATING = 2
 
 
@@ -63,8 +63,9 @@ class Postgres:
         blocking: Engine,
         after_commit: Callable[[], None],
     ) -> None:
-        """Readers have connections of their own: however many there are, what is written does not wait. So do
-        runs: requests that wait for one another's locks do not keep words from being written."""
+        """Readers have connections of their own, so that writes do not wait for them, however many there are.
+        Runs have their own too: requests that wait for each other's locks do not stop words from being
+        written."""
         self._writing, self._reading, self._lightly = writing, reading, lightly
         self._stating, self._blocking = stating, blocking
         self._after_commit = after_commit
@@ -74,7 +75,7 @@ class Postgres:
     async def open(
         cls, url: str, *, pool_size: int = _POOL, after_commit: Callable[[], None] | None = None
     ) -> Postgres:
-        """Connect, and bring the schema up to date: one process at a time, whoever comes first."""
+        """Connect, and migrate the schema: one process at a time, whoever comes first."""
         target = make_url(url).set(drivername="postgresql+psycopg")
         options: dict[str, Any] = {
             "pool_timeout": _WAIT,
@@ -85,8 +86,8 @@ class Postgres:
             target, pool_size=pool_size, max_overflow=0, isolation_level="REPEATABLE READ", **options
         )
         lightly = create_async_engine(target, pool_size=_LIGHT, max_overflow=0, **options)
-        # A statement that is its own transaction needs one answer of the server. With BEGIN and COMMIT it
-        # needs three, and each of them waits for all else that the event loop does.
+        # A statement that is its own transaction needs one round trip. With BEGIN and COMMIT it needs three,
+        # and each of them waits for the event loop.
         stating = create_async_engine(
             target, pool_size=_STATING, max_overflow=0, isolation_level="AUTOCOMMIT", **options
         )
@@ -121,7 +122,7 @@ class Postgres:
         return await self._write(self._writing, lambda connection: work(connection, *args, **kwargs))
 
     async def write_lightly(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        # Not lighter here: a commit that PostgreSQL could forget would be an event shown and then lost.
+        # Not lighter here: an event that PostgreSQL could still lose must not be shown.
         return await self._write(self._lightly, lambda connection: work(connection, *args, **kwargs))
 
     async def write_statement(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -130,7 +131,7 @@ class Postgres:
     async def _write(
         self, engine: AsyncEngine, work: Callable[[Connection], T], limit: float | None = _LIMIT
     ) -> T:
-        """Work that the database broke off to end a deadlock has done nothing: it is done again."""
+        """Retry work that PostgreSQL aborted because of a deadlock: it has had no effect."""
         self._refuse_closed()
         with storage_errors():
             for left in reversed(range(_DEADLOCKS + 1)):
@@ -171,7 +172,7 @@ class Postgres:
         self._blocking.dispose()
 
     def _refuse_closed(self) -> None:
-        """An engine that was disposed of would make new connections, which nobody closes."""
+        """An engine that was disposed of would open new connections, which nobody closes."""
         if self._closed:
             raise Unavailable("the database is closed")
 
@@ -190,7 +191,7 @@ def _bound(connection: Any, record: ConnectionPoolEntry) -> None:
                 cursor.execute(f"SET {name} = {milliseconds}")
             connection.commit()
     except BaseException:
-        made.pgconn.finish()  # whoever wanted it was cancelled: the pool does not know it yet, nor closes it
+        made.pgconn.finish()  # the caller was cancelled, and the pool does not know this connection
         raise
 
 

@@ -1,8 +1,8 @@
 """Statements that every turn needs, compiled once.
 
-SQLAlchemy makes one set of statements serve both databases, but running one costs far more than SQLite needs
-for it. A prepared statement goes straight to SQLite's driver; PostgreSQL, whose answer takes longer than all
-of that, gets it in the usual way.
+SQLAlchemy makes one set of statements serve both databases, but its overhead far exceeds SQLite's own time. A
+prepared statement goes straight to SQLite's driver. PostgreSQL, whose round trip takes longer than all of
+that, gets it in the usual way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlalchemy.sql.selectable import Select
 
 
 class _Form(NamedTuple):
-    """A statement for a certain set of values: its text, and what goes where."""
+    """A statement compiled for a certain set of values: its text, and the order of the values."""
 
     text: str
     places: tuple[str, ...]
@@ -28,7 +28,7 @@ class _Form(NamedTuple):
 
 
 class Prepared:
-    """Values are given by name, as to `execute`; neither they nor the statement may hold a list."""
+    """Values are given by name, as to `execute`. Neither they nor the statement may contain a list."""
 
     def __init__(self, statement: Select[Any] | UpdateBase) -> None:
         self._statement = statement
@@ -45,8 +45,8 @@ class Prepared:
         return [self._row(row) for row in found]
 
     def each(self, connection: Connection, **values: Any) -> Iterator[Any]:
-        """The rows one by one, as plain tuples. SQLite reads none that is not asked for; PostgreSQL sends
-        all of them."""
+        """The rows one by one, as plain tuples. SQLite reads a row only when it is asked for; PostgreSQL
+        sends all of them."""
         if connection.dialect.name != "sqlite":
             yield from connection.execute(self._statement, values)
             return
@@ -87,7 +87,7 @@ class Prepared:
 
 
 def run(connection: Connection, text: str, values: Sequence[Any] = ()) -> tuple[sqlite3.Cursor, list[Any]]:
-    """Hand a statement to SQLite's driver; what goes wrong is told as SQLAlchemy tells it."""
+    """Run a statement on SQLite's driver. Errors are raised as SQLAlchemy raises them."""
     try:
         cursor = driver(connection).execute(text, values)
         return cursor, cursor.fetchall()
@@ -107,7 +107,7 @@ def driver(connection: Connection) -> sqlite3.Connection:
 
 @contextmanager
 def savepoint(connection: Connection) -> Iterator[None]:
-    """What is done inside is undone if it raises, and nothing else is."""
+    """If the block raises, its changes are undone, and nothing else is."""
     if connection.dialect.name != "sqlite":
         with connection.begin_nested():
             yield
@@ -129,4 +129,4 @@ def _undo(connection: Connection) -> None:
         raw.execute("ROLLBACK TO caesura")
         raw.execute("RELEASE caesura")
     except sqlite3.Error:
-        raw.rollback()  # rather nothing at all than a half
+        raw.rollback()  # better nothing than half of it

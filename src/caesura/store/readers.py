@@ -1,7 +1,7 @@
-"""The readers of a SQLite file, counted: so the writer can have the file to itself for a moment.
+"""The readers of a SQLite file, counted, so that the writer can have the file to itself for a moment.
 
-SQLite begins its write-ahead log anew only while nobody reads from it. Readers that overlap without a pause
-would let it grow for ever.
+SQLite restarts its write-ahead log only while nobody reads from it. Readers that overlap without a pause
+would let the log grow for ever.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from caesura.store.prepared import run
 
 
 class Readers:
-    """For threads: whoever must wait blocks. Each thread keeps its connection, and its transactions begin and
-    end by statements of ours: SQLAlchemy would take longer for that than SQLite for most of the work."""
+    """For threads: a caller that must wait blocks. Each thread keeps its connection. Transactions begin and
+    end with our own statements: SQLAlchemy would take longer for that than SQLite for most of the work."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -30,7 +30,7 @@ class Readers:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction, which begins when nobody has the file to itself."""
+        """A read transaction. It begins when the writer does not need the file for itself."""
         with self._changed:
             self._changed.wait_for(lambda: not self._paused)
             self._count += 1
@@ -44,7 +44,7 @@ class Readers:
 
     @contextmanager
     def paused(self, within: float) -> Iterator[bool]:
-        """No reader begins while this lasts. Gives whether those under way have ended within so many
+        """No reader begins inside this context. Yields whether the running readers ended within `within`
         seconds."""
         with self._changed:
             self._paused = True
@@ -58,7 +58,7 @@ class Readers:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """No thread reads any more."""
+        """Close all connections. No thread may read any more."""
         for connection in self._connections:
             connection.close()
 

@@ -1,5 +1,5 @@
-"""Readings: a node says which turns are read there that another node runs. Only the node that runs a turn
-stops it for want of readers, and it looks here first."""
+"""Readings: each node records which turns it reads that another node runs. Only the node that runs a turn
+stops it when it has no readers, and it checks these records first."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from caesura.store.schema import now_ms, readings, running, turns
 
 
 def keep(connection: Connection, numbers: Collection[int], ms: int) -> None:
-    """Say that these turns are read for so long from now on. Only on PostgreSQL are there several nodes."""
-    # In one order on every node, so that none waits for another in a circle.
+    """Record that these turns are read, for `ms` milliseconds from now. Only PostgreSQL has several nodes."""
+    # In the same order on every node, to avoid deadlocks.
     read = select(turns.c.num, now_ms() + ms).where(turns.c.num.in_(numbers), running(turns)).order_by("num")
     added = insert(readings).from_select(["turn", "until"], read)
     connection.execute(
@@ -22,7 +22,7 @@ def keep(connection: Connection, numbers: Collection[int], ms: int) -> None:
 
 
 def anybody(connection: Connection, num: int) -> bool:
-    """Whether another node has said that the turn is read there."""
+    """Whether another node has recorded that it reads the turn."""
     read = select(readings.c.turn).where(readings.c.turn == num, readings.c.until > now_ms())
     return connection.execute(read).first() is not None
 

@@ -1,4 +1,4 @@
-"""The tables, as they are now. How they came to be is in `migrations/`; a test holds the two together.
+"""The current tables. Their history is in `migrations/`; a test checks that both agree.
 
 Times are integers: milliseconds since 1970, UTC, by the database's own clock. JSON is kept as bytes, so
 that any text a model can say (NUL included) can be stored on either backend.
@@ -33,12 +33,12 @@ from sqlalchemy.sql.functions import FunctionElement
 
 metadata = MetaData()
 
-#: A number the database gives: SQLite wants INTEGER for that, PostgreSQL should not run out.
+#: A number assigned by the database: SQLite needs INTEGER, and PostgreSQL's should not run out.
 _Number = BigInteger().with_variant(Integer, "sqlite")
 
 
 class now_ms(FunctionElement[int]):
-    """The database's clock, in milliseconds: the one clock that all nodes share."""
+    """The database's clock, in milliseconds: the only clock that all nodes share."""
 
     type = BigInteger()
     inherit_cache = True
@@ -134,17 +134,17 @@ def live(table: FromClause) -> ColumnElement[bool]:
 
 
 def running(table: FromClause) -> ColumnElement[bool]:
-    """The turns that run or are about to, in the very words of their index."""
-    # As literals: SQLite does not match a bound value with an index's condition.
+    """The turns that run or are about to. The text must equal the condition of their index."""
+    # Literals: SQLite does not match a bound value with the condition of an index.
     return table.c.status.in_([literal_column(f"'{name}'") for name in ("queued", "running")])
 
 
 _RUNNING = running(turns)
 Index("turns_running", turns.c.user_id, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
-#: The turns that nobody has begun to work on, in the very words of their index.
+#: The queued turns. The text must equal the condition of their index.
 QUEUED = turns.c.status == literal_column("'queued'")
 Index("turns_queued", turns.c.user_id, turns.c.num, sqlite_where=QUEUED, postgresql_where=QUEUED)
-# A turn that has ended but whose last words (the title) are still written keeps its owner.
+# A turn that has ended keeps its owner while its last event (the title) is still being written.
 _HELD = turns.c.owner.is_not(None)
 Index("turns_held", turns.c.lease_until, sqlite_where=_HELD, postgresql_where=_HELD)
 _EXPIRING = turns.c.waits_until.is_not(None)
@@ -182,7 +182,7 @@ interrupts = Table(
     ),
     Index("interrupts_by_turn", "turn"),
 )
-#: As a literal: SQLite does not match a bound value with an index's condition.
+#: A literal: SQLite does not match a bound value with the condition of an index.
 _PENDING = interrupts.c.status == literal_column("'pending'")
 Index(
     "interrupts_waiting",
@@ -194,7 +194,7 @@ Index(
 
 
 def waits(table: FromClause) -> ColumnElement[bool]:
-    """The questions that wait for a person, in the very words of their index."""
+    """The interrupts that wait for a person. The text must equal the condition of their index."""
     in_time = or_(table.c.expires_at.is_(None), table.c.expires_at > now_ms())
     return and_(table.c.status == literal_column("'pending'"), in_time)
 
@@ -240,7 +240,7 @@ checkpoint_writes = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
-#: Turns that are read on nodes that do not run them, each until this time.
+#: Turns that are read on nodes that do not run them, each with the time until which that holds.
 readings = Table(
     "readings",
     metadata,

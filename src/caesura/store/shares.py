@@ -1,8 +1,8 @@
-"""One person's share: how much they may have at once, and the account of what is stored for them.
+"""One person's share: their limits, and the accounting of what is stored for them.
 
-Each turn's row says how many bytes the turn takes, each conversation's row how many all of it takes. Both are
-written in the transaction that ends a segment, packs a log or adds a version. What a person has is the sum
-over their conversations, so what is deleted is given back with its row. There is no row that all turns of a
+The row of each turn has the turn's size in bytes, and the row of each conversation its total size. Both are
+updated in the transaction that ends a segment, packs a log or adds a version. The total of a person is the
+sum over their conversations, so deleting a row gives its bytes back. There is no row that all turns of a
 person write to when they end.
 """
 
@@ -17,13 +17,13 @@ from caesura.core.errors import StorageFull, TooManyQuestions, TooManyRuns
 from caesura.store.prepared import Prepared
 from caesura.store.schema import conversations, events, interrupts, running, turns, users, waits
 
-#: Seconds after which another message may be worth a try.
+#: Seconds after which a retry may succeed.
 _RETRY = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one person may have at once; None for no bound."""
+    """The limits of one person; None for no limit."""
 
     runs: int | None = None
     questions: int | None = None
@@ -37,12 +37,12 @@ UNBOUNDED = Share()
 def hold(connection: Connection, user_id: str) -> None:
     """Until the transaction ends, nobody else begins or deletes work of this person. This lock is taken
     before all others."""
-    if connection.dialect.name != "sqlite":  # which has one writer
+    if connection.dialect.name != "sqlite":  # SQLite has only one writer
         _HOLD.rows(connection, id=user_id)
 
 
 def check(connection: Connection, user_id: str, share: Share) -> None:
-    """Refuse more work for a person who has as much as they may have. The caller holds the person."""
+    """Refuse more work for a person who has reached a limit. The caller holds the person."""
     if share.runs is share.questions is share.stored_bytes is None:
         return
     runs, questions, total = _USED.rows(connection, user_id=user_id)[0]
@@ -57,7 +57,7 @@ def check(connection: Connection, user_id: str, share: Share) -> None:
 
 
 def charge(connection: Connection, *numbers: int) -> None:
-    """Bring the account up to what these turns take now. The caller holds the turns."""
+    """Update the accounting to the current size of these turns. The caller holds the turns."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql(_CHARGE, (list(numbers),))
         return
@@ -69,7 +69,7 @@ def charge(connection: Connection, *numbers: int) -> None:
 
 
 def add(connection: Connection, conversation_id: str, size: int) -> None:
-    """So many bytes more are stored in this conversation."""
+    """Add `size` bytes to this conversation."""
     _ADD.count(connection, at_id=conversation_id, more=size)
 
 
@@ -103,7 +103,7 @@ _ADD = Prepared(
     .where(conversations.c.id == bindparam("at_id"))
     .values(stored=conversations.c.stored + bindparam("more"))
 )
-#: The same in one statement, for many turns. Conversations are locked in the order of their ids.
+#: As above in one statement, for many turns. Conversations are locked in the order of their ids.
 _CHARGE = (
     "WITH measured AS (SELECT t.num, t.conversation_id, t.size, length(t.content)"
     " + coalesce(length(t.messages), 0)"

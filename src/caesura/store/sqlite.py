@@ -1,7 +1,7 @@
 """SQLite: one writer thread with group commit, and a few reader threads.
 
-A statement costs no hop between threads: a whole unit of work runs in the writer's thread, and all units
-that wait when it becomes free share one transaction, each in a savepoint of its own.
+A whole unit of work runs in the writer's thread, so a statement needs no hop between threads. All units that
+wait when the thread becomes free share one transaction, each in a savepoint of its own.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from caesura.store.readers import Readers
 
 _READERS = 6
 _GROUP = 512
-#: Bytes of the write-ahead log after which the writer begins it anew: no reader then keeps it from that.
+#: Bytes of the write-ahead log after which the writer restarts it: readers cannot prevent that.
 _LOG_LIMIT = 32 * 1024 * 1024
-#: Seconds that readers get to end for that; and until it is tried again, if one of them did not.
+#: Seconds that readers get to end for a restart; and until the next try, if one of them did not end.
 _PAUSE, _AGAIN = 0.25, 2.0
-#: The log's length is looked at after so many commits.
+#: The size of the log is checked after this many commits.
 _LOOK = 16
-#: `secure_delete` writes zeros over what is deleted. Its default depends on how SQLite was built.
+#: `secure_delete` overwrites deleted content with zeros. Its default depends on how SQLite was built.
 _PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=NORMAL",
@@ -49,7 +49,7 @@ _PRAGMAS = (
 )
 
 
-#: Called in the writer's thread with what a unit gave, or why it failed.
+#: Called in the writer's thread with the result of a unit, or its error.
 _Tell = Callable[[Any, Exception | None], None]
 
 
@@ -75,9 +75,9 @@ class Sqlite:
         after_commit: Callable[[], None] | None = None,
         beside: bool = False,
     ) -> None:
-        """`after_commit` is called in the writer's thread after each commit, before anyone is told of it.
-        `beside` is for a command that only changes people: it opens the file while another process owns it
-        too, and then leaves the schema alone."""
+        """`after_commit` is called in the writer's thread after each commit, before any caller is notified.
+        `beside` is for a command that only changes people: it opens the file while another process owns it,
+        and then leaves the schema unchanged."""
         path = _real(path)
         self._lock = _own(path, beside)
         self._after_commit = after_commit or _nothing
@@ -131,7 +131,7 @@ class Sqlite:
         loop = asyncio.get_running_loop()
 
         def tell(result: T) -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            with suppress(RuntimeError):  # the loop is closed: nobody is left to notify
                 loop.call_soon_threadsafe(committed, result)
 
         return await self._write(True, work, tell)
@@ -167,7 +167,7 @@ class Sqlite:
         committed: Callable[[T], Any] | None = None,
         single: bool = False,
     ) -> T:
-        """Once it is queued it will run: a caller that goes away changes nothing."""
+        """A queued unit always runs, even if its caller is cancelled."""
         done, tell = _answer()
         self._submit(_Unit(work, tell, durable, committed, single))
         result: T = await done
@@ -204,8 +204,9 @@ class Sqlite:
                 return
 
     def _shorten_log(self) -> None:
-        """Begin a long write-ahead log anew. SQLite has copied nearly all of it into the database by then,
-        and lacks only a moment without readers. Done by the writer: a checkpoint must not wait for it."""
+        """Restart a long write-ahead log. SQLite has copied nearly all of it into the database by then, and
+        only needs a moment without readers. The writer does this itself, so that the checkpoint need not wait
+        for the writer."""
         if time.monotonic() < self._shorten_at or _size(self._log) <= _LOG_LIMIT:
             return
         with self._under_way.paused(_PAUSE) as alone:
@@ -252,7 +253,7 @@ class Sqlite:
 
 
 def _run(connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Exception | None]:
-    """What the unit gave, or why it failed: its caller is told when the transaction is on disk."""
+    """The result of the unit, or its error. The caller is notified when the transaction is on disk."""
     if alone:
         return unit.work(connection), None
     try:
@@ -265,12 +266,12 @@ def _run(connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Excepti
 
 
 def _answer() -> tuple[asyncio.Future[Any], _Tell]:
-    """A future of the running loop, and how to settle it from another thread."""
+    """A future of the running loop, and a function that settles it from another thread."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
 
     def tell(result: Any, error: Exception | None) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+        with suppress(RuntimeError):  # the loop is closed: nobody is left to notify
             loop.call_soon_threadsafe(_settle, done, result, error)
 
     return done, tell
@@ -278,7 +279,7 @@ def _answer() -> tuple[asyncio.Future[Any], _Tell]:
 
 def _settle(done: asyncio.Future[Any] | Future[Any], result: Any, error: Exception | None) -> None:
     if done.done():
-        return  # whoever asked has gone away
+        return  # the caller was cancelled
     if error is None:
         done.set_result(result)
     else:
@@ -286,7 +287,7 @@ def _settle(done: asyncio.Future[Any] | Future[Any], result: Any, error: Excepti
 
 
 def _engine(path: Path, busy_timeout: float, readers: int) -> Engine:
-    """Transactions begin and end by statements of ours, not by SQLAlchemy's."""
+    """An engine whose transactions begin and end with our own statements, not SQLAlchemy's."""
     pool = {"poolclass": QueuePool, "pool_size": readers} if readers else {"poolclass": StaticPool}
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
@@ -304,8 +305,8 @@ def _engine(path: Path, busy_timeout: float, readers: int) -> Engine:
 
 
 def _checkpoint(path: Path, busy_timeout: float) -> bool:
-    """Copy the whole write-ahead log into the database and begin it anew; false when a reader is in the way
-    or the disk refuses."""
+    """Copy the whole write-ahead log into the database and restart it. False if a reader prevents that or the
+    disk refuses."""
     try:
         with closing(sqlite3.connect(path, timeout=busy_timeout)) as connection:
             connection.execute("PRAGMA synchronous=FULL")
@@ -323,8 +324,8 @@ def _size(path: Path) -> int:
 
 
 def _real(path: Path) -> Path:
-    """The file itself. SQLite follows links: its write-ahead log and our lock must stand beside the file, not
-    beside a link to it."""
+    """The file itself, not a link to it. SQLite follows links: its write-ahead log and our lock must be next
+    to the file."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:
@@ -332,12 +333,12 @@ def _real(path: Path) -> Path:
 
 
 def _own(path: Path, beside: bool) -> int | None:
-    """Hold a lock beside the file for as long as this process lives, or refuse; None where another process
-    holds it and that does not matter."""
+    """Hold a lock next to the file until this process ends, or refuse. None if another process holds the lock
+    and `beside` allows that."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        # For its owner's eyes, as are the files that SQLite puts beside it.
+        # Readable for its owner alone, as are the files that SQLite creates.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise StartupError(f"{path} cannot be opened: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""The tool journal: an intent before a call, its result after it. A call that ended is never run again."""
+"""The tool journal: an intent before a call, its result after it. A finished call is never run again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ToolCall(NamedTuple):
 
 
 def begin(connection: Connection, turn: int, call_id: str, name: str, args: dict[str, Any]) -> None:
-    """Note that the call is about to be made (again: a person may have said so)."""
+    """Record that the call is about to be made, perhaps again because a person approved that."""
     values = {"name": name, "args": plain.dumps(args), "status": "begun"}
     if _BEGIN_AGAIN.count(connection, at_turn=turn, at_id=call_id, **values) == 0:
         _BEGIN.count(connection, turn=turn, id=call_id, **values)

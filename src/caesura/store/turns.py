@@ -1,4 +1,4 @@
-"""Turns as rows, read in many ways. What changes a turn is in `life`."""
+"""Turns as rows: queries. All changes of a turn are in `life`."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Link(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A turn as far as it takes to find a way through the tree."""
+    """The columns of a turn that are needed to walk the tree."""
 
     num: int
     id: str
     parent_id: str | None
     ordinal: int
-    #: What it takes to show: its messages, or its log while that is ahead of them.
+    #: The size of what must be read to show the turn: its messages, or its log while that is ahead of them.
     size: int
 
 
 class Underway(NamedTuple):
-    """A turn that runs, as far as it takes to count its messages. `above` is how many the branch shows up to
-    and with the turn's own message."""
+    """The columns of a running turn that are needed to count its messages. `above` is the message count of
+    the branch, including the turn's own user message."""
 
     id: str
     num: int
@@ -42,18 +42,18 @@ class Underway(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A turn as far as it takes to tell what was said in it."""
+    """The columns of a turn that are needed to show its messages."""
 
     num: int
     id: str
     parent_id: str | None
     status: Status
     content: str
-    #: As they are stored: thousands of them are read to show two members of each.
+    #: The messages as stored: thousands of them are read to show two members of each.
     messages: list[dict[str, Any]] | None
 
 
-# Statements that are needed for every turn are built once: building one costs more than running it.
+# Statements that every turn needs are built once: building one costs more than running it.
 _BY_ID = Prepared(select(turns).where(turns.c.id == bindparam("id")))
 _OWNED = Prepared(select(turns).where(turns.c.id == bindparam("id"), turns.c.user_id == bindparam("user_id")))
 _BY_NUM = Prepared(select(turns).where(turns.c.num == bindparam("num")))
@@ -66,7 +66,7 @@ _NODE = (turns.c.num, turns.c.id, turns.c.parent_id, turns.c.ordinal, _SHOWN.lab
 
 
 def _walk() -> Select[Any]:
-    """Up from a turn, a step for each turn of its branch."""
+    """Walks up from a turn, one step for each turn of its branch."""
     leaf = select(*_NODE, literal(1).label("step")).where(
         turns.c.id == bindparam("leaf"), turns.c.conversation_id == bindparam("of")
     )
@@ -110,7 +110,7 @@ def get(connection: Connection, turn_id: str) -> Turn:
 
 
 def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
-    """A person's own turn: another's and one that does not exist look the same."""
+    """A person's own turn. Another person's turn and a missing one look the same."""
     row = _OWNED.row(connection, id=turn_id, user_id=user_id)
     if row is None:
         raise NotFound("turn not found")
@@ -118,7 +118,7 @@ def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
 
 
 def at(connection: Connection, conversation_id: str, ordinal: int) -> Turn | None:
-    """The turn that came at this place in a conversation."""
+    """The turn at this ordinal of a conversation."""
     where = (turns.c.conversation_id == conversation_id, turns.c.ordinal == ordinal)
     row = connection.execute(select(turns).where(*where)).first()
     return made(row) if row else None
@@ -134,19 +134,19 @@ def exists(connection: Connection, num: int) -> bool:
 
 
 def above(connection: Connection, conversation_id: str, leaf: str | None, limit: int) -> list[Node]:
-    """The branch that ends in this turn, from there upwards, so many turns of it at the most."""
+    """The branch that ends in this turn, from there upwards, at most `limit` turns."""
     if leaf is None:
         return []
     return [Node(*row) for row in _ABOVE.rows(connection, leaf=leaf, of=conversation_id, limit=limit)]
 
 
 def nodes(connection: Connection, conversation_id: str, after: int, limit: int) -> list[Node]:
-    """The turns of a conversation behind this ordinal, oldest first, so many at the most."""
+    """The turns of a conversation after this ordinal, oldest first, at most `limit`."""
     return [Node(*row) for row in _NODES.rows(connection, of=conversation_id, after=after, limit=limit)]
 
 
 def tree(connection: Connection, conversation_id: str) -> list[Link]:
-    """All turns of a conversation, oldest first, each with its parent alone."""
+    """All turns of a conversation, oldest first, each with only its parent."""
     return [Link(*row) for row in _TREE.rows(connection, of=conversation_id)]
 
 
@@ -157,13 +157,13 @@ def followed(connection: Connection, turn: Turn) -> bool:
 
 
 def epoch(connection: Connection, turn_id: str) -> int | None:
-    """How often the turn was claimed; None when it is gone."""
+    """How often the turn was claimed; None if it does not exist."""
     row = _EPOCH.row(connection, id=turn_id)
     return row[0] if row else None
 
 
 def unfinished(connection: Connection, conversation_id: str) -> list[int]:
-    """The turns of a conversation that somebody works on or must work on."""
+    """The turns of a conversation that are being worked on or need work."""
     mine = (turns.c.conversation_id == conversation_id, or_(live(turns), turns.c.owner.is_not(None)))
     return list(connection.execute(select(turns.c.num).where(*mine)).scalars())
 
@@ -175,7 +175,7 @@ def some(connection: Connection, numbers: Collection[int]) -> list[Turn]:
 
 
 def underway(connection: Connection, turn_ids: Collection[str]) -> list[Underway]:
-    """Those of these turns that run or are about to."""
+    """The turns of these that run or are about to."""
     parents = turns.alias("parents")
     above = func.coalesce(parents.c.message_count, 0) + 1
     statement = (
@@ -187,7 +187,7 @@ def underway(connection: Connection, turn_ids: Collection[str]) -> list[Underway
 
 
 def said(connection: Connection, numbers: Collection[int]) -> list[Said]:
-    """These turns, oldest first, without what only their owner needs to know."""
+    """These turns, oldest first, without columns that only their owner needs."""
     columns = (turns.c[name] for name in Said._fields)
     statement = select(*columns).where(turns.c.num.in_(numbers)).order_by(turns.c.ordinal)
     return [
@@ -197,13 +197,13 @@ def said(connection: Connection, numbers: Collection[int]) -> list[Said]:
 
 
 def count_queued(connection: Connection) -> int:
-    """How many wait for somebody to go on with them."""
+    """How many turns are queued."""
     queued = select(func.count()).select_from(turns).where(QUEUED)
     return connection.execute(queued).scalar_one()
 
 
 def made(row: Any) -> Turn:
-    """A turn from its row."""
+    """A turn made from its row."""
     *first, content, messages, grants, created_at, ended_at, size = row
     allowed = tuple(plain.loads(grants)) if grants else ()
     values = [*first, bytes(content).decode(), _messages(messages), allowed, created_at, ended_at, size]

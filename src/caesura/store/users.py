@@ -1,4 +1,4 @@
-"""People: a row each, by name."""
+"""People: one row each, by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class User(NamedTuple):
 
 
 def stamp(password_hash: str) -> str:
-    """Changes with the hash, whose salt nobody knows: it tells nothing about the password."""
+    """A value that changes with the hash, whose salt is secret: it reveals nothing about the password."""
     return hashlib.sha256(password_hash.encode()).hexdigest()[:16]
 
 
@@ -47,8 +47,8 @@ _GET = Prepared(select(users).where(users.c.id == bindparam("id")))
 
 
 def stamps(connection: Connection, user_ids: Collection[str]) -> dict[str, str]:
-    """The stamp of each of these who exists."""
-    if len(user_ids) == 1:  # as almost always: the prepared statement costs a fraction
+    """The stamps of these people. Missing people are left out."""
+    if len(user_ids) == 1:  # the usual case: the prepared statement costs a fraction
         return {user.id: user.stamp for user_id in user_ids if (user := get(connection, user_id))}
     statement = select(users.c.id, users.c.password_hash).where(users.c.id.in_(user_ids))
     return {user_id: stamp(found) for user_id, found in connection.execute(statement)}
@@ -65,6 +65,6 @@ def set_password(connection: Connection, user_id: str, password_hash: str) -> No
 
 
 def remove(connection: Connection, user_id: str) -> None:
-    """Delete a person who has no conversations left; `conversations.delete` comes first."""
+    """Delete a person who has no conversations left. The caller deletes those first."""
     if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
         raise NotFound(f"user not found: {user_id}")
