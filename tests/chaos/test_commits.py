@@ -49,7 +49,7 @@ async def place(fresh: str, tmp_path: Path) -> Place:
 
 @pytest.mark.timeout(600)  # about fifty processes live and die
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
+async def test_after_a_kill_at_any_commit_all_acknowledged_data_is_there(
     forks: Forks, place: Place, when: When
 ) -> None:
     unbroken = forks.run(place("unbroken"), "unbroken", when)
@@ -73,7 +73,7 @@ async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_killed_while_the_tables_are_made_it_starts_anyway(
+async def test_after_a_kill_during_migration_the_next_process_starts(
     forks: Forks, fresh: str, when: When
 ) -> None:
     ended = forks.run(fresh, "first", when, 1)

@@ -22,7 +22,7 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-async def test_killed_at_any_time_all_that_was_seen_is_there(
+async def test_after_a_kill_at_any_time_all_events_that_were_read_are_there(
     forks: Forks, request: pytest.FixtureRequest, tmp_path: Path, backend: str
 ) -> None:
     url = f"sqlite:///{tmp_path}/caesura.db"

@@ -63,7 +63,7 @@ def _files(folder: Path) -> list[Place]:
     return [Place(folder / f"lane-{lane}", None) for lane in range(LANES)]
 
 
-async def test_killed_at_any_commit_a_turn_goes_on_and_no_tool_works_twice(
+async def test_after_a_kill_at_any_commit_a_turn_continues_and_no_tool_runs_twice(
     lives: Lives, places: Sequence[Place]
 ) -> None:
     async def killed(place: Place, number: int) -> bool:
@@ -76,7 +76,9 @@ async def test_killed_at_any_commit_a_turn_goes_on_and_no_tool_works_twice(
     assert await at_every_place(places, killed) > FEWEST
 
 
-async def test_killed_at_any_event_what_nobody_knows_is_asked(lives: Lives, places: Sequence[Place]) -> None:
+async def test_after_a_kill_at_any_event_the_person_is_asked_about_unknown_outcomes(
+    lives: Lives, places: Sequence[Place]
+) -> None:
     unknown = set[str | None]()
 
     async def killed(place: Place, number: int) -> bool:
@@ -107,7 +109,7 @@ async def goes_on(lives: Lives, orders: Orders) -> Found:
 
 @pytest.mark.parametrize("tool", ["note", "seal"])
 @pytest.mark.parametrize(("decision", "times"), [("reject", 1), ("approve", 2)])
-async def test_killed_inside_a_tool_the_person_decides_whether_it_is_run_again(
+async def test_after_a_kill_inside_a_tool_the_person_decides_whether_to_run_it_again(
     lives: Lives, place: Place, tool: str, decision: str, times: int
 ) -> None:
     orders = replace(place.orders("tools"), unknown=decision)
@@ -121,7 +123,7 @@ async def test_killed_inside_a_tool_the_person_decides_whether_it_is_run_again(
     assert results[tool] == ("unknown" if decision == "reject" else "ok")
 
 
-async def test_killed_again_and_again_inside_a_tool_nothing_is_run_unasked(
+async def test_after_repeated_kills_inside_a_tool_nothing_runs_without_approval(
     lives: Lives, place: Place
 ) -> None:
     orders = place.orders("tools")
@@ -134,7 +136,7 @@ async def test_killed_again_and_again_inside_a_tool_nothing_is_run_unasked(
     assert sum(item.interrupt.unknown for item in found.asked) == 3
 
 
-async def test_killed_every_few_commits_it_still_comes_to_an_end(lives: Lives, place: Place) -> None:
+async def test_a_turn_killed_every_few_commits_still_ends(lives: Lives, place: Place) -> None:
     for step in (10, 13):
         orders = replace(place.orders("tools"), unknown="reject")
         for _ in range(40):
@@ -156,7 +158,7 @@ async def test_a_turn_that_always_kills_its_process_is_given_up(lives: Lives, fi
     assert traces(orders) == []
 
 
-async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(
+async def test_after_a_kill_at_any_commit_a_confirmation_in_text_continues(
     lives: Lives, files: Sequence[Place]
 ) -> None:
     async def killed(file: Place, number: int) -> bool:
@@ -173,7 +175,7 @@ async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(
 
 
 @pytest.mark.parametrize("at", ["commit", "events"])
-async def test_killed_anywhere_an_operators_graph_goes_on(
+async def test_after_a_kill_anywhere_an_operators_graph_continues(
     lives: Lives, files: Sequence[Place], at: str
 ) -> None:
     async def killed(file: Place, number: int) -> bool:
@@ -190,7 +192,9 @@ async def test_killed_anywhere_an_operators_graph_goes_on(
     assert await at_every_place(files, killed) > FEWEST
 
 
-async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, files: Sequence[Place]) -> None:
+async def test_after_a_kill_at_any_event_a_turn_with_a_sub_agent_continues(
+    lives: Lives, files: Sequence[Place]
+) -> None:
     unknown = set[str | None]()
 
     async def killed(file: Place, number: int) -> bool:
@@ -213,7 +217,9 @@ async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, files
     assert unknown == {"call-helper-1-note", "call-helper-1-seal"}
 
 
-async def test_killed_at_any_commit_around_a_title_it_ends_once(lives: Lives, files: Sequence[Place]) -> None:
+async def test_after_a_kill_at_any_commit_around_a_title_the_turn_ends_once(
+    lives: Lives, files: Sequence[Place]
+) -> None:
     async def killed(file: Place, number: int) -> bool:
         orders = replace(file.orders("talk"), titled=False, messages=("hello", "again"))
         if await run(lives, replace(orders, commit=number)) is not None:

@@ -40,9 +40,7 @@ async def test_a_process_that_slept_beyond_its_lease_does_not_take_its_own_turn(
     assert world.engine.supervisor.works_on(turn)
 
 
-async def test_a_look_for_work_that_fails_is_not_the_last(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_search_for_work_is_repeated(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await _running(world)
     failures = _fail_first(monkeypatch, "claim_some")
     other = await world.database.write(_queue)
@@ -51,7 +49,7 @@ async def test_a_look_for_work_that_fails_is_not_the_last(
     assert world.engine.supervisor.alive
 
 
-async def test_leases_are_renewed_after_one_that_could_not_be(
+async def test_leases_are_renewed_after_a_failed_renewal(
     hasty: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn = await _running(hasty)

@@ -133,7 +133,7 @@ def as_plain_user(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_folders_without_rights_are_removed_by_a_plain_user() -> None:
+def test_folders_without_permissions_are_removed_by_an_ordinary_user() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         path = Path(folder) / "workspaces"
@@ -154,7 +154,7 @@ def test_folders_without_rights_are_removed_by_a_plain_user() -> None:
         assert left(path) == []
 
 
-async def test_the_server_goes_on_where_it_stopped(root: Path) -> None:
+async def test_the_next_start_continues_removing_files(root: Path) -> None:
     for name in ("a", "b"):
         fill(root / name)
     stopped = Workspaces(root)
@@ -216,7 +216,7 @@ async def test_old_unfinished_files_are_swept_up(root: Path) -> None:
     assert sorted(os.listdir(root / "a")) == [young.name, "folder"]
 
 
-async def test_what_cannot_be_removed_does_not_keep_the_rest(
+async def test_an_entry_that_cannot_be_removed_does_not_stop_the_others(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(20):
