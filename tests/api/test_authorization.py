@@ -123,7 +123,7 @@ def test_every_route_is_in_the_table() -> None:
         path.format(**dict.fromkeys(Owned._fields, "x"))
 
 
-def test_every_route_that_is_not_public_says_that_it_is_locked() -> None:
+def test_every_route_that_is_not_public_is_documented_as_locked() -> None:
     for method, path in ROUTES:
         operation = _DOCUMENT["paths"][path][method]
         assert operation["security"], path
@@ -162,7 +162,7 @@ def test_nobody_gets_in_without_a_good_token(
 
 
 @pytest.mark.parametrize("route", OWNED, ids=" ".join)
-def test_what_is_anothers_looks_like_what_does_not_exist(
+def test_somebody_elses_resource_looks_like_a_missing_one(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:
     missing = Owned("conv-missing", "turn-missing", "int-missing", ids.thread("alice"))
@@ -175,7 +175,7 @@ def test_what_is_anothers_looks_like_what_does_not_exist(
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if route not in OWNED], ids=" ".join)
-def test_what_is_mine_shows_nothing_of_anothers(
+def test_a_persons_own_resources_show_nothing_of_others(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:
     for other in OTHERS:
@@ -184,7 +184,7 @@ def test_what_is_mine_shows_nothing_of_anothers(
         assert not any(id in response.text for id in owned.ids)
 
 
-def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owned) -> None:
+def test_after_all_refusals_nothing_has_changed(alice: httpx.Client, owned: Owned) -> None:
     tree = alice.get(f"/api/v2/conversations/{owned.conversation_id}").json()
     assert tree["title"] != "mine now"
     assert [turn["status"] for turn in tree["turns"]] == ["waiting"]
@@ -194,7 +194,7 @@ def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owne
     assert alice.get(f"/api/v2/conversations/{owned.thread_id}").json()["turns"] == []
 
 
-def test_an_id_that_carries_my_name_is_not_mine_for_that(server: Served) -> None:
+def test_an_id_with_a_persons_name_does_not_belong_to_that_person(server: Served) -> None:
     twin = server.call(
         server.context.service.conversations.create(_made(server, "alice-b"), None, "alice-b-0000")
     )

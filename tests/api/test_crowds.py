@@ -26,7 +26,7 @@ ASK = b"GET /api/v2/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 # --- one address
 
 
-def test_an_address_has_so_many_connections(tmp_path: Path) -> None:
+def test_the_connections_of_an_address_are_limited(tmp_path: Path) -> None:
     with Served(tmp_path, connections_per_address=3) as server, ExitStack() as stack:
         held = [stack.enter_context(connect(server.port)) for _ in range(3)]
         for connection in held:
@@ -53,7 +53,7 @@ def test_an_address_has_so_many_connections(tmp_path: Path) -> None:
         assert 'caesura_connections_refused_total{bound="address"} 2.0' in text
 
 
-def test_a_trusted_proxy_has_as_many_connections_as_it_needs(tmp_path: Path) -> None:
+def test_the_connections_of_a_trusted_proxy_are_not_limited(tmp_path: Path) -> None:
     with (
         Served(tmp_path, connections_per_address=2, trusted_proxies="127.0.0.0/8") as server,
         ExitStack() as stack,
@@ -82,7 +82,7 @@ def _enter(connections: Connections, *hosts: str) -> list[Standing]:
     return [connections.enter(Held(), host) for host in hosts]
 
 
-def test_a_network_of_ipv6_counts_as_one_address() -> None:
+def test_an_ipv6_network_counts_as_one_address() -> None:
     connections = Connections(100, 2)
     first_, other = ipaddress.ip_network("2001:db8:0:1::/64"), ipaddress.ip_network("2001:db8:0:2::/64")
     assert _enter(connections, *(str(first_[n]) for n in (1, 2, 2**40))) == [
@@ -116,7 +116,7 @@ def test_a_connection_that_ends_makes_room() -> None:
     assert len(connections) == 1
 
 
-def test_of_those_that_are_refused_the_oldest_are_cut() -> None:
+def test_the_oldest_refused_connections_are_cut() -> None:
     """So that a health check which has just come gets its answer, however many others wait."""
     connections = Connections(2, 2)
     _enter(connections, "192.0.2.1", "192.0.2.2")
@@ -130,7 +130,7 @@ def test_of_those_that_are_refused_the_oldest_are_cut() -> None:
 # --- one person
 
 
-def test_a_person_has_so_many_streams(tmp_path: Path) -> None:
+def test_the_streams_of_a_person_are_limited(tmp_path: Path) -> None:
     with (
         Served(tmp_path, streams_per_person=2) as server,
         server.client("alice") as alice,
@@ -157,7 +157,7 @@ def test_a_person_has_so_many_streams(tmp_path: Path) -> None:
         assert server.context.streams._people == {"alice": 1}
 
 
-def test_requests_at_the_same_time_do_not_get_more_streams(tmp_path: Path) -> None:
+def test_concurrent_requests_do_not_get_more_streams(tmp_path: Path) -> None:
     with Served(tmp_path, streams_per_person=3) as server, ExitStack() as stack:
         with server.client() as client:
             turn = send(client, conversation(client, agent="approval-agent"), "write hello.py: print(1)")

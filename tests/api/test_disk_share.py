@@ -58,7 +58,7 @@ def held(server: Served) -> int:
     return sum(measure(folder).bytes for folder in folders)
 
 
-def test_many_conversations_together_hold_what_a_person_may_have(tmp_path: Path) -> None:
+def test_all_conversations_of_a_person_share_one_disk_limit(tmp_path: Path) -> None:
     with serve(tmp_path, MIB) as server, server.client() as alice, server.client("bob") as bob:
         places = [conversation(alice) for _ in range(8)]
         said = [write(alice, place) for place in places]
@@ -89,7 +89,7 @@ def test_empty_files_are_counted_too(server: Served) -> None:
 
 
 @BWRAP
-def test_a_command_may_take_what_is_left_and_may_make_room_when_nothing_is(server: Served) -> None:
+def test_a_command_may_use_the_free_space_and_may_free_space_when_full(server: Served) -> None:
     with server.client() as alice:
         first, second = conversation(alice), conversation(alice)
         assert "[exit code 0]" in do(alice, first, "run head -c 6M /dev/zero > a")
@@ -111,7 +111,7 @@ def test_a_command_may_take_what_is_left_and_may_make_room_when_nothing_is(serve
 
 
 @BWRAP
-def test_commands_at_once_share_what_is_left(server: Served) -> None:
+def test_concurrent_commands_share_the_free_space(server: Served) -> None:
     """Each alone stays below the bound. No two of them do together."""
     fill = "run for i in 1 2 3 4 5 6 7; do sleep 0.4; head -c 900K /dev/zero > $i; done; sleep 3"
     said: list[str] = []

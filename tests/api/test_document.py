@@ -81,7 +81,7 @@ def test_the_document_is_true(
     case.call_and_validate(base_url=server.url, headers=tester, checks=CHECKS, timeout=20)
 
 
-def test_every_operation_has_a_name_of_its_own_and_a_tag(nobody: httpx.Client) -> None:
+def test_every_operation_has_a_unique_name_and_a_tag(nobody: httpx.Client) -> None:
     document: dict[str, Any] = nobody.get("/openapi.json").json()
     operations = [item for path in document["paths"].values() for item in path.values()]
     names = [item["operationId"] for item in operations]
@@ -89,7 +89,7 @@ def test_every_operation_has_a_name_of_its_own_and_a_tag(nobody: httpx.Client) -
     assert all(item["tags"] for item in operations)
 
 
-def test_no_operation_promises_an_answer_that_it_does_not_give(nobody: httpx.Client) -> None:
+def test_no_operation_documents_an_error_that_it_never_returns(nobody: httpx.Client) -> None:
     text = nobody.get("/openapi.json").text
     assert "HTTPValidationError" not in text
 

@@ -76,7 +76,7 @@ def test_a_page_is_bounded_in_bytes_and_a_history_is_written_in_pieces(server: S
         assert said == [("user", 1), ("assistant", LONG)] * 5
 
 
-def test_however_many_pages_one_person_asks_for_few_are_in_memory(
+def test_only_a_few_pages_of_one_person_are_in_memory_at_once(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[int] = []
@@ -94,7 +94,7 @@ def test_however_many_pages_one_person_asks_for_few_are_in_memory(
     assert max(held) <= 3  # what was written a moment ago may not be gone yet
 
 
-def test_a_long_log_is_folded_while_others_are_served(server: Served) -> None:
+def test_folding_a_long_log_does_not_delay_others(server: Served) -> None:
     log: list[ev.Event] = [ev.RunStarted("assistant", 1), ev.ModelStarted(1, "assistant")]
     log += [ev.TextDelta(1, f"{number} ") for number in range(400_000)]
     headers = server.headers()

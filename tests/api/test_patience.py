@@ -56,7 +56,7 @@ SITTERS: dict[str, tuple[bytes, bytes]] = {
 }
 
 
-def test_a_client_that_sends_a_little_again_and_again_does_not_keep_its_connection(
+def test_a_client_that_keeps_sending_a_few_bytes_loses_its_connection(
     server: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with ExitStack() as stack:
@@ -110,7 +110,9 @@ GREEDY = [
 ]
 
 
-def test_a_client_that_takes_no_answer_is_cut(server: Served, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_does_not_read_its_answer_is_disconnected(
+    server: Served, caplog: pytest.LogCaptureFixture
+) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(connect(server.port, 4096)) for _ in GREEDY]
         for connection, requests in zip(held, GREEDY, strict=True):
@@ -121,7 +123,7 @@ def test_a_client_that_takes_no_answer_is_cut(server: Served, caplog: pytest.Log
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
-def test_a_client_that_takes_its_answer_slowly_gets_all_of_it() -> None:
+def test_a_client_that_reads_its_answer_slowly_gets_all_of_it() -> None:
     transport = Transport()
     protocol = _protocol(transport)
     for second in range(100):
@@ -130,7 +132,7 @@ def test_a_client_that_takes_its_answer_slowly_gets_all_of_it() -> None:
     assert transport.ends == []
 
 
-def test_a_client_that_takes_a_few_bytes_now_and_then_is_cut() -> None:
+def test_a_client_that_reads_only_a_few_bytes_is_disconnected() -> None:
     transport = Transport()
     protocol = _protocol(transport)
     for second in range(100):

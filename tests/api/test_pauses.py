@@ -58,7 +58,7 @@ MESSAGES = [
 ]
 
 
-def test_no_demo_command_near_the_limit_holds_anybody_up(server: Served, alice: httpx.Client) -> None:
+def test_no_long_demo_command_blocks_the_event_loop(server: Served, alice: httpx.Client) -> None:
     with watched(server) as pauses:
         turns = [send(alice, conversation(alice), message) for message in MESSAGES]
         ends = [outcome(to_segment_end(alice, turn["id"])).name for turn in turns]
@@ -85,7 +85,7 @@ def test_no_demo_command_near_the_limit_holds_anybody_up(server: Served, alice: 
         "deep objects",
     ],
 )
-def test_no_body_holds_anybody_up(server: Served, alice: httpx.Client, body: str) -> None:
+def test_no_body_blocks_the_event_loop(server: Served, alice: httpx.Client, body: str) -> None:
     with watched(server) as pauses:
         response = alice.post(
             "/api/v2/interrupts/int-1/answer", content=body, headers={"content-type": "application/json"}
@@ -113,7 +113,7 @@ def test_an_answer_that_is_nested_too_deep_is_refused_and_the_question_stays(
 _JSON = {"content-type": "application/json"}
 
 
-def test_no_agent_file_holds_anybody_up(server: Served) -> None:
+def test_no_agent_file_blocks_the_event_loop(server: Served) -> None:
     folder = server.settings.agents_dir
     catalog = server.context.service.agents._catalog
     assert folder is not None

@@ -51,7 +51,7 @@ def test_a_list_of_turns_that_run_elsewhere_reads_little_of_their_logs(
             assert 0 < sum(decoded) <= 160 * 1024
 
 
-def test_a_turn_that_runs_here_is_counted_without_its_log(
+def test_a_turn_of_this_process_is_counted_without_its_log(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with server.client() as alice:

@@ -34,7 +34,7 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Served]:
         yield server
 
 
-def test_of_fifty_messages_at_once_as_many_run_as_may(server: Served) -> None:
+def test_of_fifty_concurrent_messages_only_the_allowed_number_run(server: Served) -> None:
     with server.client() as alice, server.client("bob") as bob:
         asked = finished(alice, "write hello.py: print(1)")
         ended = finished(alice, "echo x")
@@ -70,7 +70,7 @@ def test_of_fifty_messages_at_once_as_many_run_as_may(server: Served) -> None:
         _settle(server, alice)
 
 
-def test_of_a_hundred_conversations_at_once_as_many_are_made_as_may_be(server: Served) -> None:
+def test_of_a_hundred_concurrent_conversations_only_the_allowed_number_are_made(server: Served) -> None:
     with server.client() as alice:
         made = [conversation(alice) for _ in range(10)]
         found = _at_once(server, ["/api/v2/conversations"] * (2 * AT_ONCE), {})
@@ -105,7 +105,7 @@ def test_when_too_many_questions_wait_a_new_message_is_refused_until_one_is_answ
         _settle(server, alice)
 
 
-def test_what_is_stored_is_bounded_and_given_back_when_it_is_deleted(server: Served) -> None:
+def test_stored_bytes_are_limited_and_freed_by_deletion(server: Served) -> None:
     with server.client() as alice:
         places = [conversation(alice) for _ in range(2)]
         full = _fill(alice, places)
@@ -176,7 +176,7 @@ def _settle(server: Served, client: httpx.Client) -> None:
     assert kept == counted
 
 
-def test_a_person_whose_requests_wait_leaves_the_connections_to_others(
+def test_waiting_requests_of_one_person_leave_connections_to_others(
     tmp_path: Path, postgres_url: str
 ) -> None:
     with Served(tmp_path, database_url=postgres_url) as server, server.client("bob") as bob:

@@ -36,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return commands
 
 
-def test_a_silent_redis_holds_up_one_request_and_is_used_again_when_it_is_back(
+def test_a_silent_redis_delays_one_request_and_is_used_again_when_it_is_back(
     tmp_path: Path,
     redis_url: str,
     asked: list[str],

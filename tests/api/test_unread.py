@@ -50,7 +50,7 @@ def _status(client: httpx.Client, person: str = "alice") -> int:
     return client.get(PATH.format(person)).status_code
 
 
-def test_what_one_person_does_not_read_is_bounded_and_given_back(server: Served) -> None:
+def test_unread_bytes_of_one_person_are_limited_and_freed(server: Served) -> None:
     with server.client() as alice, server.client("bob") as bob, ExitStack() as stack:
         held = [_hold(server, stack), _hold(server, stack)]
 

@@ -220,7 +220,7 @@ def test_a_cursor_of_an_attempt_that_never_was_begins_at_the_newest_segment(alic
     assert _read(alice, path, 2**53) == whole
 
 
-def test_a_bare_number_is_taken_as_before(alice: httpx.Client) -> None:
+def test_a_bare_number_is_still_accepted_as_a_cursor(alice: httpx.Client) -> None:
     thread = conversation(alice)
     turn = send(alice, thread, "echo a b c")
     whole = to_segment_end(alice, turn["id"])
@@ -239,7 +239,7 @@ def test_the_cursor_of_a_page_names_the_attempt(alice: httpx.Client) -> None:
     assert shown["cursor"] == int(asking[-1].id) == cursors.make(1, len(asking))
 
 
-def test_an_epoch_is_safe_on_disk_before_its_run_begins(
+def test_an_epoch_is_durable_before_its_run_begins(
     server: Served, alice: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []

@@ -122,7 +122,7 @@ async def test_a_turn_is_taken_from_a_deaf_run_even_after_a_storage_outage(
 
 
 @pytest.mark.parametrize("kind", sorted(ENDS))
-async def test_a_model_that_raises_system_exit_fails_only_its_own_turn(world: World, kind: str) -> None:
+async def test_a_model_that_raises_an_exit_exception_fails_only_its_own_turn(world: World, kind: str) -> None:
     world.agent(f"model: {{class: 'tests.engine.odd_models:Exits', options: {{kind: {kind}}}}}\ntools: []")
     said = await world.say("go")
     assert said.failure.error_id

@@ -57,7 +57,7 @@ async def test_the_model_reads_the_end_of_a_branch_that_is_too_long(database: Da
     assert history.size <= 100 * KB
 
 
-async def test_a_deleted_branch_is_removed_from_the_cache(database: Database) -> None:
+async def test_the_history_of_a_deleted_branch_is_empty(database: Database) -> None:
     turn = await _turn(database)
     assert await History(database).before(replace(turn, parent_id="turn-gone")) == []
 

@@ -64,7 +64,7 @@ async def test_a_repeated_failure_ends_the_turn_without_internals(world: World) 
     assert not said.of(ev.ModelStarted)
 
 
-async def test_an_unreachable_provider_is_a_transient_failure(world: World) -> None:
+async def test_an_unreachable_provider_is_a_model_failure(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}/v1"

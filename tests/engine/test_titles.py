@@ -117,7 +117,7 @@ async def test_a_title_does_not_wait_for_the_answer(world: World) -> None:
         (Broken(["half"]), None),
     ],
 )
-async def test_a_failing_title_does_not_affect_the_conversation(
+async def test_whatever_title_the_model_replies_the_answer_is_unaffected(
     world: World, reply: Reply, expected: str | None
 ) -> None:
     world.agent("tools: []")
@@ -214,7 +214,7 @@ async def test_a_segment_without_text_makes_no_title_but_the_next_one_does(patie
     assert resumed.of(ev.TitleChanged) == [ev.TitleChanged("A title")]
 
 
-async def test_a_segment_that_continues_at_once_has_the_full_time_for_a_title(patient: World) -> None:
+async def test_a_resumed_segment_has_the_full_time_for_a_title(patient: World) -> None:
     patient.agent("tools: [seal]")
     patient.desk.title = Say("At leisure", pause=0.3)
     patient.desk.script(Say(calls=[SEAL]), Say("done"))

@@ -34,7 +34,7 @@ def _seed() -> None:
     print(f"CAESURA_TESTS_HOSTILE_SEED={SEED}")
 
 
-def test_every_answer_is_in_good_form(outcome: Outcome) -> None:
+def test_every_answer_is_well_formed(outcome: Outcome) -> None:
     assert not outcome.faults, outcome.faults
     assert sum(outcome.statuses.values()) > REQUESTS * 0.8
 
@@ -57,12 +57,12 @@ def test_no_task_and_no_descriptor_is_left(outcome: Outcome) -> None:
     assert outcome.after.descriptors <= outcome.before.descriptors + _READERS
 
 
-def test_what_was_accepted_is_still_there(outcome: Outcome) -> None:
+def test_accepted_data_is_still_there(outcome: Outcome) -> None:
     assert outcome.kept
     assert not outcome.lost
     assert outcome.accepted > 20
 
 
-def test_the_server_ends_in_good_order_and_logged_no_error(outcome: Outcome) -> None:
+def test_the_server_shuts_down_cleanly_and_logged_no_error(outcome: Outcome) -> None:
     assert outcome.status == 0
     assert not outcome.complaints, "\n".join(outcome.complaints[:10])

@@ -44,7 +44,7 @@ def name() -> Iterator[str]:
 
 @BWRAP
 @ROOT
-def test_folders_of_the_server_are_not_found_wherever_they_are(tmp_path: Path, name: str) -> None:
+def test_the_servers_folders_are_hidden_wherever_they_are(tmp_path: Path, name: str) -> None:
     content = secrets.token_hex(16)
     folders = [Path(folder) / name / "app/data" for folder in (*SYSTEM, *OTHERS)]
     for folder in folders:
@@ -69,7 +69,7 @@ def test_folders_of_the_server_are_not_found_wherever_they_are(tmp_path: Path, n
 
 @BWRAP
 @ROOT
-def test_what_the_settings_name_is_hidden(tmp_path: Path, name: str) -> None:
+def test_paths_in_the_settings_are_hidden(tmp_path: Path, name: str) -> None:
     data, agents, elsewhere = (Path(folder) / name for folder in ("/usr/share", "/usr/lib", "/usr/local/lib"))
     for folder in (agents, elsewhere):
         folder.mkdir()
@@ -92,7 +92,7 @@ def test_what_the_settings_name_is_hidden(tmp_path: Path, name: str) -> None:
 
 @BWRAP
 @ROOT
-def test_a_bind_mount_does_not_show_what_is_hidden(tmp_path: Path, name: str) -> None:
+def test_a_bind_mount_does_not_expose_hidden_paths(tmp_path: Path, name: str) -> None:
     """Both ways: the folder appears below /usr, or is reached past a mount of a part of /usr."""
     code = (
         "import asyncio, pathlib, subprocess, sys\n"
@@ -163,7 +163,7 @@ def test_the_name_of_the_machine_its_users_and_its_processes_are_not_seen(tmp_pa
 
 
 @BWRAP
-def test_the_arguments_of_bubblewrap_tell_no_paths(tmp_path: Path) -> None:
+def test_the_arguments_of_bubblewrap_contain_no_paths(tmp_path: Path) -> None:
     workspace = tmp_path / "a-telling-name"
     output = run("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\\0' ' '; ls -l /proc/1/fd", workspace)
     assert "bwrap --args" in output

@@ -65,7 +65,7 @@ def inherited(tmp_path: Path) -> Iterator[int]:
 
 @BWRAP
 @pytest.mark.parametrize("loop", [uvloop.new_event_loop, asyncio.new_event_loop])
-def test_a_command_gets_the_standard_descriptors_alone(
+def test_a_command_gets_only_the_standard_descriptors(
     tmp_path: Path, inherited: int, loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     assert os.get_inheritable(inherited)
@@ -80,7 +80,7 @@ def test_a_command_gets_the_standard_descriptors_alone(
     assert "Bad file descriptor" in outcome.output
 
 
-def test_descriptors_from_whoever_started_the_server_are_kept(inherited: int) -> None:
+def test_descriptors_that_the_server_inherited_are_not_passed_on(inherited: int) -> None:
     keep_descriptors()
     assert not os.get_inheritable(inherited)
     assert os.get_inheritable(2)
@@ -94,7 +94,7 @@ def test_there_is_no_network(tmp_path: Path) -> None:
 
 
 @BWRAP
-def test_the_system_is_read_only_and_the_rest_is_not_there(tmp_path: Path) -> None:
+def test_the_system_is_read_only_and_everything_else_is_hidden(tmp_path: Path) -> None:
     tries = "for f in /usr/x /x /etc/x /dev/x; do echo 1 > $f && echo WROTE $f; done 2>/dev/null"
     _, output, _ = run(f"{tries}; ls -d /home /root /etc/shadow {tmp_path.parent} 2>/dev/null", tmp_path)
     assert output == ""
@@ -117,7 +117,7 @@ def test_the_environment_is_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @BWRAP
-def test_nothing_in_it_has_capabilities_or_makes_namespaces(tmp_path: Path) -> None:
+def test_commands_have_no_capabilities_and_cannot_create_namespaces(tmp_path: Path) -> None:
     _, output, _ = run("grep CapEff /proc/self/status; unshare -Ur true && echo MADE", tmp_path)
     assert "0000000000000000" in output
     assert "MADE" not in output
@@ -227,7 +227,7 @@ def test_a_plain_user_can_use_it_and_the_number_of_processes_is_bounded(
     assert "ALL" not in done.stdout
 
 
-async def test_a_missing_program_is_said_with_the_remedy() -> None:
+async def test_a_missing_program_is_reported_with_the_remedy() -> None:
     sandbox = Sandbox(program="no-such-bwrap")
     reason = await sandbox.unavailable()
     assert reason == "commands cannot run here: no-such-bwrap is not installed (apt-get install bubblewrap)"
@@ -235,7 +235,7 @@ async def test_a_missing_program_is_said_with_the_remedy() -> None:
         await sandbox.run("true", Path())
 
 
-async def test_a_sandbox_that_does_not_work_is_said_and_tried_once(tmp_path: Path) -> None:
+async def test_a_sandbox_that_does_not_work_is_reported_and_tried_once(tmp_path: Path) -> None:
     program = tmp_path / "bwrap"
     program.write_text(f"#!/bin/sh\necho tried >> {tmp_path}/log\necho no namespaces >&2\nexit 1\n")
     program.chmod(0o755)

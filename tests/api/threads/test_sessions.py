@@ -63,7 +63,7 @@ def test_times_are_utc_without_a_zone(alice: httpx.Client) -> None:
     assert timedelta(seconds=-2) < age < timedelta(seconds=10)
 
 
-def test_pages_lie_end_to_end_newest_first(server: Served) -> None:
+def test_pages_are_contiguous_and_newest_first(server: Served) -> None:
     with server.client("pager") as client:
         made = [Thread.new(client).id for _ in range(25)]
         first = client.get("/api/sessions").json()
@@ -86,7 +86,9 @@ def test_a_page_is_never_larger_than_the_largest(crowd: httpx.Client) -> None:
 
 @pytest.mark.parametrize("name", ["page", "page_size"])
 @pytest.mark.parametrize("value", ["0", "-1", "x", "1.5", "", "1e3", "9" * 30])
-def test_a_page_that_cannot_be_is_refused_by_its_name(alice: httpx.Client, name: str, value: str) -> None:
+def test_the_error_for_an_invalid_page_names_the_parameter(
+    alice: httpx.Client, name: str, value: str
+) -> None:
     response = alice.get("/api/sessions", params={name: value})
     assert response.status_code == 400
     assert response.json()["detail"].startswith(f"{name}: ")

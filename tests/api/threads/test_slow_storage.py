@@ -100,7 +100,7 @@ def test_a_disk_that_is_slower_than_the_grace_does_not_stop_the_run(
         thread.until_idle()
 
 
-def test_who_comes_back_on_slow_storage_finds_the_run_going_on_until_leaving_again(
+def test_a_reader_that_returns_on_slow_storage_keeps_the_run_until_it_leaves_again(
     slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slow.client() as client:
@@ -120,7 +120,7 @@ def test_who_comes_back_on_slow_storage_finds_the_run_going_on_until_leaving_aga
         assert "20000" not in thread.history()[-1][1]
 
 
-def test_who_wanted_to_come_back_and_could_not_does_not_keep_the_run(
+def test_a_reader_that_failed_to_return_does_not_keep_the_run(
     slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slow.client() as client:
@@ -137,7 +137,7 @@ def test_who_wanted_to_come_back_and_could_not_does_not_keep_the_run(
         thread.until_idle()
 
 
-def test_who_comes_back_while_the_stop_waits_for_the_storage_keeps_the_run(
+def test_a_reader_that_returns_while_the_stop_waits_keeps_the_run(
     slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slow.client() as client:
@@ -193,7 +193,7 @@ def test_a_repeated_request_on_slow_storage_keeps_the_run_of_the_first(
         until(lambda: client.get(f"/api/v2/turns/{turn}").json()["status"] == "stopped")
 
 
-def test_one_key_at_many_clicks_at_once_is_one_turn(slow: Served, pool: ThreadPoolExecutor) -> None:
+def test_many_concurrent_clicks_with_one_key_make_one_turn(slow: Served, pool: ThreadPoolExecutor) -> None:
     with slow.client() as client:
         made = conversation(client)
         url, key = f"/api/v2/conversations/{made}/turns", {"Idempotency-Key": "click"}
