@@ -305,7 +305,7 @@ ROUTES = [
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_without_tokens_requests_under_another_host_name_are_refused(
+def test_without_tokens_foreign_host_names_and_origins_are_refused(
     local: Served, method: str, path: str
 ) -> None:
     with local.client(None) as client:

@@ -31,7 +31,7 @@ def test_each_of_several_equal_calls_is_described(alice: httpx.Client) -> None:
     assert asked["info"] == "Running command: npm install; Running command: npm install"
 
 
-def test_all_arguments_are_described_in_full(alice: httpx.Client) -> None:
+def test_an_approval_describes_every_argument(alice: httpx.Client) -> None:
     content = "print(1)\nimport os; os.system('rm')"
     args = json.dumps({"content": content, "path": "a.py\u202e"})
     asked = one(Thread.new(alice).chat(f"call write_file {args}"), "interrupt")

@@ -1,4 +1,5 @@
-"""kill -9 at every commit, one after the other: right before it, and right after it with nobody told yet."""
+"""kill -9 at every commit, one after the other: right before it, and right after it before anybody is
+notified."""
 
 import asyncio
 import shutil
@@ -35,7 +36,7 @@ def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def place(fresh: str, tmp_path: Path) -> Place:
-    """Where to tell a story: a file of its own for each, or one database with all of them."""
+    """Where a story runs: a separate file for each, or one database with all of them."""
     await (await open_database(fresh)).close()
     if not fresh.startswith("sqlite"):
         return lambda name: fresh
@@ -82,7 +83,8 @@ async def test_after_a_kill_during_migration_the_next_process_starts(
 
 
 async def _assert_told(url: str, name: str, acknowledged: list[str]) -> None:
-    """All that was acknowledged is there, nothing is half done, and the story goes on to its end."""
+    """Assert that all acknowledged steps are there, no step is half done, and the story continues to its
+    end."""
     database = await open_database(url)
     try:
         story = Story(database, name)

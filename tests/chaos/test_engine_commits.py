@@ -1,7 +1,7 @@
-"""kill -9 of an engine at every commit of a turn, one after the other; another process goes on.
+"""kill -9 of an engine at every commit of a turn, one after the other; another process continues.
 
-The process dies right after the commit, with nobody told of it. Whatever the place: no run is lost, no tool
-has its effect twice, what waits for a person can be answered, and nobody reads a word twice.
+The process dies right after the commit, before anybody is notified. Wherever it dies: no run is lost, no tool
+has its effect twice, waiting questions can be answered, and nobody reads a word twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(300)
 
 FIRST = "Working on it."
 LAST = "All done: 2 results."
-#: A busy machine puts into one commit what an idle one puts into two; so many wait for one another anyway.
+#: The smallest number of commits. A busy machine may combine commits, but this many depend on one another.
 FEWEST = 5
 EFFECTS = {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}
 
@@ -49,7 +49,7 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Place:
-    """SQLite alone: what is tried there differs from the other tests in the agent, not in the rows."""
+    """SQLite only: these tests differ from the others in the agent, not in the rows."""
     return Place(tmp_path, None)
 
 
@@ -97,11 +97,11 @@ async def run(lives: Lives, orders: Orders) -> int | None:
 
 
 async def goes_on(lives: Lives, orders: Orders) -> Found:
-    """Another process brings the turn to its end: as if nothing had happened, or after asking the person."""
+    """Another process finishes the turn: as if nothing had happened, or after asking the person."""
     assert await run(lives, orders) is not None
     (found,) = await look(orders)
     for call, effect in EFFECTS.items():
-        # Where nobody knows whether a call had its effect, the person was asked, and left it.
+        # If the outcome of a call is unknown, the person was asked, and chose not to run it again.
         assert traces(orders).count(effect) in ((0, 1) if call in found.unknown else (1,)), orders
     assert found.texts == [FIRST, LAST], orders
     return found
@@ -185,7 +185,7 @@ async def test_after_a_kill_anywhere_an_operators_graph_continues(
         assert await run(lives, orders) is not None
         (found,) = await look(orders)
         assert found.texts == [FIRST, "All done: 1 results.", "You said yes."], orders
-        # What the graph had not kept it does again: its tools are its own.
+        # The graph repeats what it had not saved: Caesura does not journal a graph's own tools.
         assert traces(orders) in (["jot a"], ["jot a", "jot a"])
         return True
 

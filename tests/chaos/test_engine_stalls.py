@@ -1,4 +1,4 @@
-"""An owner that is stopped (SIGSTOP) beyond its lease and comes back: it writes not one stale row."""
+"""An owner that is paused (SIGSTOP) beyond its lease and resumes writes no stale row."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ def test_an_owner_paused_inside_a_tool_changes_nothing_when_it_resumes(lives: Li
 
 
 def test_a_paused_owner_of_a_sqlite_file_continues_its_own_turn(lives: Lives, file: Place) -> None:
-    """Nobody else can open the file, so nobody adopts: the owner itself finds its lease run out."""
+    """Nobody else can open the file, so nobody adopts the turn: the owner itself finds that its lease has
+    expired."""
     orders = hasty(file, "slow")
     owner = lives.start(orders)
     until(orders, lambda found: len(found["events"]) > 5)

@@ -1,4 +1,4 @@
-"""Code that is not ours may treat cancellation as it likes: stops, deletions and shutdowns still hold."""
+"""Third-party code may mishandle cancellation: stops, deletions and shutdowns still work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEAF = Call("deaf", {"text": "x"}, "deaf-1")
 
 
 async def stop(world: World, turn: Turn) -> None:
-    """As a person does."""
+    """Stop the turn as a person does."""
     await world.database.write(life.request_stop, turn.num, "user")
     assert world.engine.supervisor.stop(turn.num, "user")
     async with asyncio.timeout(PATIENCE):
@@ -31,7 +31,7 @@ async def stop(world: World, turn: Turn) -> None:
 
 
 async def deaf(world: World) -> Turn:
-    """A turn inside a tool that goes on whatever happens."""
+    """A turn inside a tool that ignores its cancellation."""
     world.agent("tools: [deaf]")
     world.desk.script(Say("working", (DEAF,)), Say("next"))
     turn = await world.send("go")
@@ -43,7 +43,7 @@ async def deaf(world: World) -> Turn:
 
 @contextmanager
 def enough_at_last(world: World) -> Iterator[None]:
-    """Let a deaf tool end, also where the test fails: nothing else can end it."""
+    """Let a deaf tool end, even if the test fails: nothing else can end it."""
     try:
         yield
     finally:
@@ -144,7 +144,7 @@ async def test_a_tool_that_ignores_its_cancellation_does_not_delay_the_shutdown(
         async with asyncio.timeout(PATIENCE):
             await world.engine.drain(0.1)
         row = await world.row(turn)
-        assert (row.status, row.owner) == ("queued", None)  # another process goes on with it
+        assert (row.status, row.owner) == ("queued", None)  # another process continues the turn
 
 
 async def test_an_unrequested_cancellation_in_a_tool_is_a_tool_failure(world: World) -> None:

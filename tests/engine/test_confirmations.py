@@ -1,4 +1,4 @@
-"""A confirmation that the agent asks for in words."""
+"""A confirmation that the agent asks for in its text."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ for name in ("a", "b"):
 graph = graph.compile()
 """
 
-#: Asks twice in one node, which runs again from its top for each answer.
+#: Asks twice in one node, which restarts from its beginning for each answer.
 DELETE = """
 from langchain_core.runnables import RunnableConfig
 
@@ -313,7 +313,7 @@ async def test_a_graph_that_loops_forever_is_stopped_at_its_step_limit(world: Wo
 
 
 async def test_text_that_a_graph_does_not_keep_is_still_a_complete_answer(world: World) -> None:
-    """A model's answer that never becomes a message of the state, and a question after it."""
+    """The model's answer never becomes a message of the state, and a question follows it."""
     graph(
         world,
         """
@@ -401,7 +401,7 @@ async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator
 
 
 async def lose(world: World) -> None:
-    """As if the process had died: nobody renews, nobody writes."""
+    """Act as if the process had died: no lease is renewed, and nothing is written."""
     supervisor = world.engine.supervisor
     supervisor._stopping.set()
     assert supervisor._adopting is not None

@@ -1,4 +1,4 @@
-"""What is always allowed can be revoked, also while a run is about to make use of it."""
+"""Grants can be revoked, also while a run is about to use them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_a_sub_agent_whose_grant_was_revoked_needs_approval_to_continue(
 
 
 async def test_a_revoked_grant_is_not_restored_by_the_old_answer(world: World) -> None:
-    """The answer that granted the tool is read again each time the turn goes on."""
+    """The answer that granted the tool is read again each time the turn continues."""
     world.agent("tools: [seal]", name="helper", model="openai:helper")
     world.agent("tools: []\nsub_agents: [{ref: helper}]\npermissions: {helper: confirm}")
     world.desk.script(Say("", [Call("helper", {"task": "one"}, "one")]), Say("ok"))

@@ -1,4 +1,4 @@
-"""Turns that change hands: drained, left behind by a dead owner, taken from a stalled one."""
+"""Turns that change their owner: drained, left by a dead owner, taken from a stalled one."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ async def test_a_waiting_turn_survives_a_drain_and_is_answered_elsewhere(world: 
 
 
 def dead(connection: Connection) -> None:
-    """All leases have run out."""
+    """Expire all leases."""
     connection.execute(update(schema.turns).values(lease_until=0))
 
 
 async def leave(world: World) -> None:
-    """The engine goes away without a word: its runs are cut off and nobody lets go of them."""
+    """The engine vanishes: its runs are cut off and their turns are not released."""
     supervisor = world.engine.supervisor
     jobs = list(supervisor._jobs.values())
     for job in jobs:
@@ -219,7 +219,7 @@ async def rows(world: World) -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize("where", ["text", "tool"])
 async def test_a_stalled_owner_writes_no_row_when_it_resumes(hasty: World, where: str) -> None:
-    """Two engines in one process: the first one's heart stands still until the other is done."""
+    """Two engines in one process: the heartbeat of the first is blocked until the second is done."""
     hasty.agent("tools: [wait]")
     first = Hang(["half "]) if where == "text" else Say("I wait", [Call("wait", {"text": "a"}, "wait-1")])
     hasty.desk.script(first, Say("whole"))
@@ -249,7 +249,7 @@ async def test_a_stalled_owner_writes_no_row_when_it_resumes(hasty: World, where
 
 
 class _Stalling:
-    """The same database, whose blocking writes wait until somebody lets them."""
+    """The same database, whose blocking writes wait until they are released."""
 
     def __init__(self, database: Database, beating: threading.Event) -> None:
         self._database, self._beating = database, beating
@@ -263,7 +263,7 @@ class _Stalling:
 
 
 class _Pauses:
-    """Keeps how long the heart waits before each beat, and lets it beat so often at once."""
+    """Records the pause before each heartbeat, and lets a given number of heartbeats happen at once."""
 
     def __init__(self, beats: int) -> None:
         self.seen: list[float] = []
@@ -303,7 +303,7 @@ async def test_leases_that_could_not_be_renewed_are_renewed_soon(world: World) -
 
 
 async def test_a_call_that_is_made_again_has_the_arguments_a_person_gave_it(world: World) -> None:
-    """As if the process had died between the intent of an edited call and its result."""
+    """Simulates a crash between the beginning of an edited call and its result."""
     world.agent("tools: [look]\npermissions: {look: confirm}")
     world.desk.script(Say("May I?", [Call("look", {"text": "theirs"}, "look-1")]), Say("done"))
     said = await world.say("go")

@@ -1,4 +1,4 @@
-"""What is kept in memory of conversations that go on."""
+"""The cache of conversation histories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No answer of a model keeps the event loop from everyone else, whatever its tool calls look like."""
+"""No answer of a model blocks the event loop, whatever its tool calls look like."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from tests.engine.world import YES, World
 from tests.openai_server import Call, Say
 from tests.pauses import Pauses
 
-#: Seconds of CPU that one step may take. What was mended here took from 0.2 seconds to minutes.
+#: Seconds of CPU that one step may take. The faults that were fixed here took from 0.2 seconds to minutes.
 LONGEST_STEP = 0.1
 SIZES = (100_000, 1_000_000)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def frozen_collector() -> Iterator[None]:
-    """As a server does when it has started: else the garbage collector looks through all of pytest, too."""
+    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
+    too."""
     gc.collect()
     gc.freeze()
     yield
@@ -59,7 +60,7 @@ def piece(args: str, index: int | None = 0, name: str | None = None, call: str |
 
 
 class Gathered:
-    """An answer gathered as the engine does, and the longest step of that."""
+    """An answer gathered as the engine does it, and the longest step."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.longest = 0.0
@@ -205,7 +206,7 @@ async def test_long_arguments_in_two_pieces_do_not_block_the_event_loop(world: W
     assert "nested deeper than 64 levels" in outputs["call-2"]
 
 
-#: What takes longest to describe, each about as long as a question may be.
+#: The arguments that take longest to describe, each about as long as a question may be.
 HOSTILE: dict[str, Any] = {
     "reordering": "\u202e\u200b" * 140_000,
     "escapes": "\\n\x1b" * 85_000,
@@ -216,7 +217,7 @@ HOSTILE: dict[str, Any] = {
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 async def test_describing_arguments_does_not_block_the_event_loop(world: World) -> None:
-    """Each goes through a whole turn: the model asks, a person approves, the tool is called."""
+    """Each argument goes through a whole turn: the model asks, a person approves, the tool is called."""
     world.agent("tools: [execute, write_file]")
     world.desk.script(Say("hello"))
     await world.say("load the provider's package first")

@@ -1,4 +1,4 @@
-"""Stopping a turn: what was said and done is kept, and every provider takes the history that is left."""
+"""Stopping a turn: its text and results are kept, and every provider accepts the remaining history."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ async def test_after_a_stop_at_any_moment_the_row_and_the_log_agree(world: World
         assert isinstance(said.outcome, ev.Stopped | ev.Finished)
         await world.checked(turn)
         world.desk._script.clear()
-        # A request that was on its way to the model when the turn was stopped may still take one.
+        # A request that was being sent when the turn was stopped may still use one reply.
         world.desk.script(Say("next"), Say("next"))
         assert (await world.say("and now?")).finished
 

@@ -1,4 +1,4 @@
-"""What keeps a node at work goes on: it renews its leases and looks for work, whatever one step raises."""
+"""A node keeps renewing its leases and looking for work, even if one step raises an exception."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _queue(connection: Connection) -> Turn:
 
 
 def _run_out(connection: Connection, turn: Turn) -> None:
-    """The turn's lease is over."""
+    """Expire the turn's lease."""
     row = schema.turns.c.num == turn.num
     connection.execute(update(schema.turns).where(row).values(lease_until=0))
 
@@ -110,7 +110,8 @@ async def _until(check: Callable[[], bool]) -> None:
 
 
 def _fail_first(monkeypatch: pytest.MonkeyPatch, name: str) -> list[int]:
-    """Let the next call fail in a way that nobody expects: how often to fail still, and how often it did."""
+    """Let the next call fail with an unexpected exception. The list has how often to fail, and how often it
+    did."""
     genuine, counts = getattr(life, name), [1, 0]
 
     def step(connection: Connection, *values: Any) -> Any:

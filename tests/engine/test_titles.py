@@ -1,4 +1,4 @@
-"""Titles: made beside the first answer, after its first words, harming nothing."""
+"""Titles: made concurrently with the first answer, after its first words, without affecting it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ model:
 
 @pytest_asyncio.fixture
 async def patient(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    """A world in which no title is ever late."""
+    """A world in which a title has unlimited time."""
     async with world_over(database, tmp_path, desk, limits(title=2 * PATIENCE)) as world:
         yield world
 

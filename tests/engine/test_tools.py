@@ -1,4 +1,5 @@
-"""Tools that misbehave, and models that call them wrongly: an error for the model, and the turn goes on."""
+"""Tools that misbehave, and models that call them wrongly: the model gets an error, and the turn
+continues."""
 
 from __future__ import annotations
 

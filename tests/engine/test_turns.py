@@ -1,4 +1,4 @@
-"""A turn that runs and streams, and what the provider is told of the turns before it."""
+"""A turn that runs and streams, and the history that the provider gets."""
 
 from __future__ import annotations
 

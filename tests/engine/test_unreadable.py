@@ -1,4 +1,4 @@
-"""A turn whose log cannot be read, or which nobody ever begins: it ends, and is taken up no more."""
+"""A turn whose log cannot be read, or that never begins: it fails, and is not claimed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run writes and no database takes: its turn fails at once, and other turns go on."""
+"""Rows that the database refuses: their turn fails at once, and other turns continue."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_rows_that_cannot_be_written_fail_only_their_own_turn_at_once(
 
 
 def _overflow(connection: Connection) -> None:
-    """What a value that does not fit raises, on either database."""
+    """Raise the error of a value that does not fit, on either database."""
     bad = "SELECT zeroblob(2000000000)" if connection.dialect.name == "sqlite" else "SELECT 1 / 0"
     with pytest.raises(DataError) as caught:
         connection.exec_driver_sql(bad)

@@ -1,4 +1,4 @@
-"""An engine with all it needs, and a person who talks to it."""
+"""An engine with everything that it needs, and a simulated person."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class World:
         return self.conversation
 
     async def send(self, text: str, parent: Any = ..., engine: Engine | None = None) -> Turn:
-        """A message: its turn runs."""
+        """Send a message, and start its turn."""
         if not self.conversation:
             await self.begin()
         supervisor = (engine or self.engine).supervisor
@@ -107,12 +107,12 @@ class World:
         return turn
 
     async def say(self, text: str, parent: Any = ...) -> Said:
-        """A message, and all that comes of it until its segment ends."""
+        """Send a message, and read its segment."""
         turn = await self.send(text, parent)
         return await self.segment(turn)
 
     async def answer(self, turn: Turn, answers: Mapping[str, Answer]) -> bool:
-        """Answer these; the turn is queued when nothing is left open."""
+        """Answer these interrupts. The turn is queued once none is pending."""
         asking = await self.row(turn)
         ready = await self.database.write(life.answer, self.user, answers)
         self.engine.supervisor.hurry(asking)
@@ -120,13 +120,14 @@ class World:
         return ready
 
     async def resume(self, said: Said, *answers: Answer) -> Said:
-        """Answer all that waits, in its order (the last answer for all others), and read on."""
+        """Answer all waiting interrupts in order (the last answer is used for all others), and read the next
+        segment."""
         given = {item.id: answers[min(place, len(answers) - 1)] for place, item in enumerate(said.interrupts)}
         assert await self.answer(said.turn, given)
         return await self.segment(said.turn)
 
     async def segment(self, turn: Turn) -> Said:
-        """What is written of a turn from where we stand until the segment's end."""
+        """The events of a turn from the last event that was read to the end of the segment."""
         found: list[ev.Envelope] = []
         after = self._cursors.get(turn.num, 0)
         async with asyncio.timeout(PATIENCE), aclosing(self.log.follow(turn.num, after)) as batches:
@@ -140,7 +141,7 @@ class World:
         raise AssertionError("the log ended")
 
     async def until(self, turn: Turn, kind: type[E], number: int = 1) -> E:
-        """Wait for the so manyth event of a kind since the last segment that was read."""
+        """Wait for the n-th event of a kind since the last segment that was read."""
         after = self._cursors.get(turn.num, 0)
         async with asyncio.timeout(PATIENCE), aclosing(self.log.follow(turn.num, after)) as batches:
             async for batch in batches:
@@ -152,7 +153,7 @@ class World:
         raise AssertionError("the log ended")
 
     async def settled(self, turn: Turn) -> None:
-        """Wait until nobody holds the turn any more, or somebody goes on with it."""
+        """Wait until the turn has no owner, or another run continues it."""
         async with asyncio.timeout(PATIENCE):
             while (row := await self.row(turn)).owner is not None and row.epoch == turn.epoch:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
@@ -180,7 +181,7 @@ class World:
         return row
 
     def traces(self) -> list[str]:
-        """What the tools did, each time they did it."""
+        """The traces of the tools, one for each effect."""
         return self.trace.read_text().splitlines() if self.trace.exists() else []
 
 
@@ -224,7 +225,7 @@ class Said:
         return [event for event in self.events if isinstance(event, kind)]
 
     def results(self) -> list[tuple[str, str, str]]:
-        """What became of the tool calls: name, output, status."""
+        """The results of the tool calls: name, output, status."""
         return [(event.name, event.output, event.status) for event in self.of(ev.ToolFinished)]
 
 

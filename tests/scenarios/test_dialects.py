@@ -1,4 +1,4 @@
-"""Every situation gives exactly these frames in every dialect, read whole or from any event on."""
+"""Every scenario gives exactly the expected frames in every dialect, read as a whole or after any event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the native API takes in."""
+"""The requests that the native API accepts."""
 
 from typing import Any
 
