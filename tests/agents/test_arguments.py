@@ -1,4 +1,4 @@
-"""How LangChain reads and adds the arguments of tool calls, in our place of its own functions."""
+"""How LangChain parses and merges the arguments of tool calls with the replaced functions."""
 
 import time
 from typing import Any

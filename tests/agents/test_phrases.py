@@ -1,4 +1,4 @@
-"""Confirmations asked for in words."""
+"""Confirmations that an answer asks for in its text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The table of who may do what: every route of the OpenAPI document, asked by everyone who must not get in.
+"""Authorization: every route of the OpenAPI document, requested by everyone who must be refused.
 
-A new route fails here until it is known what to send to it.
+A new route fails here until the table says what to send to it.
 """
 
 import time
@@ -17,7 +17,7 @@ from caesura.store import grants, turns, users
 from tests.api.reading import conversation, finished
 from tests.api.server import SECRET, Served
 
-#: Routes that anyone may ask.
+#: Routes that anyone may use.
 PUBLIC = {
     ("post", "/api/auth/register"),
     ("post", "/api/auth/login"),
@@ -25,7 +25,7 @@ PUBLIC = {
     ("get", "/ready"),
     ("get", "/metrics"),
 }
-#: A good body for each route that takes one; words in braces are filled in like those of a path.
+#: A valid body for each route that takes one; names in braces are replaced as in a path.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v2/stream-ticket"): {"stream": "/api/v2/turns/x/events"},
     ("post", "/api/v2/conversations"): {},
@@ -50,7 +50,7 @@ OTHERS = ["bob", "alice-b", "alice.b", "alic"]
 
 
 class Owned(NamedTuple):
-    """What alice has: by the name of the parameter that means it."""
+    """Alice's resources, by the name of the path parameter."""
 
     conversation_id: str
     turn_id: str

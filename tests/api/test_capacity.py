@@ -1,4 +1,4 @@
-"""How many turns one process works on: the others wait in the queue, and nobody is refused for that."""
+"""The capacity of a process: turns over the limit are queued, and no message is refused."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Crowds: more connections or streams than there may be, and descriptors that run out."""
+"""Crowds: connections and streams over the limits, and exhausted file descriptors."""
 
 import ipaddress
 import re
@@ -117,7 +117,7 @@ def test_a_connection_that_ends_makes_room() -> None:
 
 
 def test_the_oldest_refused_connections_are_cut() -> None:
-    """So that a health check which has just come gets its answer, however many others wait."""
+    """A health check that has just arrived is answered, however many others wait."""
     connections = Connections(2, 2)
     _enter(connections, "192.0.2.1", "192.0.2.2")
     crowd = [Held() for _ in range(TOLD + 5)]
@@ -182,7 +182,7 @@ def _status(url: str) -> int:
 
 
 def _run_out(pid: int, port: int) -> None:
-    """Let the system refuse to give the server descriptors, while clients knock."""
+    """Lower the server's descriptor limit while clients connect."""
     usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (psutil.Process(pid).num_fds() + 2, usual[1]))
     with ExitStack() as stack:
@@ -194,7 +194,7 @@ def _run_out(pid: int, port: int) -> None:
 
 @contextmanager
 def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, int]]:
-    """A server process that may have so many descriptors: its id and its port."""
+    """A server process with these descriptor limits: its id and its port."""
     env = environment(folder, AUTH="password", LOG_LEVEL="error")
     program = f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n{PROGRAM}"
     port = int(env["CAESURA_PORT"])
@@ -210,7 +210,7 @@ def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, int]]:
 
 
 def _asked_in_a_crowd(port: int) -> Answer:
-    """On a slow machine some of the crowd may have waited too long and be gone: others come then."""
+    """On a slow machine some connections of the crowd may time out: then others replace them."""
     for _ in range(10):
         with ExitStack() as stack:
             for number in range(400):

@@ -1,4 +1,4 @@
-"""Models and tools may hold all threads of asyncio's default executor: the server's own work goes on."""
+"""Models and tools may block all threads of asyncio's default executor: the server's own work continues."""
 
 import ast
 import asyncio

@@ -1,4 +1,4 @@
-"""Deleting a conversation removes all its files, whatever they are, and holds up nobody."""
+"""Deleting a conversation removes all its files, whatever they are, and delays nobody."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BWRAP = needs("bwrap")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """In memory where that can be had: the tests make thousands of files."""
+    """A folder in memory if possible: the tests create thousands of files."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as name:
         yield Path(name)
@@ -36,7 +36,7 @@ def served(folder: Path) -> Iterator[Served]:
 
 
 def left(workspaces: Path) -> list[str]:
-    """All that is there of any workspace, or of the trash."""
+    """All remaining files of workspaces and of the trash."""
     found = [
         os.path.join(here, name) for here, *both in os.walk(workspaces) for names in both for name in names
     ]
@@ -76,7 +76,7 @@ def test_a_workspace_of_three_thousand_levels_goes_with_its_conversation(served:
 def test_a_login_does_not_wait_for_the_removal_of_files(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk stands still: as long as it does, conversations are deleted and people log in."""
+    """While the disk is blocked, conversations are deleted and people log in."""
     moves = threading.Event()
     unlink = os.unlink
 

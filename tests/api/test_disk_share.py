@@ -43,7 +43,7 @@ def serve(folder: Path, most: int = MOST) -> Served:
 
 
 def do(client: httpx.Client, place: str, content: str) -> str:
-    """A turn with one tool call; what the tool said."""
+    """Run a turn with one tool call; returns the output of the tool."""
     found = to_segment_end(client, send(client, place, content)["id"])
     (said,) = [event.data["output"] for event in found if event.name == "tool_finished"]
     return str(said)
@@ -68,7 +68,7 @@ def test_all_conversations_of_a_person_share_one_disk_limit(tmp_path: Path) -> N
         assert write(bob, conversation(bob)).startswith("wrote")
         assert 'caesura_share_refused_total{limit="workspaces_full"} 3' in alice.get("/metrics").text
 
-        # What is deleted is given back at once.
+        # Deleting frees space at once.
         assert alice.delete(f"/api/v2/conversations/{places[0]}").status_code == 204
         assert write(alice, places[6]).startswith("wrote")
         assert TOLD in write(alice, places[7])
@@ -98,7 +98,7 @@ def test_a_command_may_use_the_free_space_and_may_free_space_when_full(server: S
         assert TOLD in ended
         kept = held(server)
         assert kept > MOST
-        # No file grows any more, in any of the conversations; reading and removing work.
+        # No file can grow in any of the conversations; reading and removing still work.
         refused = do(alice, first, "run wc -c a; echo x > b; true")
         assert "6291456 a" in refused
         assert "[no file could grow: " in refused
@@ -112,7 +112,7 @@ def test_a_command_may_use_the_free_space_and_may_free_space_when_full(server: S
 
 @BWRAP
 def test_concurrent_commands_share_the_free_space(server: Served) -> None:
-    """Each alone stays below the bound. No two of them do together."""
+    """Each command alone stays below the limit. Any two of them exceed it."""
     fill = "run for i in 1 2 3 4 5 6 7; do sleep 0.4; head -c 900K /dev/zero > $i; done; sleep 3"
     said: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: whatever is sent, what comes back is what it says, and never a 5xx."""
+"""The OpenAPI document is true: every response conforms to it, whatever is sent, and is never a 5xx."""
 
 import random
 import re
@@ -39,7 +39,7 @@ schema = schemathesis.openapi.from_dict(create_app(Settings.load(data_dir="unuse
 
 @pytest.fixture(scope="module")
 def real(server: Served) -> Iterator[dict[str, str]]:
-    """Things that exist, by the names that paths have for them. Nothing waits, so no stream stays open."""
+    """Ids of existing resources, by path parameter. No turn waits, so no stream stays open."""
     with server.client("tester") as client:
         turn = finished(client, "echo x")
         waiting = finished(client, "write hello.py: print(1)")
@@ -59,7 +59,7 @@ def real(server: Served) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def tester(server: Served) -> dict[str, str]:
-    """What the tester sends along."""
+    """The headers of the tester."""
     return server.headers("tester")
 
 

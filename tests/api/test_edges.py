@@ -1,4 +1,4 @@
-"""The edges of the server: bodies, rates, origins, headers, health, metrics, errors nobody expected."""
+"""The edges of the server: bodies, rates, origins, headers, health, metrics, unexpected errors."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What is always allowed can be seen and revoked, over a running server."""
+"""Grants can be listed and revoked, over a running server."""
 
 from collections.abc import Iterator
 from pathlib import Path

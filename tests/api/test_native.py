@@ -21,7 +21,7 @@ from tests.api.server import Served
 
 
 def pending(client: httpx.Client, content: str, **body: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A turn that waits, and what it asks."""
+    """A waiting turn, and its interrupts."""
     agent = body.pop("conversation_agent", None)
     turn = send(client, conversation(client, agent=agent), content, **body)
     asked = outcome(to_segment_end(client, turn["id"]))

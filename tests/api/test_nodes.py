@@ -1,4 +1,4 @@
-"""Two servers on one database: whichever is asked, the answer is the same."""
+"""Two servers on one database: both give the same answers."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ Pair = tuple[Served, Served]
 
 @pytest.fixture
 def nodes(tmp_path: Path, postgres_url: str) -> Iterator[Pair]:
-    """A short lease: it is when it renews one that a node learns what was asked for at another."""
+    """Two nodes with a short lease: a node learns of requests on another node when it renews its leases."""
     with (
         Served(tmp_path / "a", database_url=postgres_url, lease=3.0) as first,
         Served(tmp_path / "b", database_url=postgres_url, lease=3.0) as second,

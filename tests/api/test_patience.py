@@ -1,4 +1,4 @@
-"""How long a connection may be held: no client keeps one that it does not use."""
+"""How long a connection may stay open: a client that does not use its connection loses it."""
 
 import math
 import socket
@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-#: What is sent at first, and what is sent again and again after it.
+#: What is sent first, and what is sent repeatedly after it.
 SITTERS: dict[str, tuple[bytes, bytes]] = {
     "nothing": (b"", b""),
     "empty lines": (b"", b"\r\n"),
@@ -79,7 +79,7 @@ def test_a_client_that_keeps_sending_a_few_bytes_loses_its_connection(
 
 
 def _closed(connection: socket.socket, again: bytes) -> bool:
-    """Whether the server has closed it. Until then, more is sent."""
+    """Whether the server has closed the connection. More is sent on each call."""
     try:
         if not connection.recv(65536):
             return True
@@ -99,7 +99,7 @@ def test_a_half_closed_connection_is_closed(server: Served, last: bytes) -> None
         rest(connection)
 
 
-#: Requests for far more than the system takes for a client that reads nothing.
+#: Requests for far more data than the system buffers for a client that reads nothing.
 GREEDY = [
     b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",

@@ -1,4 +1,4 @@
-"""Who may register, how much may be sent, and what a new password ends, on a running server."""
+"""Who may register, the limits of bodies, and what a new password invalidates, on a running server."""
 
 import asyncio
 from collections.abc import Iterator
@@ -108,7 +108,8 @@ def test_forms_are_bounded(nobody: httpx.Client, form: str) -> None:
 
 
 def test_a_body_that_any_web_page_may_send_here_registers_nobody(nobody: httpx.Client) -> None:
-    """A browser sends text and forms to other servers for any page; for JSON it asks the server first."""
+    """For any web page a browser sends text and forms to other servers. For JSON it sends a preflight request
+    first."""
     body = '{"username": "mallory", "password": "correct horse"}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
         assert nobody.post(REGISTER, content=body, headers={"Content-Type": kind}).status_code == 400

@@ -1,4 +1,4 @@
-"""Requests as an attacker writes them: too large, broken, or with two meanings."""
+"""Requests of an attacker: too large, broken, or ambiguous."""
 
 import asyncio
 import logging
@@ -56,7 +56,7 @@ def test_headers_above_the_bound_are_refused(server: Served, request_: bytes) ->
 
 @pytest.mark.parametrize("way", ["whole", "in pieces"])
 def test_bytes_over_the_limit_are_not_kept(server: Served, way: str) -> None:
-    """However the bytes come, at most one piece more than the bound is parsed before the end."""
+    """However the bytes are split, at most one piece more than the limit is parsed."""
     before = set(connections(server))
     with connect(server.port) as connection:
         connection.sendall(GET)
@@ -124,7 +124,7 @@ def test_pipelined_requests_are_answered_in_order(server: Served) -> None:
 
 
 def test_pipelined_requests_of_any_size_are_answered(server: Served) -> None:
-    """What is read at once is far more than one piece: the rest waits until its turn comes."""
+    """One read returns far more than one piece: the rest waits until it is parsed."""
     body = b'{"username": "' + b"x" * 12_000 + b'"}'
     one = POST + b"Content-Length: %d\r\n\r\n" % len(body) + body
     found = ask(server.port, one * 30 + CLOSE)

@@ -1,4 +1,4 @@
-"""Lists of conversations that run: their counts are right, and no list reads whole logs."""
+"""Lists of conversations with running turns: their counts are right, and no list reads whole logs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Served]:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The size of each row that was decoded since this was asked for."""
+    """The size of each row that was decoded since this fixture was requested."""
     sizes: list[int] = []
     genuine = codec.measured
 

@@ -182,6 +182,6 @@ def test_sigterm_ends_a_process_whose_event_loop_is_blocked(tmp_path: Path) -> N
         made = client.post("/api/v2/conversations", json={"agent": "blocks"}).json()["id"]
         turn = send(client, made, "go")
         assert "text_delta" in (event.name for event in follow(client, turn["id"]))
-        time.sleep(1)  # by now the model has the event loop
+        time.sleep(1)  # by now the model blocks the event loop
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0

@@ -1,4 +1,4 @@
-"""One person's share, attacked on a running server: each bound holds, is told, and gives way again."""
+"""One person's share, attacked on a running server: each limit holds, is reported, and is lifted again."""
 
 import asyncio
 from collections import Counter
@@ -50,7 +50,7 @@ def test_of_fifty_concurrent_messages_only_the_allowed_number_run(server: Served
         assert (in_a.status_code, list(in_a.json())) == (429, ["detail"])
         assert alice.post(f"/api/v2/turns/{ended['id']}/regenerate").status_code == 429
 
-        # Others have their own share, and an answer is always taken.
+        # Others have their own share, and an answer is always accepted.
         assert outcome(to_segment_end(bob, finished(bob, "echo x")["id"])).name == "finished"
         (waiting,) = alice.get("/api/v2/interrupts").json()["interrupts"]
         answered = alice.post(f"/api/v2/interrupts/{waiting['id']}/answer", json={"decision": "approve"})
@@ -95,7 +95,7 @@ def test_when_too_many_questions_wait_a_new_message_is_refused_until_one_is_answ
         assert "answer some" in refused.json()["error"]["message"]
         assert "Retry-After" not in refused.headers
         assert asyncio.run(_refused_at_once(server, place)) == "too_many_questions"
-        # A message that takes the place of a question does not add to them.
+        # A message that supersedes a question does not add to the number of questions.
         instead = alice.post(
             f"/api/v2/conversations/{asked[0]['conversation_id']}/turns",
             json={"content": "echo x", "supersede": True},
@@ -139,7 +139,7 @@ def test_a_model_that_never_stops_talking_is_stopped(server: Served) -> None:
 
 
 async def _refused_at_once(server: Served, place: str) -> str:
-    """The client does not wait for what waiting does not bring about."""
+    """The client does not retry an error that waiting does not resolve."""
     waits: list[Any] = []
     client = Client(server.url, server.token(), patience=30, waiting=lambda *told: waits.append(told))
     async with client:
@@ -150,7 +150,7 @@ async def _refused_at_once(server: Served, place: str) -> str:
 
 
 def _fill(client: httpx.Client, places: list[str]) -> httpx.Response:
-    """Say long things, in turn here and there, until that is refused."""
+    """Send long messages to the conversations in turn, until one is refused."""
     for number in range(50):
         place = places[number % len(places)]
         sent = client.post(f"/api/v2/conversations/{place}/turns", json={"content": f"echo {'x' * 5_000}"})
@@ -170,7 +170,7 @@ def _at_once(server: Served, paths: list[str], body: dict[str, Any]) -> list[htt
 
 
 def _settle(server: Served, client: httpx.Client) -> None:
-    """Once nothing runs and all logs are packed the account is what a count gives."""
+    """Wait until nothing runs and all logs are packed: then the recorded size equals the actual size."""
     until(lambda: server.context.service.engine.supervisor.count == 0)
     kept, counted = server.call(server.database.read(accounts))
     assert kept == counted

@@ -1,4 +1,4 @@
-"""What is shown for an approval is what runs: commands that try to look like others, over both APIs."""
+"""An approval shows exactly what will run: commands that try to look like others, over both APIs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Streams over real sockets: cut and joined again, read by several, by a slow one, by nobody."""
+"""Streams over real sockets: cut and resumed, with several readers, a slow reader, or none."""
 
 import asyncio
 import gc
@@ -36,7 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @contextmanager
 def raw(server: Served, turn_id: str, buffer: int | None = None) -> Iterator[socket.socket]:
-    """A connection that has asked for a turn's events, and reads nothing of itself."""
+    """A connection that has requested a turn's events, and reads nothing by itself."""
     with socket.socket() as made:
         if buffer is not None:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
@@ -144,13 +144,13 @@ def test_a_stream_over_a_question_stays_open_and_goes_on_with_the_answer(
 def test_waiting_readers_do_not_keep_the_messages_of_their_turn_in_memory(
     alice: httpx.Client, server: Served
 ) -> None:
-    turn = finished(alice, "write hello.py: " + "x" * 90_000)  # it waits for an approval
+    turn = finished(alice, "write hello.py: " + "x" * 90_000)  # the turn waits for an approval
     with ExitStack() as stack:
         for _ in range(20):
             assert stack.enter_context(raw(server, turn["id"])).recv(100).startswith(b"HTTP/1.1 200")
         until(lambda: len(server.context.streams) == 20)
         held = [item for item in gc.get_objects() if isinstance(item, Turn) and len(item.content) > 90_000]
-        assert len(held) < 10  # some that were read just now, and that the collector has not found yet
+        assert len(held) < 10  # some that were just read, and are not yet garbage-collected
     alice.post(f"/api/v2/turns/{turn['id']}/stop")
 
 
@@ -187,7 +187,7 @@ def test_a_reader_that_reads_nothing_is_disconnected_and_delays_nobody(
 
 
 def cut_off(connection: socket.socket) -> bool:
-    """Whether what is left to read ends without an end."""
+    """Whether the rest of the stream ends without its final chunk."""
     taken = b""
     try:
         while data := connection.recv(65536):

@@ -1,4 +1,4 @@
-"""Traces: who asks for them gets them, and who has not installed them is told."""
+"""Tracing: it works if it is configured, and a missing package is reported."""
 
 import logging
 import threading
@@ -44,7 +44,7 @@ def test_callbacks_see_every_model_and_tool_call(tmp_path: Path, monkeypatch: py
 
 @pytest.fixture
 def langsmith_requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What LangSmith's client sends to a server of ours, with its variables set as its manual says."""
+    """The requests of LangSmith's client to a test server, with its variables set as in its manual."""
     seen: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,5 @@
-"""Ten thousand hostile requests: the server refuses them in good form, and is afterwards as it was before."""
+"""Ten thousand hostile requests: the server refuses them correctly, and is afterwards in the same state as
+before."""
 
 import sys
 
@@ -10,11 +11,11 @@ from tests.hostile.run import REQUESTS, SEED, Outcome, run
 _PAUSE = 0.1
 #: Bytes. Two runs with this warm-up grew by 14 and 16 MB. With a shorter warm-up, two grew by 26 and 30 MB,
 #: and two by 60 and 64 MB; those were measured on the way, and stood still over their last 3,000 requests.
-#: The bound lies above all of them: it finds what leaves 8 kB for each request, not less.
+#: The limit is above all of these: it detects a leak of 8 kB for each request, not less.
 _GROWTH = 80_000_000
 #: Connections of SQLite's readers are opened when they are first needed, with two descriptors each.
 _READERS = 12
-#: Python's objects. One run was counted: 4,761 more. The bound finds what leaves four for each request.
+#: Python objects. One run was counted: 4,761 more. The limit detects a leak of four objects for each request.
 _OBJECTS = 40_000
 
 pytestmark = [
@@ -30,7 +31,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.fixture(autouse=True)
 def _seed() -> None:
-    """Shown with every failure."""
+    """Print the seed, which is shown with every failure."""
     print(f"CAESURA_TESTS_HOSTILE_SEED={SEED}")
 
 

@@ -42,7 +42,7 @@ def scene(said: str) -> Scene:
 
 
 def listed() -> dict[str, tuple[str, ...]]:
-    """The tables of the page: the name of a rule, and what is between backticks in its row."""
+    """The tables of the page: the name of each rule, and the texts between backticks in its row."""
     lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
     rows = [line.strip("| ").split(" | ") for line in lines]
     return {row[0]: tuple(cell.strip("`") for cell in row[1:3]) for row in rows if row[1].startswith("`")}

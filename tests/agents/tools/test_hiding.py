@@ -1,4 +1,4 @@
-"""What commands see of the machine: looked for from inside the real sandbox."""
+"""What commands can see of the machine, tested from inside the real sandbox."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(command: str, workspace: Path, hide: Hidden | None = None) -> str:
 
 @pytest.fixture
 def name() -> Iterator[str]:
-    """A name below every folder of the system; whatever has it is removed in the end."""
+    """A name to use below system folders; everything with this name is removed at the end."""
     name = f"caesura-test-{secrets.token_hex(8)}"
     yield name
     for folder in (*SYSTEM, *OTHERS):
@@ -62,7 +62,7 @@ def test_the_servers_folders_are_hidden_wherever_they_are(tmp_path: Path, name: 
         hide,
     )
     assert output == ""
-    # Such a folder would be seen if it were nobody's: the test looks at the right place.
+    # Without hiding the folder would be visible: this shows that the test looks at the right place.
     shown = f"/usr/share/{name}/app/data/{name}.secret"
     assert run(f"cat {shown}", tmp_path / "seen", Hidden()) == content
 
@@ -93,7 +93,7 @@ def test_paths_in_the_settings_are_hidden(tmp_path: Path, name: str) -> None:
 @BWRAP
 @ROOT
 def test_a_bind_mount_does_not_expose_hidden_paths(tmp_path: Path, name: str) -> None:
-    """Both ways: the folder appears below /usr, or is reached past a mount of a part of /usr."""
+    """Both cases: the folder appears below /usr, or it is below a mount of a part of /usr."""
     code = (
         "import asyncio, pathlib, subprocess, sys\n"
         "from caesura.agents.tools.hiding import hidden\n"

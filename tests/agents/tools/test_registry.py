@@ -1,4 +1,4 @@
-"""The tools there are, what they are called for people, who must agree."""
+"""The registry of tools, their descriptions for people, and which of them need approval."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def running(marker: str) -> list[int]:
 
 
 def wait_for(marker: str) -> None:
-    """Until a process with this argument runs."""
+    """Wait until a process with this argument runs."""
     until = time.monotonic() + 60
     while not running(marker):
         assert time.monotonic() < until
@@ -55,7 +55,7 @@ def test_a_command_runs_in_the_workspace_and_gives_its_exit_code(tmp_path: Path)
 
 @pytest.fixture
 def inherited(tmp_path: Path) -> Iterator[int]:
-    """A folder of the machine that whoever started the server left open for it."""
+    """A descriptor of a folder that the server inherited from its parent process."""
     opened = os.open("/etc", os.O_RDONLY)
     found = fcntl.fcntl(opened, fcntl.F_DUPFD, 100)
     os.close(opened)
@@ -126,7 +126,7 @@ def test_commands_have_no_capabilities_and_cannot_create_namespaces(tmp_path: Pa
 @BWRAP
 def test_memory_files_and_scratch_space_are_bounded(tmp_path: Path) -> None:
     mib = 1024 * 1024
-    hold = "head -c 600M /dev/zero | tail -n 1 > /dev/null"  # a line has to be held until it ends
+    hold = "head -c 600M /dev/zero | tail -n 1 > /dev/null"  # tail keeps a whole line in memory
     assert run(hold, tmp_path, memory=512 * mib)[0] != 0
     assert run(hold, tmp_path, memory=2048 * mib)[0] == 0
     code, _, _ = run("head -c 3000000 /dev/zero > big", tmp_path, file_size=mib)
@@ -198,7 +198,8 @@ def test_a_killed_server_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 def plain_user() -> Iterator[tuple[list[str], Path]]:
-    """How a plain user starts Python, and where they can read the source. Who is root becomes another."""
+    """The command with which an ordinary user starts Python, and a readable copy of the source. Root switches
+    to another user."""
     with tempfile.TemporaryDirectory() as folder:
         source = shutil.copytree(Path(__file__).parents[3] / "src", Path(folder) / "src")
         subprocess.run(["chmod", "-R", "a+rX", folder], check=True)

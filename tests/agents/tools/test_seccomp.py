@@ -1,4 +1,4 @@
-"""The filter of system calls, tried from inside the sandbox."""
+"""The filter of system calls, tested from inside the sandbox."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.programs import needs
 BWRAP = needs("bwrap")
 PLACE = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
 LISTED = pytest.mark.skipif(PLACE is None, reason="no calls are listed for this machine")
-#: The names of all numbers on a machine with the kernel's headers.
+#: The kernel's headers with the numbers of all calls.
 HEADERS = {
     0: Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     1: Path("/usr/include/asm-generic/unistd.h"),
@@ -84,7 +84,7 @@ def test_calls_with_dangerous_arguments_are_refused(tmp_path: Path) -> None:
         ([number("ioctl"), 0, 0x5401, 0], errno.ENOTTY),
         ([number("memfd_create"), 0, 0], errno.ENOSYS),
         ([number("fallocate"), 1, 0, 0, 1], errno.EOPNOTSUPP),
-        ([500], errno.ENOSYS),  # newer than any that is known
+        ([500], errno.ENOSYS),  # newer than any known call
         ([0x40000000 + 39], errno.ENOSYS),  # the x32 ABI
     ]
     assert errors([call for call, _ in tries], tmp_path) == [error for _, error in tries]

@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def refused(workspace: Workspace, path: str) -> str:
-    """Why a path is refused, whatever is tried with it."""
+    """Why a path is refused, for reading, writing and listing."""
     with pytest.raises(WorkspaceError) as reading:
         workspace.read(path)
     with pytest.raises(WorkspaceError):
@@ -173,7 +173,7 @@ def test_a_replaced_file_keeps_its_permissions_and_links_to_it_their_content(
 def test_each_folder_is_synced_after_its_entry_was_created(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else power loss takes a file back, or a folder with it, that the model was told of."""
+    """Otherwise power loss could remove a file or folder that was already reported to the model."""
     genuine = os.fsync
     synced: list[tuple[int, list[str]]] = []
 
@@ -224,7 +224,7 @@ def test_a_folder_replaced_by_a_link_does_not_lead_out(
         number = 0
         while not done.is_set():
             number += 1
-            with suppress(OSError):  # the workspace may have made the folder anew meanwhile
+            with suppress(OSError):  # the workspace may have created the folder again meanwhile
                 os.rename(root / "d", root / f"kept-{number}")
                 os.symlink(outside, root / "d")
                 os.unlink(root / "d")

@@ -1,4 +1,4 @@
-"""The agent asks questions: answered in full or not at all, and a mistake changes nothing."""
+"""The agent asks questions: they are answered all or not at all, and a mistake changes nothing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,7 +35,7 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def asked(server: Served) -> Iterator[Thread]:
-    """A thread in which three questions wait, through all the mistakes of this module."""
+    """A thread with three waiting questions, which all the mistakes in this module leave unanswered."""
     with server.client("asked") as client:
         thread = Thread.new(client)
         thread.chat("问我三个问题")

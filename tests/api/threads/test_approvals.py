@@ -1,4 +1,4 @@
-"""The agent asks for consent: shown, found again after a reload, given, refused, passed over, expired."""
+"""Approvals: shown, shown again after a reload, given, refused, superseded, expired."""
 
 import threading
 import time

@@ -1,4 +1,5 @@
-"""kill -9 of the server: what waits waits on, what was being said is said anew, and nothing is done twice."""
+"""kill -9 of the server: interrupts still wait, unfinished answers are made again, and nothing is done
+twice."""
 
 from pathlib import Path
 
@@ -50,11 +51,11 @@ def test_an_answer_cut_by_a_crash_is_voided_and_made_again(tmp_path: Path) -> No
         rest = thread.join(first[-1].id)
         assert names(rest).count("messages/reset") == 1
         assert one(rest, "messages/reset") == {}
-        # What came before the reset, seen live or not, is void; what follows it is the whole answer.
+        # Text before the reset, seen live or not, is void; the text after it is the whole answer.
         assert said(checked(first + rest)) == COUNTED
         assert thread.history() == [("user", "count to 300 delay=0.005"), ("assistant", COUNTED)]
         assert thread.status()["message_count"] == 2
-        # Who joins from the beginning sees the same.
+        # A reader that joins from the beginning sees the same.
         assert said(thread.join()) == COUNTED
         assert thread.join(first[-1].id) == rest
 

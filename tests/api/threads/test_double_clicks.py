@@ -1,4 +1,4 @@
-"""A decision is about what the person was shown: a second click approves nothing that nobody has seen."""
+"""A decision is about what the person was shown: a second click never approves something unseen."""
 
 import threading
 from typing import Any
@@ -22,7 +22,7 @@ def slow_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_double_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if enough time had passed between any two clicks."""
+    """Act as if enough time had passed between any two clicks."""
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 0)
 
 

@@ -1,4 +1,4 @@
-"""The whole flow of a front end: list, create, chat, title, list again; and titles that go wrong."""
+"""The whole flow of a front end: list, create, chat, title, list again; and titles that fail."""
 
 import time
 from collections.abc import Iterator

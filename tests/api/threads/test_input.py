@@ -1,4 +1,4 @@
-"""What a client can send that is no good: a clear 400 that names the field, and nothing happens."""
+"""Invalid input: a clear 400 that names the field, and nothing changes."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture(scope="module")
 def quiet(server: Served) -> Iterator[Thread]:
-    """A thread in which nothing ever happens."""
+    """A thread that no request changes."""
     with server.client("quiet") as client:
         yield Thread.new(client)
 
@@ -107,7 +107,7 @@ def test_any_text_is_accepted_and_returned(alice: httpx.Client, text: str) -> No
     body = json.dumps({"message": f"echo {text}"})
     response = alice.post(f"/api/chat/{thread.id}", content=body, headers=JSON)
     assert response.status_code == 200
-    # Half a character is no text.
+    # A lone surrogate is not valid text.
     assert thread.history()[0] == ("user", f"echo {text}".replace("\ud800", "?"))
 
 

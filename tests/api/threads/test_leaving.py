@@ -1,4 +1,4 @@
-"""The person goes away in mid-stream: for good, for a moment, or to say something else."""
+"""The reader disconnects in mid-stream: for good, for a moment, or to send another message."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ from tests.api.threads.thread import Thread, checked, names, read, said
 
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that waits long for its readers, and whose runs go on without them unless told otherwise."""
+    """A server with a long grace period, whose runs continue without readers unless the message says
+    otherwise."""
     folder = tmp_path_factory.mktemp("patient")
     with Served(folder, disconnect_grace=60, on_disconnect="continue") as server:
         yield server

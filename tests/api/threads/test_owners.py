@@ -1,4 +1,5 @@
-"""Whose thread it is is not read from its id: a person whose name begins like another's gets nowhere."""
+"""The owner of a thread is not derived from its id: a person whose name begins like another's gets no
+access."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +28,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def threads(server: Served) -> Iterator[dict[str, Thread]]:
-    """A thread of each of the twins, in which something waits."""
+    """A thread of each of the two people, with a waiting interrupt."""
     with server.client("twin") as short, server.client("twin-b") as long:
         made = {"twin": Thread.new(short), "twin-b": Thread.new(long)}
         for thread in made.values():

@@ -1,4 +1,4 @@
-"""Joining a stream, and going on behind any event that was seen."""
+"""Joining a stream, and resuming after any event that was seen."""
 
 from pathlib import Path
 
@@ -160,7 +160,7 @@ def test_joining_right_after_an_answer_gives_its_events_and_no_old_question(
     with Served(tmp_path, database_url=database_url) as server, server.client() as alice:
         thread = Thread.new(alice)
         asked = one(thread.chat("write a.txt"), "interrupt")["interrupt_id"]
-        # The answer is taken, and nobody has begun to work on it.
+        # The answer is accepted, and no run has started yet.
         server.call(server.database.write(life.answer, "alice", {asked: Answer("approve")}))
         joined = thread.join()
         assert kinds(joined) == ["tool/start", "tool/end", "end"]

@@ -130,7 +130,7 @@ def test_the_count_is_that_of_the_history_at_every_moment(server: Served) -> Non
 
 
 def counts(thread: Thread) -> int:
-    """The count that the status, the history and the list agree on, once nothing changes in between."""
+    """The message count, after checking that the status, the history and the list agree on it."""
     before, found = -1, 0
     for _ in range(20):
         before, found = thread.status()["message_count"], len(thread.history())
@@ -207,7 +207,7 @@ def test_a_deleted_session_is_gone_for_every_call(alice: httpx.Client) -> None:
 
 
 def rows(server: Served) -> dict[str, int]:
-    """How many rows each table has, and how many events there are: their rows are packed later on."""
+    """How many rows each table has, and the number of events, because their rows are packed later."""
     held = func.coalesce(func.sum(schema.events.c.last - schema.events.c.first + 1), 0)
 
     def count(connection: Connection) -> dict[str, int]:
@@ -246,7 +246,7 @@ def _fill(connection: Connection, user_id: str, count: int) -> None:
 
 @contextmanager
 def statements(server: Served) -> Iterator[list[str]]:
-    """What is asked of the database meanwhile."""
+    """The SQL statements that are executed meanwhile."""
     found: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -262,7 +262,7 @@ def statements(server: Served) -> Iterator[list[str]]:
 
 
 def asked_for(server: Served, client: httpx.Client) -> list[str]:
-    """The statements of one page, and maybe some of what else goes on."""
+    """The statements of one page, and perhaps some of background work."""
     with statements(server) as found:
         page = client.get("/api/sessions").json()
     assert len(page["threads"]) == min(page["total"], 20)

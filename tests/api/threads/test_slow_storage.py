@@ -1,4 +1,5 @@
-"""A client that is there, or on its way, keeps its run, however slow the storage is. Who leaves does not."""
+"""A connected or connecting client keeps its run, however slow the storage is. A client that leaves does
+not."""
 
 import threading
 import time
@@ -16,13 +17,13 @@ from tests.api.slow_storage import PATIENCE, hold_before, hold_disk
 from tests.api.threads.thread import Thread, read
 
 GRACE = 0.1
-#: It takes longer than any test here.
+#: A message whose answer takes longer than any test here.
 LONG = "count to 20000 delay=0.005"
 
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    """The servers end before it: that ends what their clients wait for."""
+    """A thread pool that outlives the servers: their end releases the waiting clients."""
     with ThreadPoolExecutor(8) as pool:
         yield pool
 
@@ -40,7 +41,7 @@ def patient(tmp_path: Path, database_url: str, pool: ThreadPoolExecutor) -> Iter
 
 
 class Reader:
-    """A client in a thread of its own. It joins, or sends a message, and reads until it is told to leave."""
+    """A client in a separate thread. It joins, or sends a message, and reads until it is asked to leave."""
 
     def __init__(
         self, server: Served, thread: Thread, pool: ThreadPoolExecutor, message: str | None = None
@@ -72,7 +73,7 @@ def test_a_double_click_does_not_stop_the_run_of_the_first_click(
         first = Reader(patient, thread, pool, LONG)
         disk.until_reached()
         second = pool.submit(thread.send, LONG)
-        if not patient.database.shared:  # elsewhere it waits for the first one of the same person
+        if not patient.database.shared:  # there it waits for the first request of the same person
             until(second.done)
         disk.let_go()
         assert second.result(PATIENCE).status_code == 409

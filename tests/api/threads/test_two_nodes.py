@@ -1,4 +1,4 @@
-"""Two nodes on one database: the readers of a run count, whichever node they read at."""
+"""Two nodes on one database: the readers of a run count, whichever node they are connected to."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.api.server import Served
 from tests.api.threads.thread import Thread, read, said
 
 GRACE = 0.5
-#: A node looks three times in this time whether it is to stop a run.
+#: A node checks three times within this time whether it should stop a run.
 LEASE = 6
 
 
