@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def refused(workspace: Workspace, path: str) -> str:
-    """Why a path is refused, for reading, writing and listing."""
+    """Why a path is refused, for reading and for writing."""
     with pytest.raises(WorkspaceError) as reading:
         workspace.read(path)
     with pytest.raises(WorkspaceError):
