@@ -1,4 +1,4 @@
-"""The application put together: settings end here and become plain arguments of what needs them."""
+"""Builds the application. The settings are read here, and passed on as plain arguments."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ from caesura.store.shares import Share
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for tasks and threads to end when the server has.
+#: Seconds for tasks and threads to end after the server has stopped.
 _LATEST = 5.0
-#: So many objects more than before make Python look for garbage. Each stream and each row is some of them.
+#: Python looks for garbage after this many new objects. Each stream and each row consists of several objects.
 _YOUNG = 10_000
-#: The first route that fits a path serves it.
+#: In this order: the first route that matches a path serves it.
 DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT)
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application; its lifespan opens what it needs and closes it, last opened first."""
+    """The application. Its lifespan opens its resources, and closes them in reverse order."""
     errors = Errors([dialect.form for dialect in DIALECTS])
     app = FastAPI(
         title="Caesura",
@@ -95,7 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     errors.install(app)
     for router in (auth.router, health.router, metrics.router, *(dialect.router for dialect in DIALECTS)):
-        # As they are, not as a router within a router: that would cost every request another search.
+        # The routes are added directly. A nested router would cost every request another search.
         app.router.routes.extend(router.routes)
     docs.install(app)
     tracing.instrument(app)
@@ -107,7 +107,7 @@ def _headers() -> list[str]:
 
 
 def serve(settings: Settings, ready: Callable[[str], None] = lambda address: None) -> None:
-    """Serve until SIGTERM or Ctrl-C; `ready` is told the address once requests are answered."""
+    """Serve until SIGTERM or Ctrl-C. `ready` is called with the address once requests are answered."""
     logs.configure(settings.log_level, settings.log_format)
     raise_descriptors()
     keep_descriptors()
@@ -129,7 +129,8 @@ async def _serve(settings: Settings, ready: Callable[[str], None]) -> None:
 
 
 def _spare_the_collector() -> None:
-    """What is loaded stays for good: Python need not look through it again and again, while words wait."""
+    """Exclude everything that is loaded now from garbage collection. It stays for good, and searching it
+    again and again would delay streams."""
     gc.freeze()
     gc.set_threshold(_YOUNG, 20, 50)
     gc.enable()
@@ -247,14 +248,14 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
 
 
 def sandbox_of(settings: Settings, share: DiskShare | None = None) -> Sandbox:
-    """Commands never see what the server keeps, wherever that is."""
+    """The sandbox for commands. It hides the server's own files from them, wherever they are."""
     hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
     quota = Quota(bytes=settings.workspace_bytes)
     return Sandbox(quota=quota, hide=hide, at_once=settings.sandboxes, share=share)
 
 
 def _origin(settings: Settings) -> str:
-    """Which database it is; the same when the data folder is moved."""
+    """An identifier of the database that stays the same when the data folder is moved."""
     path = file_of(settings.database)
     if path is None:
         url = make_url(settings.database)
@@ -264,7 +265,7 @@ def _origin(settings: Settings) -> str:
 
 
 async def _tell_of(sandbox: Sandbox) -> None:
-    """What holds for commands on this machine, and what does not."""
+    """Log which protections of the sandbox work on this machine, and which do not."""
     if reason := await sandbox.unavailable():
         logger.warning("%s", reason)
         return

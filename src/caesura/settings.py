@@ -29,13 +29,13 @@ PREFIX = "CAESURA_"
 SHORTEST_SECRET = 32
 _RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)|off")
 
-#: How often something may be done: a number per second, minute, hour or day; `off` for no bound.
+#: A rate limit: a number per second, minute, hour or day; `off` for no limit.
 Rate = Annotated[str, AfterValidator(lambda value: _rate(value))]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Pages = Annotated[int, Field(ge=1, le=10_000)]
-#: A bound of what one person may have; None, written `off`, for no bound.
+#: A limit for one person; None, written `off`, for no limit.
 Bound = Annotated[int | None, Field(ge=1, le=2**31), BeforeValidator(lambda value: _off(value))]
-#: The same in bytes, also written such as `1GiB`.
+#: A number of bytes, also written such as `1GiB`.
 Bytes = Annotated[ByteSize, Field(ge=1, le=2**50)]
 ByteBound = Annotated[ByteSize | None, Field(ge=1, le=2**50), BeforeValidator(lambda value: _off(value))]
 _MIB = 1024 * 1024
@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     default_page_size: Pages = 20
     max_page_size: Pages = 100
 
-    # A heartbeat names all of them, and one statement takes 32,766 values on SQLite.
+    # A heartbeat names all runs in one statement, and SQLite allows 32,766 values in a statement.
     runs: int = Field(default=500, ge=1, le=30_000)
     lease: float = Field(default=15.0, ge=1, le=3_600)
     drain: float = Field(default=5.0, ge=0, le=3_600)
@@ -93,7 +93,7 @@ class Settings(BaseSettings):
     conversations_per_person: Bound = 10_000
     stored_bytes_per_person: ByteBound = ByteSize(1024 * _MIB)
     unread_bytes_per_person: ByteBound = ByteSize(32 * _MIB)
-    # An event takes 16 bytes at the least, and a cursor can number 2^24 of them.
+    # An event takes at least 16 bytes, and a cursor can number 2^24 events.
     turn_bytes: Annotated[Bytes, Field(le=256 * _MIB)] = ByteSize(16 * _MIB)
     history_cache_bytes: Bytes = ByteSize(256 * _MIB)
 
@@ -104,7 +104,8 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, **flags: Any) -> Self:
-        """From the environment, and before it from flags that are not None; `StartupError` in one line."""
+        """Load the settings from the environment. Flags that are not None take precedence. Raises
+        `StartupError` with one line."""
         try:
             return cls(**{name: value for name, value in flags.items() if value is not None})
         except ValidationError as error:
@@ -177,12 +178,13 @@ class Settings(BaseSettings):
 
     @property
     def embedded(self) -> bool:
-        """Whether everything is kept in DATA_DIR, by this process alone."""
+        """Whether the database is SQLite, used by this process alone."""
         return not self.database_url or self.database_url.startswith("sqlite:")
 
     @property
     def registers(self) -> Literal["open", "invite", "closed"]:
-        """Who may register: unless it is said, everybody on this machine, and others with an invite."""
+        """Who may register. The default is everybody on a loopback address, and people with an invite
+        otherwise."""
         if self.auth == "none":
             return "closed"
         return self.registration or ("open" if is_loopback(self.host) else "invite")
@@ -193,7 +195,7 @@ class Settings(BaseSettings):
 
 
 def secret_of(settings: Settings) -> str:
-    """The key that tokens are signed with: the one that is set, else one that is made once and kept."""
+    """The key that signs tokens: the configured key, or one that is generated once and kept in a file."""
     if settings.secret is not None:
         return settings.secret.get_secret_value()
     path = settings.data_dir / "secret"
@@ -240,7 +242,7 @@ def _kept_secret(path: Path) -> str:
             file.flush()
             os.fsync(handle)
         try:
-            os.link(fresh, path)  # whole or not at all, and never over one that another process made
+            os.link(fresh, path)  # atomic, and never replaces a key that another process made
         except FileExistsError:
             pass
         finally:

@@ -1,4 +1,4 @@
-"""How LangChain reads and adds the arguments of tool calls, in our place of its own functions."""
+"""How LangChain parses and merges the arguments of tool calls with the replaced functions."""
 
 import time
 from typing import Any
@@ -17,7 +17,7 @@ def chunk(args: str, index: int = 0, name: str | None = None, call: str | None =
     return AIMessageChunk(content="", tool_call_chunks=[piece])
 
 
-def test_langchain_asks_our_functions_and_not_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_langchain_calls_the_replaced_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """When this fails, LangChain has moved the names which `arguments.install` replaces."""
     assert (ai.parse_partial_json, ai.merge_lists) == (arguments.whole, arguments.merged)  # type: ignore[attr-defined]
     asked: list[str] = []
@@ -44,7 +44,7 @@ def test_whole_arguments_are_read_as_langchain_does() -> None:
 
 
 @pytest.mark.parametrize("args", ['{"a": "b', "[1]", "x", '{"a"}', "{" * 5000 + "}" * 5000, '{"a": 1} {'])
-def test_what_is_no_whole_object_is_invalid_and_kept_as_it_came(args: str) -> None:
+def test_anything_but_a_complete_object_is_invalid_and_kept_unchanged(args: str) -> None:
     made = chunk(args, name="x", call="1")
     assert made.tool_calls == []
     assert [call["args"] for call in made.invalid_tool_calls] == [args]

@@ -35,7 +35,7 @@ def test_text_and_reasoning_are_told_apart(
     assert (text_of(chunk), reasoning_of(chunk)) == (text, reasoning)
 
 
-def test_usage_is_flat_and_leaves_out_what_is_not_said() -> None:
+def test_usage_is_flat_and_omits_unreported_counts() -> None:
     chunk = AIMessageChunk(
         content="",
         usage_metadata={
@@ -57,7 +57,7 @@ def test_usage_is_flat_and_leaves_out_what_is_not_said() -> None:
 
 
 @pytest.mark.parametrize("reported", [-1, 10**30, 2**63, "7", 1.5, None])
-def test_usage_is_a_number_that_every_program_can_hold(reported: Any) -> None:
+def test_usage_is_limited_to_exact_json_integers(reported: Any) -> None:
     chunk = AIMessageChunk(content="")
     object.__setattr__(
         chunk,

@@ -21,7 +21,7 @@ def test_every_field_knows_its_line() -> None:
     assert [found.line(path) for path in (("a",), ("b", "c"), ("b", "c", 1), ("b", "d"))] == [1, 3, 4, 5]
 
 
-def test_a_field_that_is_not_there_has_the_line_of_what_is_around_it() -> None:
+def test_a_missing_field_has_the_line_of_its_nearest_ancestor() -> None:
     assert parse(b"a: 1\nb:\n  c: 2\n").line(("b", "missing", "deep")) == 2
 
 
@@ -96,7 +96,7 @@ def test_control_characters_are_refused_with_their_line() -> None:
     assert (problem.line, problem.message) == (2, "not valid YAML: character U+0000 is not allowed")
 
 
-def test_a_date_stays_a_text_and_a_false_one_too() -> None:
+def test_dates_stay_texts_even_if_they_are_invalid() -> None:
     assert parse(b"a: 2024-01-01\nb: 2024-99-99\n").value == {"a": "2024-01-01", "b": "2024-99-99"}
 
 

@@ -66,7 +66,7 @@ def told(folder: Path) -> list[tuple[str, int, str, str]]:
     return [(fault.file, fault.line, fault.field, fault.message) for fault in check(folder, TOOLS)]
 
 
-def test_the_agents_that_ship_have_no_faults() -> None:
+def test_the_built_in_agents_have_no_faults() -> None:
     found = catalog(None)
     assert names(found) == ["approval-agent", "assistant"]
     assert found.faults == ()
@@ -205,13 +205,13 @@ spec:
     ]
 
 
-def test_an_agent_that_is_there_but_at_fault_is_not_called_unknown(tmp_path: Path) -> None:
+def test_a_faulty_agent_is_not_reported_as_unknown(tmp_path: Path) -> None:
     put(tmp_path, "a.yaml", agent("a", "{sub_agents: [{ref: b}]}"))
     put(tmp_path, "b.yaml", agent("b", "{colour: red}"))
     assert told(tmp_path)[1:] == [("a.yaml", 5, "spec.sub_agents[0].ref", "agent b cannot be used")]
 
 
-def test_a_fault_outside_a_circle_is_not_called_one(tmp_path: Path) -> None:
+def test_a_fault_outside_a_cycle_is_not_reported_as_a_cycle(tmp_path: Path) -> None:
     put(tmp_path, "a.yaml", agent("a", "{sub_agents: [{ref: b}]}"))
     put(tmp_path, "b.yaml", agent("b", "{sub_agents: [{ref: b}]}"))
     assert told(tmp_path) == [
@@ -231,7 +231,7 @@ def test_unknown_sub_agents_are_reported(tmp_path: Path) -> None:
     assert "a" not in names(found)
 
 
-def test_a_circle_of_sub_agents_is_reported_in_every_file_of_it(tmp_path: Path) -> None:
+def test_a_cycle_of_sub_agents_is_reported_in_each_of_its_files(tmp_path: Path) -> None:
     for name, ref in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")):
         put(tmp_path, f"{name}.yaml", agent(name, f"\n  sub_agents:\n    - ref: {ref}"))
     put(tmp_path, "e.yaml", agent("e"))
@@ -242,7 +242,7 @@ def test_a_circle_of_sub_agents_is_reported_in_every_file_of_it(tmp_path: Path) 
     assert "e" in names(found)
 
 
-def test_sub_agents_are_linked_and_change_the_version_of_who_uses_them(tmp_path: Path) -> None:
+def test_sub_agents_are_linked_and_change_the_version_of_their_users(tmp_path: Path) -> None:
     put(tmp_path, "lead.yaml", agent("lead", "{sub_agents: [{ref: helper, description: Helps.}]}"))
     put(tmp_path, "helper.yaml", agent("helper", "{description: A helper.}"))
     found = catalog(tmp_path)
@@ -253,7 +253,7 @@ def test_sub_agents_are_linked_and_change_the_version_of_who_uses_them(tmp_path:
     assert found.get("lead").version != before.version
 
 
-def test_the_second_file_with_a_name_is_the_one_at_fault(tmp_path: Path) -> None:
+def test_the_second_file_with_the_same_name_is_reported(tmp_path: Path) -> None:
     put(tmp_path, "one.yaml", agent("same", "{description: one}"))
     found = catalog(tmp_path)
     put(tmp_path, "a-newcomer.yaml", agent("same", "{description: two}"))
@@ -264,7 +264,7 @@ def test_the_second_file_with_a_name_is_the_one_at_fault(tmp_path: Path) -> None
     ]
 
 
-def test_an_operators_agent_takes_the_place_of_one_that_ships(tmp_path: Path) -> None:
+def test_an_operators_agent_replaces_a_built_in_one(tmp_path: Path) -> None:
     put(tmp_path, "mine.yaml", agent("assistant", "{description: mine}"))
     found = catalog(tmp_path)
     assert found.get("assistant").description == "mine"
@@ -279,7 +279,7 @@ def test_an_operators_agent_takes_the_place_of_one_that_ships(tmp_path: Path) ->
     [("mine.yaml", agent("assistant", "{tools: [read_file], colour: red}")), ("assistant.yaml", "spec: [\n")],
     ids=["at fault", "unreadable"],
 )
-def test_an_operators_file_at_fault_does_not_let_the_one_that_ships_in(
+def test_a_faulty_operators_file_still_replaces_the_built_in_agent(
     tmp_path: Path, file: str, text: str
 ) -> None:
     put(tmp_path, file, text)
@@ -326,7 +326,7 @@ def test_nothing_is_read_again_while_nothing_changes(tmp_path: Path) -> None:
     assert found.get("a") is before
 
 
-def test_a_file_that_turns_bad_keeps_its_agent_in_service(tmp_path: Path) -> None:
+def test_a_file_that_becomes_faulty_keeps_its_agent_available(tmp_path: Path) -> None:
     put(tmp_path, "a.yaml", agent("a", "{description: good}"))
     found = catalog(tmp_path)
     put(tmp_path, "a.yaml", agent("a", "{colour: red}"))
@@ -339,7 +339,7 @@ def test_a_file_that_turns_bad_keeps_its_agent_in_service(tmp_path: Path) -> Non
     assert found.faults == ()
 
 
-def test_a_deleted_file_takes_its_agent_out_of_service(tmp_path: Path) -> None:
+def test_a_deleted_file_removes_its_agent(tmp_path: Path) -> None:
     path = put(tmp_path, "a.yaml", agent("a"))
     found = catalog(tmp_path)
     path.unlink()
@@ -348,7 +348,7 @@ def test_a_deleted_file_takes_its_agent_out_of_service(tmp_path: Path) -> None:
         found.get("a")
 
 
-def test_an_agent_whose_helper_is_deleted_stays_in_service_with_a_fault(tmp_path: Path) -> None:
+def test_an_agent_whose_sub_agent_is_deleted_stays_available_with_a_fault(tmp_path: Path) -> None:
     put(tmp_path, "lead.yaml", agent("lead", "{sub_agents: [{ref: helper}]}"))
     helper = put(tmp_path, "helper.yaml", agent("helper"))
     found = catalog(tmp_path)
@@ -370,7 +370,7 @@ def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_followed(tmp_path
     assert [fault.message for fault in found.faults] == ["is a link that leaves the agents folder"]
 
 
-def test_what_is_no_regular_file_is_reported_and_never_waited_for(tmp_path: Path) -> None:
+def test_an_irregular_file_is_reported_and_never_blocks(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "folder.yaml").mkdir()
     (tmp_path / "nowhere.yaml").symlink_to("missing")
@@ -433,7 +433,7 @@ def test_an_operators_graph_or_its_factory_is_imported(tmp_path: Path, attribute
         ("garbled:graph", "garbled.py failed: SyntaxError"),
     ],
 )
-def test_a_graph_that_cannot_be_had_is_reported(tmp_path: Path, target: str, said: str) -> None:
+def test_a_graph_that_cannot_be_imported_is_reported(tmp_path: Path, target: str, said: str) -> None:
     put(tmp_path, "flow.py", GRAPH_FILE)
     put(tmp_path, "raises.py", "1 / 0\n")
     put(tmp_path, "leaves.py", "raise SystemExit(3)\n")
@@ -455,7 +455,7 @@ def test_a_module_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) ->
     ]
 
 
-def test_a_mended_module_mends_its_agent(tmp_path: Path) -> None:
+def test_fixing_a_module_fixes_its_agent(tmp_path: Path) -> None:
     put(tmp_path, "own.py", "1 / 0\n")
     put(tmp_path, "a.yaml", agent("a", "{model: {class: 'own:Own'}}"))
     found = catalog(tmp_path)
@@ -480,7 +480,7 @@ def test_the_schema_names_the_fields_as_the_yaml_does() -> None:
     assert found["additionalProperties"] is False
 
 
-def test_a_catalog_that_watches_reads_files_in_a_thread_of_its_own(tmp_path: Path) -> None:
+def test_a_watching_catalog_reads_files_in_a_separate_thread(tmp_path: Path) -> None:
     reported: list[str] = []
 
     def report(_: Fault) -> None:

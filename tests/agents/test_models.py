@@ -41,7 +41,9 @@ def test_without_any_key_the_default_is_the_demo_model() -> None:
         ({"OPENAI_API_KEY": ""}, "demo"),
     ],
 )
-def test_the_default_is_of_the_first_provider_with_a_key(environ: dict[str, str], expected: str) -> None:
+def test_the_default_is_the_model_of_the_first_provider_with_a_key(
+    environ: dict[str, str], expected: str
+) -> None:
     assert default_model(environ) == expected
     assert default_model(environ, "demo") == "demo"
 
@@ -52,7 +54,7 @@ def test_the_default_models_are_known_to_their_libraries(provider: str) -> None:
     assert PROVIDERS[provider].first in profiles._PROFILES
 
 
-def test_every_provider_is_one_of_the_librarys() -> None:
+def test_every_provider_is_known_to_langchain() -> None:
     assert set(PROVIDERS) <= set(base._BUILTIN_PROVIDERS)
 
 
@@ -66,7 +68,7 @@ def test_openai_reports_usage_leaves_retries_to_the_engine_and_takes_the_base_ur
     assert label(model) == "gpt-4o"
 
 
-def test_the_files_base_url_key_and_temperature_win_over_the_environment() -> None:
+def test_base_url_key_and_temperature_of_the_file_override_the_environment() -> None:
     environ = {"OPENAI_API_KEY": "wrong", "OPENAI_BASE_URL": "http://wrong/v1", "MINE": "right"}
     model = one(environ, primary="gpt-4o", base_url="http://right/v1", api_key_env="MINE", temperature=0.5)
     assert isinstance(model, ChatOpenAI)
@@ -94,14 +96,14 @@ def test_fallbacks_follow_the_primary() -> None:
     assert [type(item) for item in found] == [ChatOpenAI, ChatDeepSeek, DemoModel]
 
 
-def test_a_missing_key_is_said_with_its_name() -> None:
+def test_the_error_for_a_missing_key_names_it() -> None:
     with pytest.raises(ModelUnavailable, match="model openai:gpt-4o needs a key: set OPENAI_API_KEY"):
         one({}, primary="openai:gpt-4o")
     with pytest.raises(ModelUnavailable, match="needs a key: set MINE"):
         one(KEYS, primary="openai:gpt-4o", api_key_env="MINE")
 
 
-def test_a_missing_package_is_said_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     base._get_chat_model_creator.cache_clear()
     monkeypatch.setitem(sys.modules, "langchain_anthropic", None)
     with pytest.raises(ModelUnavailable, match=r"pip install '\.\[anthropic\]'"):

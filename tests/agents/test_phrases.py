@@ -1,4 +1,4 @@
-"""Confirmations asked for in words."""
+"""Confirmations that an answer asks for in its text."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_an_operators_phrases_are_added_and_taken_literally() -> None:
     assert phrases.detect("请批准此操作。", ["批准"]) == "请批准此操作。"
 
 
-def test_a_very_long_answer_is_looked_through_in_no_more_than_linear_time() -> None:
+def test_a_very_long_answer_is_searched_in_linear_time() -> None:
     reason = phrases.detect("Please confirm. " * 20_000 + "please " * 20_000 + "请 " * 20_000)
     phrases.detect("Please confirm" + "." * 200_000 + "x" + "\n" * 200_000 + "please" + " " * 200_000)
     assert reason is not None
@@ -85,7 +85,7 @@ def test_a_very_long_answer_is_looked_through_in_no_more_than_linear_time() -> N
 
 
 @given(st.text(max_size=100), st.sampled_from(EXAMPLES), st.text(max_size=100))
-def test_a_phrase_is_found_wherever_it_stands(before: str, sentence: str, after: str) -> None:
+def test_a_phrase_is_found_anywhere(before: str, sentence: str, after: str) -> None:
     assert phrases.detect(f"{before}\n{sentence}\n{after}") is not None
 
 
@@ -99,7 +99,7 @@ def test_the_reason_comes_from_the_text(text: str, extra: list[str]) -> None:
 @pytest.mark.parametrize(
     "text", ["* " * 125_000, "please " * 35_000, "please " + "*" * 250_000, "请 " * 125_000]
 )
-def test_a_long_answer_is_looked_through_in_a_time_that_grows_with_its_length(text: str) -> None:
+def test_the_search_time_grows_with_the_length_of_the_answer(text: str) -> None:
     extra = ["* x", "_ _ _", "please * now", *(f"phrase {number} of many" for number in range(190))]
     began = time.thread_time()
     assert phrases.detect(text, extra) is None
@@ -107,11 +107,11 @@ def test_a_long_answer_is_looked_through_in_a_time_that_grows_with_its_length(te
 
 
 @pytest.mark.parametrize("place", [0, 16_370, 16_380, 16_384, 40_000])
-def test_a_phrase_is_found_wherever_it_stands_in_a_long_answer(place: int) -> None:
+def test_a_phrase_is_found_anywhere_in_a_long_answer(place: int) -> None:
     text = "x" * place + "\nPlease **confirm** this.\n" + "y" * 50_000
     assert phrases.detect(text) == "Please **confirm** this."
 
 
-def test_marks_in_a_phrase_stand_for_a_space() -> None:
+def test_marks_in_a_phrase_count_as_a_space() -> None:
     assert phrases.detect("Say snake_case now. Bye.", ["snake_case"]) == "Say snake_case now."
     assert phrases.detect("anything", ["**", " _ "]) is None

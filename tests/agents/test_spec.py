@@ -30,7 +30,7 @@ def test_the_smallest_file_has_every_default() -> None:
     assert spec.interrupt.checkpoint_backend == "memory"
 
 
-def test_explicit_permissions_win_over_interrupt_on_and_that_over_the_tool() -> None:
+def test_permissions_override_interrupt_on_which_overrides_the_tool() -> None:
     spec = Spec(permissions={"execute": "auto"}, interrupt_on=["execute", "read_file"])
     assert spec.permission("execute", "confirm") == "auto"
     assert spec.permission("read_file", "auto") == "confirm"
@@ -96,7 +96,7 @@ def test_a_version_without_quotes_is_taken_as_a_text() -> None:
     assert AgentFile.model_validate(file() | {"metadata": metadata}).metadata.version == "1.0"
 
 
-def test_class_is_written_class() -> None:
+def test_the_field_for_the_class_is_named_class() -> None:
     assert Model.model_validate({"class": "pkg.mod:Model"}).class_ == "pkg.mod:Model"
 
 

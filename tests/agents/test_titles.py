@@ -1,4 +1,4 @@
-"""Titles: what is asked, and what is made of the answer."""
+"""Titles: the prompt, and cleaning the answer."""
 
 from __future__ import annotations
 

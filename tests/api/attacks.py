@@ -1,4 +1,4 @@
-"""Commands that try to be taken for another one, and the form in which a person must see them."""
+"""Commands that try to look like other commands, and how they must be shown to a person."""
 
 import json
 

@@ -11,7 +11,8 @@ from tests.api.server import Served
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Since 9.2, pytest names what Schemathesis makes of one function by that function alone."""
+    """Give the tests that Schemathesis generates distinct names: since 9.2, pytest names them all after the
+    function."""
     if isinstance(item, SchemathesisFunction):
         item._id = replace(item._id, params=item.operation_label)
 

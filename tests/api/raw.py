@@ -1,4 +1,4 @@
-"""Bare sockets: requests that no decent client would send."""
+"""Raw sockets: requests that no ordinary client would send."""
 
 import json
 import re
@@ -20,8 +20,7 @@ class Answer(NamedTuple):
 
 
 def connect(port: int, buffer: int | None = None, host: str = "127.0.0.1") -> socket.socket:
-    """A connection from this loopback address; `buffer` is how many bytes the system takes before anybody
-    reads."""
+    """A connection from this loopback address; `buffer` is the size of the receive buffer in bytes."""
     made = socket.socket()
     made.bind((host, 0))
     made.settimeout(30)
@@ -32,13 +31,13 @@ def connect(port: int, buffer: int | None = None, host: str = "127.0.0.1") -> so
 
 
 def push(connection: socket.socket, data: bytes) -> None:
-    """Send all, whether or not the server still wants it."""
+    """Send all data, even if the server closes the connection."""
     with suppress(ConnectionError):
         connection.sendall(data)
 
 
 def rest(connection: socket.socket) -> bytes:
-    """All that comes until the server closes the connection."""
+    """All bytes until the server closes the connection."""
     seen = b""
     with suppress(ConnectionResetError):
         while piece := connection.recv(65536):
@@ -47,7 +46,7 @@ def rest(connection: socket.socket) -> bytes:
 
 
 def answers(data: bytes) -> list[Answer]:
-    """The answers in these bytes; each says how long it is."""
+    """The responses in these bytes; each has a Content-Length."""
     found = []
     while data:
         head, _, data = data.partition(b"\r\n\r\n")

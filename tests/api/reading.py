@@ -1,4 +1,4 @@
-"""Reading server-sent events, and the small steps that many tests take."""
+"""Reading server-sent events, and helpers that many tests use."""
 
 import json
 import time
@@ -21,12 +21,12 @@ class Event:
 
     @property
     def seq(self) -> int:
-        """The number in its turn, of an event of the native API."""
+        """The number of a native event within its turn."""
         return cursors.seq(int(self.id))
 
 
 def parse(lines: Iterator[str]) -> Iterator[Event]:
-    """The events of a stream; comments are passed over."""
+    """The events of a stream; comments are skipped."""
     fields: dict[str, list[str]] = {}
     for line in lines:
         if line.startswith(":"):
@@ -88,21 +88,21 @@ def send(client: httpx.Client, conversation_id: str, content: str, **body: Any) 
 
 
 def finished(client: httpx.Client, content: str, **body: Any) -> dict[str, Any]:
-    """A turn in a conversation of its own, run to the end of its first segment."""
+    """A turn in a new conversation, run to the end of its first segment."""
     turn = send(client, conversation(client), content, **body)
     to_segment_end(client, turn["id"])
     return turn
 
 
 def outcome(found: list[Event]) -> Event:
-    """What a segment came to: before its end, and before a title that came late."""
+    """The outcome of a segment: it comes before the segment's end and before a late title."""
     *_, last, end = [event for event in found if event.name != "title_changed"]
     assert end.name == "segment_ended"
     return last
 
 
 def text(found: list[Event]) -> str:
-    """What the agent said, without what was taken back."""
+    """The agent's text, without voided text."""
     void = {event.data["call"] for event in found if event.name == "text_voided"}
     said = [event.data for event in found if event.name == "text_delta"]
     return "".join(data["text"] for data in said if data["call"] not in void)

@@ -70,7 +70,7 @@ class Served:
         return self
 
     def stop(self) -> None:
-        """As SIGTERM does."""
+        """Stop the server as SIGTERM does."""
         if self._thread.is_alive():
             self._server.should_exit = True
             self._thread.join(30)
@@ -96,11 +96,11 @@ class Served:
         return self.context.service._database
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something in the server's own loop."""
+        """Run a coroutine in the server's event loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     def token(self, user_id: str = "alice") -> str:
-        """A person's token; the person is made where there is none, with `PASSWORD`."""
+        """A person's token. If the person does not exist, they are created with `PASSWORD`."""
         found = self.call(self.database.read(users.get, user_id))
         if found is None:
             self.call(self.database.write(users.create, user_id, _HASH))

@@ -1,4 +1,4 @@
-"""Storage that is slow when a test wants it: one call on a server's database waits until it is let go."""
+"""Storage that is slow on demand: one call on a server's database waits until it is released."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ PATIENCE = 60.0
 
 
 class Held:
-    """`reached` is set when the call waits. It goes on with `let_go`, or fails with `refuse`."""
+    """A held call. `reached` is set when it waits. `let_go` lets it continue, `refuse` makes it fail."""
 
     def __init__(self) -> None:
         self.reached, self._going, self._refused = threading.Event(), threading.Event(), False

@@ -1,6 +1,6 @@
-"""The table of who may do what: every route of the OpenAPI document, asked by everyone who must not get in.
+"""Authorization: every route of the OpenAPI document, requested by everyone who must be refused.
 
-A new route fails here until it is known what to send to it.
+A new route fails here until the table says what to send to it.
 """
 
 import time
@@ -17,7 +17,7 @@ from caesura.store import grants, turns, users
 from tests.api.reading import conversation, finished
 from tests.api.server import SECRET, Served
 
-#: Routes that anyone may ask.
+#: Routes that anyone may use.
 PUBLIC = {
     ("post", "/api/auth/register"),
     ("post", "/api/auth/login"),
@@ -25,7 +25,7 @@ PUBLIC = {
     ("get", "/ready"),
     ("get", "/metrics"),
 }
-#: A good body for each route that takes one; words in braces are filled in like those of a path.
+#: A valid body for each route that takes one; names in braces are replaced as in a path.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v2/stream-ticket"): {"stream": "/api/v2/turns/x/events"},
     ("post", "/api/v2/conversations"): {},
@@ -50,7 +50,7 @@ OTHERS = ["bob", "alice-b", "alice.b", "alic"]
 
 
 class Owned(NamedTuple):
-    """What alice has: by the name of the parameter that means it."""
+    """Alice's resources, by the name of the path parameter."""
 
     conversation_id: str
     turn_id: str
@@ -123,7 +123,7 @@ def test_every_route_is_in_the_table() -> None:
         path.format(**dict.fromkeys(Owned._fields, "x"))
 
 
-def test_every_route_that_is_not_public_says_that_it_is_locked() -> None:
+def test_every_route_that_is_not_public_is_documented_as_locked() -> None:
     for method, path in ROUTES:
         operation = _DOCUMENT["paths"][path][method]
         assert operation["security"], path
@@ -162,7 +162,7 @@ def test_nobody_gets_in_without_a_good_token(
 
 
 @pytest.mark.parametrize("route", OWNED, ids=" ".join)
-def test_what_is_anothers_looks_like_what_does_not_exist(
+def test_somebody_elses_resource_looks_like_a_missing_one(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:
     missing = Owned("conv-missing", "turn-missing", "int-missing", ids.thread("alice"))
@@ -175,7 +175,7 @@ def test_what_is_anothers_looks_like_what_does_not_exist(
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if route not in OWNED], ids=" ".join)
-def test_what_is_mine_shows_nothing_of_anothers(
+def test_a_persons_own_resources_show_nothing_of_others(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:
     for other in OTHERS:
@@ -184,7 +184,7 @@ def test_what_is_mine_shows_nothing_of_anothers(
         assert not any(id in response.text for id in owned.ids)
 
 
-def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owned) -> None:
+def test_after_all_refusals_nothing_has_changed(alice: httpx.Client, owned: Owned) -> None:
     tree = alice.get(f"/api/v2/conversations/{owned.conversation_id}").json()
     assert tree["title"] != "mine now"
     assert [turn["status"] for turn in tree["turns"]] == ["waiting"]
@@ -194,7 +194,7 @@ def test_after_all_that_everything_is_as_it_was(alice: httpx.Client, owned: Owne
     assert alice.get(f"/api/v2/conversations/{owned.thread_id}").json()["turns"] == []
 
 
-def test_an_id_that_carries_my_name_is_not_mine_for_that(server: Served) -> None:
+def test_an_id_with_a_persons_name_does_not_belong_to_that_person(server: Served) -> None:
     twin = server.call(
         server.context.service.conversations.create(_made(server, "alice-b"), None, "alice-b-0000")
     )

@@ -1,4 +1,4 @@
-"""How many turns one process works on: the others wait in the queue, and nobody is refused for that."""
+"""The capacity of a process: turns over the limit are queued, and no message is refused."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.api.reading import conversation, outcome, send, to_segment_end
 from tests.api.server import Served
 
 
-def test_a_process_takes_up_as_many_turns_as_it_may_and_the_next_when_one_ends(
+def test_a_process_runs_turns_up_to_its_capacity_and_the_next_when_one_ends(
     tmp_path: Path, database_url: str
 ) -> None:
     with Served(tmp_path, database_url=database_url, runs=1) as server, server.client() as alice:

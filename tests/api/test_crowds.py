@@ -1,4 +1,4 @@
-"""Crowds: more connections or streams than there may be, and descriptors that run out."""
+"""Crowds: connections and streams over the limits, and exhausted file descriptors."""
 
 import ipaddress
 import re
@@ -26,7 +26,7 @@ ASK = b"GET /api/v2/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 # --- one address
 
 
-def test_an_address_has_so_many_connections(tmp_path: Path) -> None:
+def test_the_connections_of_an_address_are_limited(tmp_path: Path) -> None:
     with Served(tmp_path, connections_per_address=3) as server, ExitStack() as stack:
         held = [stack.enter_context(connect(server.port)) for _ in range(3)]
         for connection in held:
@@ -53,7 +53,7 @@ def test_an_address_has_so_many_connections(tmp_path: Path) -> None:
         assert 'caesura_connections_refused_total{bound="address"} 2.0' in text
 
 
-def test_a_trusted_proxy_has_as_many_connections_as_it_needs(tmp_path: Path) -> None:
+def test_the_connections_of_a_trusted_proxy_are_not_limited(tmp_path: Path) -> None:
     with (
         Served(tmp_path, connections_per_address=2, trusted_proxies="127.0.0.0/8") as server,
         ExitStack() as stack,
@@ -82,7 +82,7 @@ def _enter(connections: Connections, *hosts: str) -> list[Standing]:
     return [connections.enter(Held(), host) for host in hosts]
 
 
-def test_a_network_of_ipv6_counts_as_one_address() -> None:
+def test_an_ipv6_network_counts_as_one_address() -> None:
     connections = Connections(100, 2)
     first_, other = ipaddress.ip_network("2001:db8:0:1::/64"), ipaddress.ip_network("2001:db8:0:2::/64")
     assert _enter(connections, *(str(first_[n]) for n in (1, 2, 2**40))) == [
@@ -116,8 +116,8 @@ def test_a_connection_that_ends_makes_room() -> None:
     assert len(connections) == 1
 
 
-def test_of_those_that_are_refused_the_oldest_are_cut() -> None:
-    """So that a health check which has just come gets its answer, however many others wait."""
+def test_the_oldest_refused_connections_are_cut() -> None:
+    """A health check that has just arrived is answered, however many others wait."""
     connections = Connections(2, 2)
     _enter(connections, "192.0.2.1", "192.0.2.2")
     crowd = [Held() for _ in range(TOLD + 5)]
@@ -130,7 +130,7 @@ def test_of_those_that_are_refused_the_oldest_are_cut() -> None:
 # --- one person
 
 
-def test_a_person_has_so_many_streams(tmp_path: Path) -> None:
+def test_the_streams_of_a_person_are_limited(tmp_path: Path) -> None:
     with (
         Served(tmp_path, streams_per_person=2) as server,
         server.client("alice") as alice,
@@ -157,7 +157,7 @@ def test_a_person_has_so_many_streams(tmp_path: Path) -> None:
         assert server.context.streams._people == {"alice": 1}
 
 
-def test_requests_at_the_same_time_do_not_get_more_streams(tmp_path: Path) -> None:
+def test_concurrent_requests_do_not_get_more_streams(tmp_path: Path) -> None:
     with Served(tmp_path, streams_per_person=3) as server, ExitStack() as stack:
         with server.client() as client:
             turn = send(client, conversation(client, agent="approval-agent"), "write hello.py: print(1)")
@@ -182,7 +182,7 @@ def _status(url: str) -> int:
 
 
 def _run_out(pid: int, port: int) -> None:
-    """Let the system refuse to give the server descriptors, while clients knock."""
+    """Lower the server's descriptor limit while clients connect."""
     usual = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (psutil.Process(pid).num_fds() + 2, usual[1]))
     with ExitStack() as stack:
@@ -194,7 +194,7 @@ def _run_out(pid: int, port: int) -> None:
 
 @contextmanager
 def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, int]]:
-    """A server process that may have so many descriptors: its id and its port."""
+    """A server process with these descriptor limits: its id and its port."""
     env = environment(folder, AUTH="password", LOG_LEVEL="error")
     program = f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n{PROGRAM}"
     port = int(env["CAESURA_PORT"])
@@ -210,7 +210,7 @@ def limited(folder: Path, soft: int, hard: int) -> Iterator[tuple[int, int]]:
 
 
 def _asked_in_a_crowd(port: int) -> Answer:
-    """On a slow machine some of the crowd may have waited too long and be gone: others come then."""
+    """On a slow machine some connections of the crowd may time out: then others replace them."""
     for _ in range(10):
         with ExitStack() as stack:
             for number in range(400):

@@ -1,4 +1,4 @@
-"""Models and tools may hold all threads of asyncio's default executor: the server's own work goes on."""
+"""Models and tools may block all threads of asyncio's default executor: the server's own work continues."""
 
 import ast
 import asyncio
@@ -23,7 +23,7 @@ SOURCE = Path(caesura.__file__).parent
 MANY = 64
 
 
-def test_no_module_of_ours_uses_the_default_executor() -> None:
+def test_no_module_of_caesura_uses_the_default_executor() -> None:
     found = [
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in sorted(SOURCE.rglob("*.py"))
@@ -40,7 +40,9 @@ def _is_default(call: ast.Call) -> bool:
     return "to_thread" in name or "run_in_threadpool" in name
 
 
-def test_requests_are_answered_while_the_default_executor_is_taken(tmp_path: Path, database_url: str) -> None:
+def test_requests_are_answered_while_the_default_executor_is_blocked(
+    tmp_path: Path, database_url: str
+) -> None:
     with Served(tmp_path, database_url=database_url) as server, server.client() as alice:
         server.call(server.database.write(_running, "live"))
         (tmp_path / "data/workspaces/live").mkdir(parents=True)
@@ -63,7 +65,7 @@ def test_requests_are_answered_while_the_default_executor_is_taken(tmp_path: Pat
             server.call(server.context.service.drain(0.1))
 
 
-async def test_a_database_is_closed_while_the_default_executor_is_taken(database: Database) -> None:
+async def test_a_database_is_closed_while_the_default_executor_is_blocked(database: Database) -> None:
     release = threading.Event()
     loop = asyncio.get_running_loop()
     waiting = [loop.run_in_executor(None, release.wait, 60) for _ in range(MANY)]

@@ -1,4 +1,4 @@
-"""Deleting a conversation removes all its files, whatever they are, and holds up nobody."""
+"""Deleting a conversation removes all its files, whatever they are, and delays nobody."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BWRAP = needs("bwrap")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """In memory where that can be had: the tests make thousands of files."""
+    """A folder in memory if possible: the tests create thousands of files."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as name:
         yield Path(name)
@@ -36,7 +36,7 @@ def served(folder: Path) -> Iterator[Served]:
 
 
 def left(workspaces: Path) -> list[str]:
-    """All that is there of any workspace, or of the trash."""
+    """All remaining files of workspaces and of the trash."""
     found = [
         os.path.join(here, name) for here, *both in os.walk(workspaces) for names in both for name in names
     ]
@@ -73,10 +73,10 @@ def test_a_workspace_of_three_thousand_levels_goes_with_its_conversation(served:
     until(lambda: os.listdir(workspaces / ".trash") == [])
 
 
-def test_a_log_in_does_not_wait_for_files_that_are_removed(
+def test_a_login_does_not_wait_for_the_removal_of_files(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk stands still: as long as it does, conversations are deleted and people log in."""
+    """While the disk is blocked, conversations are deleted and people log in."""
     moves = threading.Event()
     unlink = os.unlink
 
@@ -103,7 +103,7 @@ def test_a_log_in_does_not_wait_for_files_that_are_removed(
 
 
 @BWRAP
-def test_a_command_that_runs_is_ended_and_its_files_are_removed(served: Served) -> None:
+def test_a_running_command_is_ended_and_its_files_are_removed(served: Served) -> None:
     def running() -> bool:
         return any("7306.5" in (item.info["cmdline"] or []) for item in psutil.process_iter(["cmdline"]))
 
@@ -121,7 +121,7 @@ def test_a_command_that_runs_is_ended_and_its_files_are_removed(served: Served) 
     until(lambda: left(workspaces) == [])
 
 
-def test_what_a_killed_server_was_removing_is_gone_after_the_next_start(folder: Path) -> None:
+def test_the_next_start_finishes_the_removal_of_a_killed_server(folder: Path) -> None:
     workspaces = folder / "workspaces"
     with Process(folder) as server, server.client() as client:
         thread, kept = Thread.new(client), Thread.new(client)
@@ -134,7 +134,9 @@ def test_what_a_killed_server_was_removing_is_gone_after_the_next_start(folder: 
 
 
 @BWRAP
-def test_the_start_says_what_holds_for_commands(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_start_logs_the_protections_of_the_sandbox(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO", "caesura.app")
     with Served(tmp_path):
         until(lambda: "commands run in a sandbox" in caplog.text)

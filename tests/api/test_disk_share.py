@@ -43,7 +43,7 @@ def serve(folder: Path, most: int = MOST) -> Served:
 
 
 def do(client: httpx.Client, place: str, content: str) -> str:
-    """A turn with one tool call; what the tool said."""
+    """Run a turn with one tool call; returns the output of the tool."""
     found = to_segment_end(client, send(client, place, content)["id"])
     (said,) = [event.data["output"] for event in found if event.name == "tool_finished"]
     return str(said)
@@ -58,7 +58,7 @@ def held(server: Served) -> int:
     return sum(measure(folder).bytes for folder in folders)
 
 
-def test_many_conversations_together_hold_what_a_person_may_have(tmp_path: Path) -> None:
+def test_all_conversations_of_a_person_share_one_disk_limit(tmp_path: Path) -> None:
     with serve(tmp_path, MIB) as server, server.client() as alice, server.client("bob") as bob:
         places = [conversation(alice) for _ in range(8)]
         said = [write(alice, place) for place in places]
@@ -68,7 +68,7 @@ def test_many_conversations_together_hold_what_a_person_may_have(tmp_path: Path)
         assert write(bob, conversation(bob)).startswith("wrote")
         assert 'caesura_share_refused_total{limit="workspaces_full"} 3' in alice.get("/metrics").text
 
-        # What is deleted is given back at once.
+        # Deleting frees space at once.
         assert alice.delete(f"/api/v2/conversations/{places[0]}").status_code == 204
         assert write(alice, places[6]).startswith("wrote")
         assert TOLD in write(alice, places[7])
@@ -89,7 +89,7 @@ def test_empty_files_are_counted_too(server: Served) -> None:
 
 
 @BWRAP
-def test_a_command_may_take_what_is_left_and_may_make_room_when_nothing_is(server: Served) -> None:
+def test_a_command_may_use_the_free_space_and_may_free_space_when_full(server: Served) -> None:
     with server.client() as alice:
         first, second = conversation(alice), conversation(alice)
         assert "[exit code 0]" in do(alice, first, "run head -c 6M /dev/zero > a")
@@ -98,7 +98,7 @@ def test_a_command_may_take_what_is_left_and_may_make_room_when_nothing_is(serve
         assert TOLD in ended
         kept = held(server)
         assert kept > MOST
-        # No file grows any more, in any of the conversations; reading and removing work.
+        # No file can grow in any of the conversations; reading and removing still work.
         refused = do(alice, first, "run wc -c a; echo x > b; true")
         assert "6291456 a" in refused
         assert "[no file could grow: " in refused
@@ -111,8 +111,8 @@ def test_a_command_may_take_what_is_left_and_may_make_room_when_nothing_is(serve
 
 
 @BWRAP
-def test_commands_at_once_share_what_is_left(server: Served) -> None:
-    """Each alone stays below the bound. No two of them do together."""
+def test_concurrent_commands_share_the_free_space(server: Served) -> None:
+    """Each command alone stays below the limit. Any two of them exceed it."""
     fill = "run for i in 1 2 3 4 5 6 7; do sleep 0.4; head -c 900K /dev/zero > $i; done; sleep 3"
     said: list[str] = []
 

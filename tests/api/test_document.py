@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: whatever is sent, what comes back is what it says, and never a 5xx."""
+"""The OpenAPI document is true: every response conforms to it, whatever is sent, and is never a 5xx."""
 
 import random
 import re
@@ -39,7 +39,7 @@ schema = schemathesis.openapi.from_dict(create_app(Settings.load(data_dir="unuse
 
 @pytest.fixture(scope="module")
 def real(server: Served) -> Iterator[dict[str, str]]:
-    """Things that exist, by the names that paths have for them. Nothing waits, so no stream stays open."""
+    """Ids of existing resources, by path parameter. No turn waits, so no stream stays open."""
     with server.client("tester") as client:
         turn = finished(client, "echo x")
         waiting = finished(client, "write hello.py: print(1)")
@@ -59,7 +59,7 @@ def real(server: Served) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def tester(server: Served) -> dict[str, str]:
-    """What the tester sends along."""
+    """The headers of the tester."""
     return server.headers("tester")
 
 
@@ -81,7 +81,7 @@ def test_the_document_is_true(
     case.call_and_validate(base_url=server.url, headers=tester, checks=CHECKS, timeout=20)
 
 
-def test_every_operation_has_a_name_of_its_own_and_a_tag(nobody: httpx.Client) -> None:
+def test_every_operation_has_a_unique_name_and_a_tag(nobody: httpx.Client) -> None:
     document: dict[str, Any] = nobody.get("/openapi.json").json()
     operations = [item for path in document["paths"].values() for item in path.values()]
     names = [item["operationId"] for item in operations]
@@ -89,7 +89,7 @@ def test_every_operation_has_a_name_of_its_own_and_a_tag(nobody: httpx.Client) -
     assert all(item["tags"] for item in operations)
 
 
-def test_no_operation_promises_an_answer_that_it_does_not_give(nobody: httpx.Client) -> None:
+def test_no_operation_documents_an_error_that_it_never_returns(nobody: httpx.Client) -> None:
     text = nobody.get("/openapi.json").text
     assert "HTTPValidationError" not in text
 

@@ -1,4 +1,4 @@
-"""The edges of the server: bodies, rates, origins, headers, health, metrics, errors nobody expected."""
+"""The edges of the server: bodies, rates, origins, headers, health, metrics, unexpected errors."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ def test_a_body_over_a_mebibyte_is_refused_before_it_is_read(alice: httpx.Client
     assert response.json()["error"]["code"] == "too_large"
 
 
-def test_a_body_that_does_not_say_how_long_it_is_is_bounded_too(alice: httpx.Client) -> None:
+def test_a_body_without_a_length_is_limited_too(alice: httpx.Client) -> None:
     def pieces() -> Iterator[bytes]:
         for _ in range(100):
             yield b"x" * 65536
@@ -57,7 +57,7 @@ def test_a_body_of_just_a_mebibyte_is_read(alice: httpx.Client) -> None:
     "body",
     [b"{", b"\xff", b"[" * 100_000, b'"\\ud800"', b'{"title": "\\ud800"}', b"1" * 10_000, b'{"title": NaN}'],
 )
-def test_json_that_is_none_is_no_500(alice: httpx.Client, body: bytes) -> None:
+def test_invalid_json_does_not_cause_a_500(alice: httpx.Client, body: bytes) -> None:
     response = alice.post("/api/v2/conversations", content=body, headers={"Content-Type": "application/json"})
     assert response.status_code in (201, 400, 422), response.text
 
@@ -99,7 +99,7 @@ def test_every_answer_carries_the_security_headers(alice: httpx.Client, nobody: 
         assert "server" not in answer.headers
 
 
-def test_a_request_id_comes_back_if_it_is_one(alice: httpx.Client) -> None:
+def test_a_valid_request_id_is_returned(alice: httpx.Client) -> None:
     assert alice.get("/health", headers={"X-Request-ID": "mine-1"}).headers["x-request-id"] == "mine-1"
     strange = alice.get("/health", headers={"X-Request-ID": "x" * 65}).headers["x-request-id"]
     assert re.fullmatch(r"[0-9a-z]{24}", strange)
@@ -113,7 +113,7 @@ def test_a_request_id_comes_back_if_it_is_one(alice: httpx.Client) -> None:
         ("/nowhere", {"detail": "Not Found"}),
     ],
 )
-def test_an_unknown_path_is_said_in_the_form_of_its_api(
+def test_an_unknown_path_is_an_error_in_the_form_of_its_api(
     alice: httpx.Client, path: str, body: dict[str, object]
 ) -> None:
     response = alice.get(path)
@@ -121,7 +121,7 @@ def test_an_unknown_path_is_said_in_the_form_of_its_api(
     assert response.json() == body
 
 
-def test_a_method_that_a_path_does_not_have_is_said_so(alice: httpx.Client) -> None:
+def test_an_unsupported_method_is_reported(alice: httpx.Client) -> None:
     response = alice.put("/api/v2/me")
     assert response.status_code == 405
     assert response.headers["allow"] == "GET"
@@ -148,7 +148,7 @@ def test_an_unexpected_error_gives_an_id_that_is_in_the_log_and_nothing_else(
     assert "the secret of the house" in caplog.text
 
 
-def test_storage_that_is_away_is_a_503_that_says_when_to_come_back(
+def test_unavailable_storage_gives_a_503_with_retry_after(
     alice: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(*_: object, **__: object) -> None:
@@ -194,7 +194,7 @@ def test_a_server_whose_database_is_gone_is_not_ready(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("loop", ["looking for work", "renewing leases"])
-def test_a_server_that_takes_up_no_work_is_not_ready(tmp_path: Path, loop: str) -> None:
+def test_a_server_that_starts_no_work_is_not_ready(tmp_path: Path, loop: str) -> None:
     with Served(tmp_path) as server, server.client(None) as client:
         supervisor = server.context.service.engine.supervisor
         assert client.get("/ready").status_code == 200
@@ -232,7 +232,7 @@ def test_metrics_count_what_happened(tmp_path: Path) -> None:
     assert "caesura_runs_running" in values
 
 
-def test_a_body_without_its_type_is_told_what_to_send(alice: httpx.Client) -> None:
+def test_the_error_for_a_body_without_a_content_type_says_what_to_send(alice: httpx.Client) -> None:
     for path in ("/api/v2/conversations", f"/api/chat/{conversation(alice)}"):
         told = alice.post(path, content=b'{"message": "hi"}', headers={"Content-Type": "text/plain"})
         assert "the body must be a JSON object, sent with Content-Type: application/json" in told.text
@@ -249,9 +249,7 @@ HALVES = [
 ]
 
 
-def test_a_request_that_does_not_come_is_not_waited_for(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_request_that_never_completes_is_cut(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with (
         Served(tmp_path, request_timeout=2) as server,
         server.client() as client,
@@ -273,7 +271,7 @@ def test_a_request_that_does_not_come_is_not_waited_for(
 # --- rates
 
 
-def test_each_person_has_so_many_requests(tmp_path: Path) -> None:
+def test_the_requests_of_each_person_are_limited(tmp_path: Path) -> None:
     with (
         Served(tmp_path, rate_requests="5/minute") as server,
         server.client("alice") as alice,
@@ -287,7 +285,7 @@ def test_each_person_has_so_many_requests(tmp_path: Path) -> None:
         assert bob.get("/api/v2/me").status_code == 200
 
 
-def test_runs_are_counted_apart(tmp_path: Path) -> None:
+def test_runs_have_their_own_limit(tmp_path: Path) -> None:
     with Served(tmp_path, rate_runs="2/minute") as server, server.client() as client:
         finished(client, "echo 1")
         finished(client, "echo 2")
@@ -320,7 +318,7 @@ def test_attempts_to_log_in_are_limited_by_address_over_all_names(tmp_path: Path
 
 
 @pytest.mark.parametrize(("proxies", "last"), [("", 429), ("127.0.0.0/8", 401)])
-def test_only_a_trusted_proxy_says_whom_it_speaks_for(tmp_path: Path, proxies: str, last: int) -> None:
+def test_only_a_trusted_proxy_may_forward_an_address(tmp_path: Path, proxies: str, last: int) -> None:
     with (
         Served(tmp_path, rate_logins="2/minute", trusted_proxies=proxies) as server,
         server.client(None) as client,
@@ -333,7 +331,7 @@ def test_only_a_trusted_proxy_says_whom_it_speaks_for(tmp_path: Path, proxies: s
         assert codes == [401, 401, last]
 
 
-def test_who_would_wait_too_long_to_log_in_is_told_so(tmp_path: Path) -> None:
+def test_a_login_that_would_wait_too_long_is_refused(tmp_path: Path) -> None:
     with Served(tmp_path) as server:
         people = People(server.database, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 

@@ -1,4 +1,4 @@
-"""What is always allowed can be seen and revoked, over a running server."""
+"""Grants can be listed and revoked, over a running server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,13 +39,13 @@ def test_a_grant_is_listed_revoked_and_asked_for_again(alice: httpx.Client) -> N
 
 
 @pytest.mark.parametrize("tool", ["write_file", "nonsense", "a%2Fb", "%00", "%F0%9F%98%80", "x" * 200])
-def test_what_is_not_granted_cannot_be_revoked(alice: httpx.Client, tool: str) -> None:
+def test_a_missing_grant_cannot_be_revoked(alice: httpx.Client, tool: str) -> None:
     refused = alice.delete(f"/api/v2/conversations/{conversation(alice)}/grants/{tool}")
     assert refused.status_code == 404
     assert refused.json()["error"]["code"] == "not_found"
 
 
-def test_an_always_that_was_said_before_a_stop_can_be_seen_and_taken_back(alice: httpx.Client) -> None:
+def test_a_grant_from_before_a_stop_can_be_listed_and_revoked(alice: httpx.Client) -> None:
     turn, asked = pending(alice, "two approvals")
     assert answer(alice, asked[0]["id"], "approve", always_allow=True).status_code == 200
     alice.post(f"/api/v2/turns/{turn['id']}/stop")
@@ -65,7 +65,7 @@ def nodes(tmp_path: Path, postgres_url: str) -> Iterator[tuple[Served, Served]]:
         yield first, second
 
 
-def test_a_turn_that_runs_at_one_node_asks_once_the_grant_is_revoked_at_another(
+def test_a_turn_on_one_node_asks_after_the_grant_is_revoked_on_another(
     nodes: tuple[Served, Served],
 ) -> None:
     with nodes[0].client() as here, nodes[1].client() as there:

@@ -1,4 +1,4 @@
-"""Whoever refuses what an operator's own graph asks is understood, over each API."""
+"""An operator's own graph gets a refusal of its question, over each API."""
 
 from collections.abc import Iterator
 

@@ -21,7 +21,7 @@ from tests.api.server import Served
 
 
 def pending(client: httpx.Client, content: str, **body: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A turn that waits, and what it asks."""
+    """A waiting turn, and its interrupts."""
     agent = body.pop("conversation_agent", None)
     turn = send(client, conversation(client, agent=agent), content, **body)
     asked = outcome(to_segment_end(client, turn["id"]))
@@ -41,7 +41,7 @@ def code(response: httpx.Response) -> str:
 # --- people and agents
 
 
-def test_i_am_who_my_token_says(alice: httpx.Client) -> None:
+def test_me_returns_the_person_of_the_token(alice: httpx.Client) -> None:
     assert alice.get("/api/v2/me").json() == {"user_id": "alice"}
 
 
@@ -75,7 +75,7 @@ def test_a_conversation_with_an_unknown_agent_is_not_made(alice: httpx.Client) -
     assert response.json() == {"error": {"code": "not_found", "message": "agent not found: nobody"}}
 
 
-def test_pages_of_conversations_lie_end_to_end(server: Served) -> None:
+def test_pages_of_conversations_are_contiguous(server: Served) -> None:
     with server.client("pager") as client:
         made = [conversation(client) for _ in range(7)]
         seen: list[str] = []
@@ -100,7 +100,7 @@ def test_a_page_is_never_larger_than_the_largest(server: Served) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "%%%", "WzEsMl0", "bnVsbA", "é"])
-def test_a_cursor_that_nobody_gave_is_refused(alice: httpx.Client, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(alice: httpx.Client, cursor: str) -> None:
     response = alice.get("/api/v2/conversations", params={"cursor": cursor})
     assert response.status_code == 400
 
@@ -122,7 +122,7 @@ def test_a_deleted_conversation_is_gone_and_its_stream_ends(alice: httpx.Client)
     assert alice.delete(f"/api/v2/conversations/{made}").status_code == 404
 
 
-def test_branches_stand_side_by_side_and_one_is_active(alice: httpx.Client) -> None:
+def test_branches_coexist_and_one_is_active(alice: httpx.Client) -> None:
     made = conversation(alice)
     first = send(alice, made, "echo one")
     events(alice, first["id"])
@@ -212,7 +212,7 @@ def test_a_branch_has_one_run_at_a_time(alice: httpx.Client) -> None:
     assert alice.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": True}
 
 
-def test_a_stopped_turn_keeps_its_words_and_can_be_tried_again(alice: httpx.Client) -> None:
+def test_a_stopped_turn_keeps_its_text_and_can_be_retried(alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "count to 60 delay=0.005")
     for event in to_some_words(alice, turn["id"]):
         assert event.data
@@ -240,7 +240,7 @@ def to_some_words(client: httpx.Client, turn_id: str) -> list[Event]:
     return found
 
 
-def test_an_answer_is_made_again_beside_the_first(alice: httpx.Client) -> None:
+def test_a_regenerated_answer_is_a_sibling_of_the_first(alice: httpx.Client) -> None:
     first = finished(alice, "echo hello")
     again = alice.post(f"/api/v2/turns/{first['id']}/regenerate")
     assert again.status_code == 201
@@ -261,7 +261,7 @@ def test_a_failed_turn_says_so_with_an_id(alice: httpx.Client) -> None:
 # --- a page that just opened
 
 
-def test_a_snapshot_and_the_events_after_it_make_the_whole(alice: httpx.Client) -> None:
+def test_a_snapshot_and_the_events_after_it_give_the_whole_turn(alice: httpx.Client) -> None:
     made = conversation(alice)
     turn = send(alice, made, "count to 60 delay=0.003")
     to_some_words(alice, turn["id"])
@@ -274,7 +274,7 @@ def test_a_snapshot_and_the_events_after_it_make_the_whole(alice: httpx.Client) 
     assert message["content"] + more == " ".join(map(str, range(1, 61))) + " done."
 
 
-def test_a_snapshot_of_what_waits_shows_the_question(alice: httpx.Client) -> None:
+def test_a_snapshot_of_a_waiting_turn_shows_the_question(alice: httpx.Client) -> None:
     turn, (asked,) = pending(alice, "write hello.py: print(1)")
     shown = alice.get(f"/api/v2/conversations/{turn['conversation_id']}/snapshot").json()
     assert shown["conversation"]["status"] == "interrupted"
@@ -298,7 +298,7 @@ def test_an_approved_call_is_made(alice: httpx.Client) -> None:
     assert found["answer"] == {"decision": "approve"}
 
 
-def test_an_edit_that_the_tool_would_not_take_leaves_the_question_open(alice: httpx.Client) -> None:
+def test_an_edit_that_does_not_fit_the_tool_leaves_the_question_open(alice: httpx.Client) -> None:
     turn, (asked,) = pending(alice, "write hello.py: print(1)")
     url = f"/api/v2/interrupts/{asked['id']}/answer"
     refused = alice.post(url, json={"decision": "edit", "args": {"path": ["x"]}})
@@ -350,7 +350,7 @@ def test_a_form_is_filled_in(alice: httpx.Client) -> None:
     assert outcome(events(alice, turn["id"])).name == "finished"
 
 
-def test_a_second_answer_is_told_the_first_ones_decision(alice: httpx.Client) -> None:
+def test_a_second_answer_gets_the_decision_of_the_first(alice: httpx.Client) -> None:
     _, (asked,) = pending(alice, "write hello.py: print(1)")
     assert answer(alice, asked["id"], "reject").status_code == 200
     second = answer(alice, asked["id"], "approve")
@@ -362,7 +362,7 @@ def test_a_second_answer_is_told_the_first_ones_decision(alice: httpx.Client) ->
     }
 
 
-def test_several_are_answered_at_once_or_not_at_all(alice: httpx.Client) -> None:
+def test_several_interrupts_are_answered_at_once_or_not_at_all(alice: httpx.Client) -> None:
     turn, asked = pending(alice, "two approvals")
     url = f"/api/v2/turns/{turn['id']}/answers"
     first, second = (item["id"] for item in asked)
@@ -380,7 +380,7 @@ def test_several_are_answered_at_once_or_not_at_all(alice: httpx.Client) -> None
     alice.post(f"/api/v2/turns/{other['id']}/stop")
 
 
-def test_the_inbox_shows_what_waits_over_all_conversations(server: Served) -> None:
+def test_the_inbox_shows_the_waiting_interrupts_of_all_conversations(server: Served) -> None:
     with server.client("busy") as client:
         turns = [pending(client, "write hello.py: print(1)")[0] for _ in range(2)]
         found = client.get("/api/v2/interrupts").json()["interrupts"]
@@ -416,7 +416,7 @@ def test_always_allow_holds_along_the_branch(alice: httpx.Client) -> None:
     assert outcome(events(alice, second["id"])).name == "finished"
 
 
-def test_a_message_while_something_waits_is_refused_with_what_waits(alice: httpx.Client) -> None:
+def test_a_message_to_a_waiting_turn_is_refused_with_its_interrupts(alice: httpx.Client) -> None:
     turn, (asked,) = pending(alice, "write hello.py: print(1)")
     url = f"/api/v2/conversations/{turn['conversation_id']}/turns"
     refused = alice.post(url, json={"content": "echo x"})
@@ -463,7 +463,7 @@ def test_an_answer_under_the_same_key_is_the_same_answer(alice: httpx.Client) ->
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\tb"])
-def test_a_key_that_cannot_be_one_is_refused(alice: httpx.Client, key: str) -> None:
+def test_an_invalid_key_is_refused(alice: httpx.Client, key: str) -> None:
     url = f"/api/v2/conversations/{conversation(alice)}/turns"
     response = alice.post(url, json={"content": "echo x"}, headers={"Idempotency-Key": key})
     assert response.status_code == 400

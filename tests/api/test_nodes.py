@@ -1,4 +1,4 @@
-"""Two servers on one database: whichever is asked, the answer is the same."""
+"""Two servers on one database: both give the same answers."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ Pair = tuple[Served, Served]
 
 @pytest.fixture
 def nodes(tmp_path: Path, postgres_url: str) -> Iterator[Pair]:
-    """A short lease: it is when it renews one that a node learns what was asked for at another."""
+    """Two nodes with a short lease: a node learns of requests on another node when it renews its leases."""
     with (
         Served(tmp_path / "a", database_url=postgres_url, lease=3.0) as first,
         Served(tmp_path / "b", database_url=postgres_url, lease=3.0) as second,
@@ -24,7 +24,7 @@ def nodes(tmp_path: Path, postgres_url: str) -> Iterator[Pair]:
         yield first, second
 
 
-def test_a_run_of_one_node_is_read_and_answered_at_the_other(nodes: Pair) -> None:
+def test_a_run_on_one_node_is_read_and_answered_on_the_other(nodes: Pair) -> None:
     with nodes[0].client() as here, nodes[1].client() as there:
         turn = send(here, conversation(here), "write hello.py: print(1)")
         asked = outcome(to_segment_end(there, turn["id"]))
@@ -39,7 +39,7 @@ def test_a_run_of_one_node_is_read_and_answered_at_the_other(nodes: Pair) -> Non
         assert outcome(whole).name == "finished"
 
 
-def test_a_run_of_one_node_is_stopped_at_the_other(nodes: Pair) -> None:
+def test_a_run_on_one_node_is_stopped_on_the_other(nodes: Pair) -> None:
     with nodes[0].client() as here, nodes[1].client() as there:
         turn = send(here, conversation(here), "count to 100000 delay=0.01")
         assert there.post(f"/api/v2/turns/{turn['id']}/stop").json() == {"stopped": True}
@@ -62,7 +62,7 @@ def test_a_key_is_good_once_over_all_nodes(nodes: Pair) -> None:
         assert there.post(url, json={"content": "echo y"}, headers=key).status_code == 422
 
 
-def test_the_same_request_many_times_at_once_is_one(nodes: Pair) -> None:
+def test_many_concurrent_copies_of_a_request_make_one_turn(nodes: Pair) -> None:
     with nodes[0].client() as here, nodes[1].client() as there, ThreadPoolExecutor(8) as pool:
 
         def at_once(path: str, body: dict[str, Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Long conversations come in pages: nothing of them is missing, and nobody waits for them."""
+"""Long conversations are read in pages: nothing is missing, and other requests are not delayed."""
 
 import asyncio
 import gc
@@ -76,7 +76,7 @@ def test_a_page_is_bounded_in_bytes_and_a_history_is_written_in_pieces(server: S
         assert said == [("user", 1), ("assistant", LONG)] * 5
 
 
-def test_however_many_pages_one_person_asks_for_few_are_in_memory(
+def test_only_a_few_pages_of_one_person_are_in_memory_at_once(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[int] = []
@@ -91,10 +91,10 @@ def test_however_many_pages_one_person_asks_for_few_are_in_memory(
         server.call(server.database.write(_tell, "large", ["q"], "y" * LONG))
         assert all(people.map(lambda _: _get(alice, "large/snapshot"), range(20)))
     assert len(held) == 20
-    assert max(held) <= 3  # what was written a moment ago may not be gone yet
+    assert max(held) <= 3  # pages that were just written may not be freed yet
 
 
-def test_a_long_log_is_folded_while_others_are_served(server: Served) -> None:
+def test_folding_a_long_log_does_not_delay_others(server: Served) -> None:
     log: list[ev.Event] = [ev.RunStarted("assistant", 1), ev.ModelStarted(1, "assistant")]
     log += [ev.TextDelta(1, f"{number} ") for number in range(400_000)]
     headers = server.headers()
@@ -115,7 +115,7 @@ def test_a_long_log_is_folded_while_others_are_served(server: Served) -> None:
 
 
 async def _whole(server: Served) -> tuple[list[str], list[str], str]:
-    """The same through the client, which goes over all pages by itself."""
+    """The same through the client, which reads all pages by itself."""
     async with Client(server.url, server.token()) as client:
         snapshot, tree = await client.snapshot("long"), await client.tree("long")
         seen = await client.seen(tree.turns[7].turn.id)

@@ -1,4 +1,4 @@
-"""How long a connection may be held: no client keeps one that it does not use."""
+"""How long a connection may stay open: a client that does not use its connection loses it."""
 
 import math
 import socket
@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-#: What is sent at first, and what is sent again and again after it.
+#: What is sent first, and what is sent repeatedly after it.
 SITTERS: dict[str, tuple[bytes, bytes]] = {
     "nothing": (b"", b""),
     "empty lines": (b"", b"\r\n"),
@@ -56,7 +56,7 @@ SITTERS: dict[str, tuple[bytes, bytes]] = {
 }
 
 
-def test_a_client_that_sends_a_little_again_and_again_does_not_keep_its_connection(
+def test_a_client_that_keeps_sending_a_few_bytes_loses_its_connection(
     server: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with ExitStack() as stack:
@@ -79,7 +79,7 @@ def test_a_client_that_sends_a_little_again_and_again_does_not_keep_its_connecti
 
 
 def _closed(connection: socket.socket, again: bytes) -> bool:
-    """Whether the server has closed it. Until then, more is sent."""
+    """Whether the server has closed the connection. More is sent on each call."""
     try:
         if not connection.recv(65536):
             return True
@@ -99,7 +99,7 @@ def test_a_half_closed_connection_is_closed(server: Served, last: bytes) -> None
         rest(connection)
 
 
-#: Requests for far more than the system takes for a client that reads nothing.
+#: Requests for far more data than the system buffers for a client that reads nothing.
 GREEDY = [
     b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -110,7 +110,9 @@ GREEDY = [
 ]
 
 
-def test_a_client_that_takes_no_answer_is_cut(server: Served, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_does_not_read_its_answer_is_disconnected(
+    server: Served, caplog: pytest.LogCaptureFixture
+) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(connect(server.port, 4096)) for _ in GREEDY]
         for connection, requests in zip(held, GREEDY, strict=True):
@@ -121,7 +123,7 @@ def test_a_client_that_takes_no_answer_is_cut(server: Served, caplog: pytest.Log
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
-def test_a_client_that_takes_its_answer_slowly_gets_all_of_it() -> None:
+def test_a_client_that_reads_its_answer_slowly_gets_all_of_it() -> None:
     transport = Transport()
     protocol = _protocol(transport)
     for second in range(100):
@@ -130,7 +132,7 @@ def test_a_client_that_takes_its_answer_slowly_gets_all_of_it() -> None:
     assert transport.ends == []
 
 
-def test_a_client_that_takes_a_few_bytes_now_and_then_is_cut() -> None:
+def test_a_client_that_reads_only_a_few_bytes_is_disconnected() -> None:
     transport = Transport()
     protocol = _protocol(transport)
     for second in range(100):

@@ -1,4 +1,4 @@
-"""No message, answer or agent file keeps the server's event loop from everyone else."""
+"""No message, answer or agent file blocks the server's event loop."""
 
 import asyncio
 import gc
@@ -14,7 +14,7 @@ from tests.api.reading import conversation, outcome, send, to_segment_end, until
 from tests.api.server import Served
 from tests.pauses import Pauses
 
-#: Seconds of CPU that one step may take. What was mended here took from seconds to minutes.
+#: Seconds of CPU that one step may take. The faults that were fixed here took from seconds to minutes.
 LONGEST_STEP = 0.1
 LONG = MESSAGE_LIMIT - 1000
 HEAD = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: large}\nspec:\n"
@@ -22,7 +22,8 @@ HEAD = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: large}\nspec:\n"
 
 @pytest.fixture(autouse=True, scope="module")
 def frozen_collector() -> Iterator[None]:
-    """As a server does when it has started: else the garbage collector looks through all of pytest, too."""
+    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
+    too."""
     gc.collect()
     gc.freeze()
     yield
@@ -45,7 +46,7 @@ def watched(server: Served) -> Iterator[Pauses]:
     server.call(end())
 
 
-#: tests/agents/demo has every command; these are what they come to on a server.
+#: tests/agents/demo tests every command; these are tested on a server.
 MESSAGES = [
     "write x.txt: " + "x" * LONG,
     "写文件 x.txt: " + "文" * (LONG // 3),
@@ -58,7 +59,7 @@ MESSAGES = [
 ]
 
 
-def test_no_demo_command_near_the_limit_holds_anybody_up(server: Served, alice: httpx.Client) -> None:
+def test_no_long_demo_command_blocks_the_event_loop(server: Served, alice: httpx.Client) -> None:
     with watched(server) as pauses:
         turns = [send(alice, conversation(alice), message) for message in MESSAGES]
         ends = [outcome(to_segment_end(alice, turn["id"])).name for turn in turns]
@@ -85,7 +86,7 @@ def test_no_demo_command_near_the_limit_holds_anybody_up(server: Served, alice: 
         "deep objects",
     ],
 )
-def test_no_body_holds_anybody_up(server: Served, alice: httpx.Client, body: str) -> None:
+def test_no_body_blocks_the_event_loop(server: Served, alice: httpx.Client, body: str) -> None:
     with watched(server) as pauses:
         response = alice.post(
             "/api/v2/interrupts/int-1/answer", content=body, headers={"content-type": "application/json"}
@@ -113,7 +114,7 @@ def test_an_answer_that_is_nested_too_deep_is_refused_and_the_question_stays(
 _JSON = {"content-type": "application/json"}
 
 
-def test_no_agent_file_holds_anybody_up(server: Served) -> None:
+def test_no_agent_file_blocks_the_event_loop(server: Served) -> None:
     folder = server.settings.agents_dir
     catalog = server.context.service.agents._catalog
     assert folder is not None

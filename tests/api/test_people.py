@@ -34,7 +34,7 @@ def test_a_person_registers_and_logs_in(nobody: httpx.Client) -> None:
     assert nobody.get("/api/v2/me", headers=headers).json() == {"user_id": "dora"}
 
 
-def test_a_name_is_taken_once(nobody: httpx.Client, server: Served) -> None:
+def test_a_name_can_be_registered_once(nobody: httpx.Client, server: Served) -> None:
     server.token("emil")
     taken = nobody.post("/api/auth/register", json=credentials("emil"))
     assert taken.status_code == 400
@@ -42,7 +42,7 @@ def test_a_name_is_taken_once(nobody: httpx.Client, server: Served) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Alice", "-a", "a b", "a/b", "x" * 51, "é", "a\0"])
-def test_a_name_that_is_none_is_refused(nobody: httpx.Client, name: str) -> None:
+def test_an_invalid_name_is_refused(nobody: httpx.Client, name: str) -> None:
     response = nobody.post("/api/auth/register", json=credentials(name))
     assert response.status_code == 400
     assert "username" in response.json()["detail"]
@@ -75,7 +75,7 @@ def test_a_wrong_password_and_a_wrong_name_look_the_same(nobody: httpx.Client, s
         assert response.headers["www-authenticate"] == "Bearer"
 
 
-def test_another_password_ends_the_old_tokens(server: Served, nobody: httpx.Client) -> None:
+def test_a_new_password_invalidates_the_old_tokens(server: Served, nobody: httpx.Client) -> None:
     old = server.headers("hana")
     assert nobody.get("/api/v2/me", headers=old).status_code == 200
     server.call(server.context.service.people.set_password("hana", "another password"))
@@ -83,7 +83,7 @@ def test_another_password_ends_the_old_tokens(server: Served, nobody: httpx.Clie
     assert nobody.post(LOGIN, json=credentials("hana", "another password")).status_code == 200
 
 
-def test_a_deleted_persons_token_is_worth_nothing_even_under_the_same_name(
+def test_a_deleted_persons_token_is_invalid_even_for_a_new_person_of_that_name(
     server: Served, nobody: httpx.Client
 ) -> None:
     old = server.headers("ivan")
@@ -124,11 +124,13 @@ def test_a_ticket_opens_no_other_stream(alice: httpx.Client, nobody: httpx.Clien
     assert nobody.get(path, params={"ticket": given}).status_code == 401
 
 
-def test_a_ticket_opens_nothing_that_is_anothers(bob: httpx.Client, nobody: httpx.Client, path: str) -> None:
+def test_a_ticket_does_not_open_somebody_elses_stream(
+    bob: httpx.Client, nobody: httpx.Client, path: str
+) -> None:
     assert nobody.get(path, params={"ticket": ticket(bob, path)}).status_code == 404
 
 
-def test_a_ticket_is_no_token_and_a_token_is_no_ticket(
+def test_a_ticket_is_not_accepted_as_a_token_nor_a_token_as_a_ticket(
     alice: httpx.Client, nobody: httpx.Client, server: Served, path: str
 ) -> None:
     given = ticket(alice, path)
@@ -188,7 +190,7 @@ def test_in_the_one_person_mode_no_other_page_is_let_in(alone: Served, headers: 
         assert client.post("/api/v2/conversations", json={}, headers={"Origin": alone.url}).status_code == 201
 
 
-def test_logging_in_makes_no_sense_there(alone: Served) -> None:
+def test_in_the_one_person_mode_a_login_is_refused(alone: Served) -> None:
     with alone.client(None) as client:
         assert client.post(LOGIN, json=credentials("local")).status_code == 401
 
@@ -204,7 +206,7 @@ def test_the_secret_is_kept_for_the_next_start(tmp_path: Path) -> None:
         assert response.status_code == 200
 
 
-def test_a_log_in_needs_no_thread_that_models_and_tools_may_hold(server: Served) -> None:
+def test_a_login_needs_no_thread_that_models_and_tools_may_block(server: Served) -> None:
     server.token("alice")
     held = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Who may register, how much may be sent, and what a new password ends, on a running server."""
+"""Who may register, the limits of bodies, and what a new password invalidates, on a running server."""
 
 import asyncio
 from collections.abc import Iterator
@@ -108,7 +108,8 @@ def test_forms_are_bounded(nobody: httpx.Client, form: str) -> None:
 
 
 def test_a_body_that_any_web_page_may_send_here_registers_nobody(nobody: httpx.Client) -> None:
-    """A browser sends text and forms to other servers for any page; for JSON it asks the server first."""
+    """For any web page a browser sends text and forms to other servers. For JSON it sends a preflight request
+    first."""
     body = '{"username": "mallory", "password": "correct horse"}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
         assert nobody.post(REGISTER, content=body, headers={"Content-Type": kind}).status_code == 400
@@ -130,7 +131,7 @@ def test_an_ipv6_network_is_one_address(tmp_path: Path) -> None:
         assert 'caesura_requests_refused_total{kind="logins"} 1.0' in client.get("/metrics").text
 
 
-def test_an_address_over_its_bound_has_its_body_not_read(tmp_path: Path) -> None:
+def test_the_body_of_an_address_over_its_limit_is_not_read(tmp_path: Path) -> None:
     with Served(tmp_path, rate_logins="1/hour") as server, server.client(None) as client:
         codes = [client.post(LOGIN, content=b"{").status_code for _ in range(12)]
         assert codes == [400] * 10 + [429] * 2
@@ -166,7 +167,7 @@ def test_another_process_ends_tokens_and_tickets_at_once(
 
 
 @pytest.mark.parametrize("by", ["token", "ticket"])
-def test_a_stream_that_is_open_when_the_password_changes_is_cut(tmp_path: Path, by: str) -> None:
+def test_an_open_stream_is_cut_when_the_password_changes(tmp_path: Path, by: str) -> None:
     with Served(tmp_path, sse_ping_interval=0.1) as server, server.client("alice") as client:
         turn = send(client, conversation(client), "write hello.py: print(1)")
         path = f"/api/v2/turns/{turn['id']}/events"

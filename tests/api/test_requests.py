@@ -1,4 +1,4 @@
-"""Requests as an attacker writes them: too large, broken, or with two meanings."""
+"""Requests of an attacker: too large, broken, or ambiguous."""
 
 import asyncio
 import logging
@@ -55,8 +55,8 @@ def test_headers_above_the_bound_are_refused(server: Served, request_: bytes) ->
 
 
 @pytest.mark.parametrize("way", ["whole", "in pieces"])
-def test_what_is_above_the_bound_is_not_kept(server: Served, way: str) -> None:
-    """However the bytes come, at most one piece more than the bound is parsed before the end."""
+def test_bytes_over_the_limit_are_not_kept(server: Served, way: str) -> None:
+    """However the bytes are split, at most one piece more than the limit is parsed."""
     before = set(connections(server))
     with connect(server.port) as connection:
         connection.sendall(GET)
@@ -124,7 +124,7 @@ def test_pipelined_requests_are_answered_in_order(server: Served) -> None:
 
 
 def test_pipelined_requests_of_any_size_are_answered(server: Served) -> None:
-    """What is read at once is far more than one piece: the rest waits until its turn comes."""
+    """One read returns far more than one piece: the rest waits until it is parsed."""
     body = b'{"username": "' + b"x" * 12_000 + b'"}'
     one = POST + b"Content-Length: %d\r\n\r\n" % len(body) + body
     found = ask(server.port, one * 30 + CLOSE)
@@ -184,7 +184,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_broken_request_is_refused_and_nothing_behind_it_is_read(server: Served, what: str) -> None:
+def test_a_broken_request_is_refused_and_nothing_after_it_is_read(server: Served, what: str) -> None:
     answer, *more = ask(server.port, BROKEN[what] + GET)
     assert 400 <= answer.status < 500, answer
     assert answer.headers["connection"] == "close"
@@ -226,14 +226,14 @@ def test_a_client_that_waits_for_permission_to_send_gets_it(server: Served) -> N
 # --- where answers lead, and what keeps them
 
 
-def test_nothing_redirects_to_the_name_that_the_client_gave(alice: httpx.Client) -> None:
+def test_no_redirect_uses_the_host_header_of_the_client(alice: httpx.Client) -> None:
     for path in ("/health/", "/api/v2/me/", "/docs/", "/api/sessions/", "//evil.example/", "/docs/files"):
         answer = alice.get(path, headers={"Host": "evil.example"})
         assert answer.status_code == 404, path
         assert "location" not in answer.headers
 
 
-def test_no_answer_is_kept_but_the_files_of_the_page(alice: httpx.Client, nobody: httpx.Client) -> None:
+def test_only_the_files_of_the_docs_page_may_be_cached(alice: httpx.Client, nobody: httpx.Client) -> None:
     session = alice.post("/api/sessions").json()["thread_id"]
     plain = [
         alice.get("/api/v2/me"),
@@ -259,7 +259,7 @@ def test_no_answer_is_kept_but_the_files_of_the_page(alice: httpx.Client, nobody
 
 
 @pytest.mark.parametrize(("how", "address"), [("full", "127.0.0.1"), ("cut", "127.0.0.0/24"), ("none", None)])
-def test_the_log_says_who_asked_and_from_where(
+def test_the_log_names_the_person_and_the_address(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, address: str | None
 ) -> None:
     with (
@@ -305,7 +305,9 @@ ROUTES = [
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_without_tokens_a_name_that_leads_here_opens_nothing(local: Served, method: str, path: str) -> None:
+def test_without_tokens_foreign_host_names_and_origins_are_refused(
+    local: Served, method: str, path: str
+) -> None:
     with local.client(None) as client:
         rebound = client.request(method, path, headers={"Host": f"evil.example:{local.port}"})
         foreign = client.request(method, path, headers={"Origin": "https://evil.example"})
@@ -313,12 +315,12 @@ def test_without_tokens_a_name_that_leads_here_opens_nothing(local: Served, meth
         assert client.request(method, path).status_code != 403
 
 
-def test_health_is_answered_under_any_name(local: Served) -> None:
+def test_health_is_answered_under_any_host_name(local: Served) -> None:
     with local.client(None) as client:
         assert client.get("/health", headers={"Host": "evil.example"}).status_code == 200
 
 
-def test_with_tokens_the_name_does_not_matter(nobody: httpx.Client) -> None:
+def test_with_tokens_the_host_name_does_not_matter(nobody: httpx.Client) -> None:
     for path in ("/metrics", "/docs", "/ready", "/openapi.json"):
         assert nobody.get(path, headers={"Host": "chat.example.org"}).status_code == 200
 
@@ -326,7 +328,7 @@ def test_with_tokens_the_name_does_not_matter(nobody: httpx.Client) -> None:
 # --- what is uvicorn's own
 
 
-def test_uvicorn_still_has_what_the_connections_lean_on() -> None:
+def test_uvicorn_still_has_the_private_names_that_are_used() -> None:
     loop = asyncio.new_event_loop()
     loop.close()
     protocol = HttpToolsProtocol(Config("os:path", log_config=None), ServerState(), {}, loop)

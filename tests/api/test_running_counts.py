@@ -1,4 +1,4 @@
-"""Lists of conversations that run: their counts are right, and no list reads whole logs."""
+"""Lists of conversations with running turns: their counts are right, and no list reads whole logs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,7 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Served]:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The size of each row that was decoded since this was asked for."""
+    """The size of each row that was decoded since this fixture was requested."""
     sizes: list[int] = []
     genuine = codec.measured
 
@@ -51,7 +51,7 @@ def test_a_list_of_turns_that_run_elsewhere_reads_little_of_their_logs(
             assert 0 < sum(decoded) <= 160 * 1024
 
 
-def test_a_turn_that_runs_here_is_counted_without_its_log(
+def test_a_turn_of_this_process_is_counted_without_its_log(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with server.client() as alice:

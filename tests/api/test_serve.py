@@ -69,7 +69,7 @@ def ready(process: subprocess.Popen[str], client: httpx.Client) -> None:
     raise AssertionError("the server did not start")
 
 
-def test_sigterm_ends_it_in_good_order_and_the_next_one_goes_on(tmp_path: Path) -> None:
+def test_sigterm_shuts_down_cleanly_and_the_next_server_continues(tmp_path: Path) -> None:
     with served(tmp_path, DRAIN="0.3") as (process, client):
         turn = send(client, conversation(client), "count to 200 delay=0.01")
         seen: list[Event] = []
@@ -109,7 +109,7 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
         process.wait(30)
 
 
-def test_a_wrong_setting_is_one_line(tmp_path: Path) -> None:
+def test_a_wrong_setting_is_reported_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         env=environment(tmp_path, PORT="x"),
@@ -134,7 +134,7 @@ def test_a_wrong_setting_is_one_line(tmp_path: Path) -> None:
         ({"host": "203.0.113.1"}, "cannot listen on 203.0.113.1"),
     ],
 )
-def test_what_stops_the_start_is_said_in_one_line(
+def test_an_error_at_the_start_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], said: str
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -144,7 +144,7 @@ def test_what_stops_the_start_is_said_in_one_line(
     assert "\n" not in str(error.value)
 
 
-def test_a_file_at_fault_is_told_at_the_start_and_later(
+def test_a_faulty_agent_file_is_reported_at_the_start_and_later(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     agents = tmp_path / "agents"
@@ -157,7 +157,7 @@ def test_a_file_at_fault_is_told_at_the_start_and_later(
     assert said[0] == "an agent file is at fault: one.yaml:1: apiVersion: is required"
 
 
-def test_a_port_that_is_taken_is_said_before_anything_is_opened(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_before_anything_is_opened(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -182,6 +182,6 @@ def test_sigterm_ends_a_process_whose_event_loop_is_blocked(tmp_path: Path) -> N
         made = client.post("/api/v2/conversations", json={"agent": "blocks"}).json()["id"]
         turn = send(client, made, "go")
         assert "text_delta" in (event.name for event in follow(client, turn["id"]))
-        time.sleep(1)  # by now the model has the event loop
+        time.sleep(1)  # by now the model blocks the event loop
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0

@@ -1,4 +1,4 @@
-"""One person's share, attacked on a running server: each bound holds, is told, and gives way again."""
+"""One person's share, attacked on a running server: each limit holds, is reported, and is lifted again."""
 
 import asyncio
 from collections import Counter
@@ -34,7 +34,7 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Served]:
         yield server
 
 
-def test_of_fifty_messages_at_once_as_many_run_as_may(server: Served) -> None:
+def test_of_fifty_concurrent_messages_only_the_allowed_number_run(server: Served) -> None:
     with server.client() as alice, server.client("bob") as bob:
         asked = finished(alice, "write hello.py: print(1)")
         ended = finished(alice, "echo x")
@@ -50,7 +50,7 @@ def test_of_fifty_messages_at_once_as_many_run_as_may(server: Served) -> None:
         assert (in_a.status_code, list(in_a.json())) == (429, ["detail"])
         assert alice.post(f"/api/v2/turns/{ended['id']}/regenerate").status_code == 429
 
-        # Others have their own share, and an answer is always taken.
+        # Others have their own share, and an answer is always accepted.
         assert outcome(to_segment_end(bob, finished(bob, "echo x")["id"])).name == "finished"
         (waiting,) = alice.get("/api/v2/interrupts").json()["interrupts"]
         answered = alice.post(f"/api/v2/interrupts/{waiting['id']}/answer", json={"decision": "approve"})
@@ -70,7 +70,7 @@ def test_of_fifty_messages_at_once_as_many_run_as_may(server: Served) -> None:
         _settle(server, alice)
 
 
-def test_of_a_hundred_conversations_at_once_as_many_are_made_as_may_be(server: Served) -> None:
+def test_of_a_hundred_concurrent_conversations_only_the_allowed_number_are_made(server: Served) -> None:
     with server.client() as alice:
         made = [conversation(alice) for _ in range(10)]
         found = _at_once(server, ["/api/v2/conversations"] * (2 * AT_ONCE), {})
@@ -95,7 +95,7 @@ def test_when_too_many_questions_wait_a_new_message_is_refused_until_one_is_answ
         assert "answer some" in refused.json()["error"]["message"]
         assert "Retry-After" not in refused.headers
         assert asyncio.run(_refused_at_once(server, place)) == "too_many_questions"
-        # A message that takes the place of a question does not add to them.
+        # A message that supersedes a question does not add to the number of questions.
         instead = alice.post(
             f"/api/v2/conversations/{asked[0]['conversation_id']}/turns",
             json={"content": "echo x", "supersede": True},
@@ -105,7 +105,7 @@ def test_when_too_many_questions_wait_a_new_message_is_refused_until_one_is_answ
         _settle(server, alice)
 
 
-def test_what_is_stored_is_bounded_and_given_back_when_it_is_deleted(server: Served) -> None:
+def test_stored_bytes_are_limited_and_freed_by_deletion(server: Served) -> None:
     with server.client() as alice:
         places = [conversation(alice) for _ in range(2)]
         full = _fill(alice, places)
@@ -139,7 +139,7 @@ def test_a_model_that_never_stops_talking_is_stopped(server: Served) -> None:
 
 
 async def _refused_at_once(server: Served, place: str) -> str:
-    """The client does not wait for what waiting does not bring about."""
+    """The client does not retry an error that waiting does not resolve."""
     waits: list[Any] = []
     client = Client(server.url, server.token(), patience=30, waiting=lambda *told: waits.append(told))
     async with client:
@@ -150,7 +150,7 @@ async def _refused_at_once(server: Served, place: str) -> str:
 
 
 def _fill(client: httpx.Client, places: list[str]) -> httpx.Response:
-    """Say long things, in turn here and there, until that is refused."""
+    """Send long messages to the conversations in turn, until one is refused."""
     for number in range(50):
         place = places[number % len(places)]
         sent = client.post(f"/api/v2/conversations/{place}/turns", json={"content": f"echo {'x' * 5_000}"})
@@ -170,13 +170,13 @@ def _at_once(server: Served, paths: list[str], body: dict[str, Any]) -> list[htt
 
 
 def _settle(server: Served, client: httpx.Client) -> None:
-    """Once nothing runs and all logs are packed the account is what a count gives."""
+    """Wait until nothing runs and all logs are packed: then the recorded size equals the actual size."""
     until(lambda: server.context.service.engine.supervisor.count == 0)
     kept, counted = server.call(server.database.read(accounts))
     assert kept == counted
 
 
-def test_a_person_whose_requests_wait_leaves_the_connections_to_others(
+def test_waiting_requests_of_one_person_leave_connections_to_others(
     tmp_path: Path, postgres_url: str
 ) -> None:
     with Served(tmp_path, database_url=postgres_url) as server, server.client("bob") as bob:

@@ -1,4 +1,4 @@
-"""What is shown for an approval is what runs: commands that try to look like others, over both APIs."""
+"""An approval shows exactly what will run: commands that try to look like others, over both APIs."""
 
 import json
 
@@ -26,19 +26,19 @@ def test_a_command_is_described_whole_and_escaped(alice: httpx.Client, attack: s
     assert (item["description"], item["args"]) == (description, {"command": command})
 
 
-def test_each_of_several_equal_calls_is_told(alice: httpx.Client) -> None:
+def test_each_of_several_equal_calls_is_described(alice: httpx.Client) -> None:
     asked = one(Thread.new(alice).chat("run npm install + run npm install"), "interrupt")
     assert asked["info"] == "Running command: npm install; Running command: npm install"
 
 
-def test_all_arguments_are_described_also_where_one_is_the_first(alice: httpx.Client) -> None:
+def test_an_approval_describes_every_argument(alice: httpx.Client) -> None:
     content = "print(1)\nimport os; os.system('rm')"
     args = json.dumps({"content": content, "path": "a.py\u202e"})
     asked = one(Thread.new(alice).chat(f"call write_file {args}"), "interrupt")
     assert asked["info"] == r"Writing file (5 characters; content: 35 characters, 2 lines): a.py\u202e"
 
 
-def test_questions_stay_data_and_what_describes_them_does_not(alice: httpx.Client) -> None:
+def test_questions_stay_data_and_their_descriptions_are_escaped(alice: httpx.Client) -> None:
     asked = [{"question": "a\u202eb?", "options": [{"label": "x\x1b[2K", "value": "x"}]}] * 2
     turn = send(alice, conversation(alice), f"call ask_user {json.dumps({'questions': json.dumps(asked)})}")
     (event,) = [item for item in to_segment_end(alice, turn["id"]) if item.name == "interrupted"]

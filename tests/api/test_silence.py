@@ -1,4 +1,4 @@
-"""A database that falls silent: no reset, no answer. The server says so, and can be ended."""
+"""A database that falls silent: no reset, no response. The server reports it, and can be shut down."""
 
 import signal
 import subprocess
@@ -30,7 +30,9 @@ def relayed(
             yield relay, process, client
 
 
-def test_a_silent_database_is_told_and_does_not_keep_the_process(tmp_path: Path, postgres_url: str) -> None:
+def test_a_silent_database_is_reported_and_does_not_block_the_shutdown(
+    tmp_path: Path, postgres_url: str
+) -> None:
     with relayed(tmp_path, postgres_url, DRAIN="0.5") as (relay, process, client):
         send(client, conversation(client), "count to 100000 delay=0.01")
         assert client.get("/ready").status_code == 200
@@ -43,8 +45,8 @@ def test_a_silent_database_is_told_and_does_not_keep_the_process(tmp_path: Path,
         assert process.wait(60) == 0
 
 
-def test_a_node_goes_on_when_a_silent_database_is_back(tmp_path: Path, postgres_url: str) -> None:
-    """Connections from before stay silent: those of the heartbeat and of readers too."""
+def test_a_node_continues_when_a_silent_database_is_back(tmp_path: Path, postgres_url: str) -> None:
+    """Existing connections stay silent, including those of the heartbeat and of readers."""
     with relayed(tmp_path, postgres_url, LEASE="3") as (relay, _, client):
         turn = send(client, conversation(client), "count to 800 delay=0.01")
         time.sleep(2.5)  # at least one heartbeat has made its connection
@@ -58,7 +60,7 @@ def test_a_node_goes_on_when_a_silent_database_is_back(tmp_path: Path, postgres_
 
 
 def _words(client: httpx.Client, turn_id: str) -> list[str]:
-    """What a reader shows that comes back until the turn is over."""
+    """The text of a reader that reconnects until the turn is over."""
     shown: dict[int, str] = {}
     seen = 0
     while True:

@@ -1,4 +1,4 @@
-"""A Redis that falls silent: one request finds that out, and it is used again once it is back."""
+"""A Redis that falls silent: one request is delayed, and Redis is used again once it is back."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ RATES: dict[str, Any] = dict.fromkeys(
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What requests have asked Redis, without what was asked to see whether it is back."""
+    """The Redis commands of requests, without those that check whether Redis is back."""
     commands: list[str] = []
     genuine = SharedTally._execute
 
@@ -36,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return commands
 
 
-def test_a_silent_redis_holds_up_one_request_and_is_used_again_when_it_is_back(
+def test_a_silent_redis_delays_one_request_and_is_used_again_when_it_is_back(
     tmp_path: Path,
     redis_url: str,
     asked: list[str],
@@ -69,7 +69,7 @@ def test_a_silent_redis_holds_up_one_request_and_is_used_again_when_it_is_back(
             asked.clear()
             monkeypatch.setattr(
                 shared_tally, "_PATIENCE", 4.0
-            )  # less than the client waits before it connects anew
+            )  # less than the client waits before it reconnects
             server.call(_together(server.context.limits))
             assert (len(asked), _told(caplog)) == (8, ["lost", "back"])
 
@@ -79,7 +79,7 @@ def _ask_often(client: httpx.Client) -> None:
 
 
 async def _together(limits: Limits) -> None:
-    """So that there are several connections to Redis."""
+    """Run several requests at once, so that there are several connections to Redis."""
     await asyncio.gather(*(limits.requests("alice") for _ in range(8)))
 
 

@@ -1,4 +1,4 @@
-"""Streams over real sockets: cut and joined again, read by several, by a slow one, by nobody."""
+"""Streams over real sockets: cut and resumed, with several readers, a slow reader, or none."""
 
 import asyncio
 import gc
@@ -36,7 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @contextmanager
 def raw(server: Served, turn_id: str, buffer: int | None = None) -> Iterator[socket.socket]:
-    """A connection that has asked for a turn's events, and reads nothing of itself."""
+    """A connection that has requested a turn's events, and reads nothing by itself."""
     with socket.socket() as made:
         if buffer is not None:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
@@ -59,7 +59,7 @@ def test_a_stream_cut_after_every_event_and_joined_again_equals_the_log(alice: h
     assert [event.seq for event in joined] == list(range(1, len(joined) + 1))
 
 
-def test_from_every_cursor_the_rest_is_the_same(alice: httpx.Client) -> None:
+def test_the_events_after_any_cursor_equal_those_of_the_unbroken_stream(alice: httpx.Client) -> None:
     turn = finished(alice, "write a.txt + write b.txt")
     asked = [item["id"] for item in alice.get("/api/v2/interrupts").json()["interrupts"]]
     answers = {id: {"decision": "approve"} for id in asked}
@@ -72,7 +72,7 @@ def test_from_every_cursor_the_rest_is_the_same(alice: httpx.Client) -> None:
     assert alice.get(f"/api/v2/turns/{turn['id']}/events?after={len(whole)}").status_code == 204
 
 
-def test_the_header_counts_more_than_the_query(alice: httpx.Client) -> None:
+def test_the_last_event_id_header_overrides_the_query(alice: httpx.Client) -> None:
     turn = finished(alice, "echo a b c d")
     whole = events(alice, turn["id"])
     url = f"/api/v2/turns/{turn['id']}/events?after=1"
@@ -86,7 +86,7 @@ def test_a_cursor_beyond_the_end_begins_at_the_newest_segment(alice: httpx.Clien
 
 
 @pytest.mark.parametrize("cursor", ["-1", "x", "1.5", str(2**60), "9" * 5000])
-def test_a_cursor_that_is_no_number_is_refused(alice: httpx.Client, cursor: str) -> None:
+def test_a_cursor_that_is_not_a_number_is_refused(alice: httpx.Client, cursor: str) -> None:
     turn = finished(alice, "echo a")
     url = f"/api/v2/turns/{turn['id']}/events"
     assert alice.get(url, headers={"Last-Event-ID": cursor}).status_code == 422
@@ -108,7 +108,7 @@ async def test_two_readers_see_the_same(server: Served) -> None:
         assert first[-1].name == "segment_ended"
 
 
-def test_the_head_of_a_stream_tells_proxies_to_leave_it_alone(alice: httpx.Client) -> None:
+def test_the_headers_of_a_stream_tell_proxies_not_to_buffer_it(alice: httpx.Client) -> None:
     turn = finished(alice, "echo a")
     with alice.stream("GET", f"/api/v2/turns/{turn['id']}/events") as response:
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -117,7 +117,7 @@ def test_the_head_of_a_stream_tells_proxies_to_leave_it_alone(alice: httpx.Clien
         response.read()
 
 
-def test_a_silent_stream_pings(alice: httpx.Client) -> None:
+def test_an_idle_stream_sends_pings(alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "wait 1 seconds")
     with alice.stream("GET", f"/api/v2/turns/{turn['id']}/events") as response:
         lines = list(response.iter_lines())
@@ -141,16 +141,16 @@ def test_a_stream_over_a_question_stays_open_and_goes_on_with_the_answer(
     assert outcome(seen).name == "finished"
 
 
-def test_readers_that_wait_do_not_hold_the_messages_of_their_turn(
+def test_waiting_readers_do_not_keep_the_messages_of_their_turn_in_memory(
     alice: httpx.Client, server: Served
 ) -> None:
-    turn = finished(alice, "write hello.py: " + "x" * 90_000)  # it waits for an approval
+    turn = finished(alice, "write hello.py: " + "x" * 90_000)  # the turn waits for an approval
     with ExitStack() as stack:
         for _ in range(20):
             assert stack.enter_context(raw(server, turn["id"])).recv(100).startswith(b"HTTP/1.1 200")
         until(lambda: len(server.context.streams) == 20)
         held = [item for item in gc.get_objects() if isinstance(item, Turn) and len(item.content) > 90_000]
-        assert len(held) < 10  # some that were read just now, and that the collector has not found yet
+        assert len(held) < 10  # some that were just read, and are not yet garbage-collected
     alice.post(f"/api/v2/turns/{turn['id']}/stop")
 
 
@@ -164,7 +164,7 @@ def test_a_reader_that_leaves_is_noticed_at_once(alice: httpx.Client, server: Se
     alice.post(f"/api/v2/turns/{turn['id']}/stop")
 
 
-def test_a_run_that_was_not_to_go_on_without_readers_is_stopped(alice: httpx.Client) -> None:
+def test_a_run_that_needs_readers_is_stopped_without_them(alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "count to 10000 delay=0.005", on_disconnect="stop")
     for event in follow(alice, turn["id"]):
         if event.name == "text_delta":
@@ -174,7 +174,7 @@ def test_a_run_that_was_not_to_go_on_without_readers_is_stopped(alice: httpx.Cli
     assert outcome(found).data["reason"] == "disconnect"
 
 
-def test_a_reader_that_takes_nothing_is_dropped_and_holds_nobody_up(
+def test_a_reader_that_reads_nothing_is_disconnected_and_delays_nobody(
     alice: httpx.Client, server: Served
 ) -> None:
     turn = send(alice, conversation(alice), "long 50000 delay=0")
@@ -187,7 +187,7 @@ def test_a_reader_that_takes_nothing_is_dropped_and_holds_nobody_up(
 
 
 def cut_off(connection: socket.socket) -> bool:
-    """Whether what is left to read ends without an end."""
+    """Whether the rest of the stream ends without its final chunk."""
     taken = b""
     try:
         while data := connection.recv(65536):
@@ -233,7 +233,7 @@ def test_a_shutdown_cuts_streams_so_that_readers_come_back(tmp_path: Path) -> No
         assert outcome(found).name == "finished"
 
 
-def test_no_work_is_taken_while_the_server_drains(tmp_path: Path) -> None:
+def test_no_work_is_accepted_while_the_server_drains(tmp_path: Path) -> None:
     with Served(tmp_path, drain=2.0) as server, server.client() as client:
         send(client, conversation(client), "wait 20 seconds")
         other = conversation(client)

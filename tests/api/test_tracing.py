@@ -1,4 +1,4 @@
-"""Traces: who asks for them gets them, and who has not installed them is told."""
+"""Tracing: it works if it is configured, and a missing package is reported."""
 
 import logging
 import threading
@@ -44,7 +44,7 @@ def test_callbacks_see_every_model_and_tool_call(tmp_path: Path, monkeypatch: py
 
 @pytest.fixture
 def langsmith_requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What LangSmith's client sends to a server of ours, with its variables set as its manual says."""
+    """The requests of LangSmith's client to a test server, with its variables set as in its manual."""
     seen: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -73,7 +73,7 @@ def langsmith_requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         theirs.shutdown()
 
 
-def test_langsmith_gets_nothing_because_a_variable_is_left_over(
+def test_a_leftover_variable_sends_nothing_to_langsmith(
     tmp_path: Path, langsmith_requests: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with Served(tmp_path) as server, server.client() as client:
@@ -83,7 +83,7 @@ def test_langsmith_gets_nothing_because_a_variable_is_left_over(
     assert langsmith_requests == []
 
 
-def test_langsmith_gets_conversations_if_caesura_is_told_so(
+def test_langsmith_gets_conversations_if_the_setting_allows_it(
     tmp_path: Path, langsmith_requests: list[str]
 ) -> None:
     with Served(tmp_path, langsmith=True) as server, server.client() as client:
@@ -92,11 +92,11 @@ def test_langsmith_gets_conversations_if_caesura_is_told_so(
 
 
 @pytest.mark.parametrize("variable", ["LANGFUSE_PUBLIC_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT", ""])
-def test_nothing_is_watched_unless_it_is_asked_for(variable: str) -> None:
+def test_there_are_no_callbacks_unless_tracing_is_configured(variable: str) -> None:
     assert tracing.callbacks({variable: "x"}) == ()
 
 
-def test_what_is_asked_for_and_not_installed_is_said(
+def test_configured_tracing_that_is_not_installed_is_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

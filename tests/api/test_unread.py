@@ -1,4 +1,4 @@
-"""Large answers that nobody reads, asked for on a running server: they take a bounded amount of memory."""
+"""Large responses that nobody reads, on a running server: they take a limited amount of memory."""
 
 import socket
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def _tell(connection: Connection, person: str) -> None:
 
 
 def _hold(server: Served, stack: ExitStack) -> socket.socket:
-    """A connection whose large answer has begun, and is not read."""
+    """A connection whose large response has begun, and is not read."""
     connection = stack.enter_context(raw.connect(server.port, 4096))
     head = f"GET {PATH.format('alice')} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     raw.push(connection, f"{head}Authorization: Bearer {server.token()}\r\n\r\n".encode())
@@ -50,7 +50,7 @@ def _status(client: httpx.Client, person: str = "alice") -> int:
     return client.get(PATH.format(person)).status_code
 
 
-def test_what_one_person_does_not_read_is_bounded_and_given_back(server: Served) -> None:
+def test_unread_bytes_of_one_person_are_limited_and_freed(server: Served) -> None:
     with server.client() as alice, server.client("bob") as bob, ExitStack() as stack:
         held = [_hold(server, stack), _hold(server, stack)]
 
@@ -63,7 +63,7 @@ def test_what_one_person_does_not_read_is_bounded_and_given_back(server: Served)
         assert alice.get("/api/v2/conversations").status_code == 200
         assert _status(bob, "bob") == 200
 
-        # Read to its end, and left by a client that is gone: both are given back.
+        # Memory is freed when a response is read to its end, and when its client is gone.
         answer = raw.first(held[0])
         assert answer.json["turns"][0]["messages"][0]["content"] == LARGE
         until(lambda: _status(alice) == 200)

@@ -1,6 +1,6 @@
-"""A reader that comes back after power loss, with any cursor it ever had, ends with what a fresh one sees.
+"""A reader that resumes after power loss, with any cursor that it ever had, ends with what a new reader sees.
 
-The logs are written here, and lose their ends as SQLite may lose them: whoever reads them is real.
+The logs are written by the test, and lose their ends as SQLite may lose them. The readers are real.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,8 @@ ASKED = Interrupt("int-1", "approval", "c9", "write_file")
 
 
 def answer(word: str, epoch: int, log: Sequence[Envelope], cause: ev.Cause | None = None) -> list[ev.Event]:
-    """What an attempt says: some words, a tool, more words. It takes back what was cut before it."""
+    """The events of an attempt: some text, a tool, more text. It voids the text of the attempt that was cut
+    before it."""
     past = fold.fold(item.event for item in log)
     first, second = past.last_call + 1, past.last_call + 2
     cause = cause or ("adopt" if past.open else "start")
@@ -64,7 +65,7 @@ class Turns:
         self._database, self._log = database, Log(database)
         self.turn = turn
         self.log: list[Envelope] = []
-        #: What each reader held, and the cursor it was given with the last of it.
+        #: The events of each reader, and the cursor of its last event.
         self.readers: list[tuple[list[Envelope], int]] = []
 
     async def attempt(self, word: str, *more: ev.Event, cause: ev.Cause | None = None) -> None:
@@ -72,7 +73,7 @@ class Turns:
         said = answer(word, epoch, self.log, cause)
         stream = await self._log.open(self.turn.num, epoch)
         for event in [*said, *more]:
-            await stream.commit(event)  # in a row of its own: any of them may be the last that is left
+            await stream.commit(event)  # in a separate row: any of them may be the last one left
         start = said[0]
         if isinstance(start, ev.RunStarted) and start.cause != "adopt":
             await self._database.write(_begin, self.turn, start.segment, written)
@@ -81,7 +82,7 @@ class Turns:
         self.readers += [(self.log[:seq], named(self.log, seq)) for seq in seen]
 
     async def lose(self, kept: int) -> None:
-        """Power is lost, and with it all but the first events; then somebody claims the turn."""
+        """Simulate power loss that keeps only the first events; then claim the turn."""
         await self._database.write(_cut, self.turn.num, kept)
         self.log = self.log[:kept]
         await self.claim()
@@ -113,7 +114,7 @@ def _cut(connection: Connection, num: int, kept: int) -> None:
 
 async def lost_twice(database: Database, conversation_id: str, first: int, second: int) -> Turns:
     """The first attempt is cut after some events, the second after some more, the third asks, and the fourth
-    goes on after the answer."""
+    continues after the answer."""
     new = life.New(conversation_id, "hello", owner="test", lease_ms=1 << 30)
     written = Turns(database, await database.write(life.create, new))
     await written.attempt("a")
@@ -152,8 +153,8 @@ def check(client: httpx.Client, written: Turns, step: int) -> None:
 
 
 def native(client: httpx.Client, turn_id: str, held: Sequence[Envelope], cursor: int) -> dict[int, ev.Event]:
-    """What a reader of the native API holds in the end: an event that is not the next one replaces all from
-    its number on."""
+    """The events that a reader of the native API has in the end. An event that is not the next one replaces
+    all events from its number on."""
     found = {item.seq: item.event for item in held}
     for event in _read(client, f"/api/v2/turns/{turn_id}/events", cursor):
         kept = {seq: item for seq, item in found.items() if seq < event.seq}
@@ -168,7 +169,7 @@ def decoded(event: Event) -> ev.Event:
 
 
 def rejoined(client: httpx.Client, turn: Turn, cursor: int) -> list[Event]:
-    """All that API A sends to a reader that comes back again and again until nothing is left."""
+    """All events that API A sends to a reader that reconnects until nothing is left."""
     found: list[Event] = []
     id = ids.number(turn.ordinal, cursor)
     while more := _read(client, f"/api/chat/{turn.conversation_id}/stream", id):
@@ -182,7 +183,8 @@ def frames(ordinal: int, log: Sequence[Envelope]) -> list[Event]:
 
 
 def shown(*streams: list[Event]) -> list[list[Any]]:
-    """A front end's screen, as docs/api-threads.md says: of each segment the tool events and the text."""
+    """The content of a front end, as docs/api-threads.md says: the tool events and the text of each
+    segment."""
     segments: list[list[Any]] = [[]]
     for event in [event for stream in streams for event in stream]:
         items = segments[-1]
@@ -220,7 +222,7 @@ def test_a_cursor_of_an_attempt_that_never_was_begins_at_the_newest_segment(alic
     assert _read(alice, path, 2**53) == whole
 
 
-def test_a_bare_number_is_taken_as_before(alice: httpx.Client) -> None:
+def test_a_bare_number_is_still_accepted_as_a_cursor(alice: httpx.Client) -> None:
     thread = conversation(alice)
     turn = send(alice, thread, "echo a b c")
     whole = to_segment_end(alice, turn["id"])
@@ -239,7 +241,7 @@ def test_the_cursor_of_a_page_names_the_attempt(alice: httpx.Client) -> None:
     assert shown["cursor"] == int(asking[-1].id) == cursors.make(1, len(asking))
 
 
-def test_an_epoch_is_safe_on_disk_before_its_run_begins(
+def test_an_epoch_is_durable_before_its_run_begins(
     server: Served, alice: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[str] = []

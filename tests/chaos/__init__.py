@@ -1,1 +1,1 @@
-"""Kill and cut."""
+"""Tests that kill processes and cut streams."""

@@ -21,8 +21,8 @@ Say = Callable[[str], None]
 
 
 async def write_until_killed(database: Database, name: str, life: float, say: Say) -> None:
-    """Say `seen turn number` for what a reader got and `told turn number` for what a writer was told, until
-    this process is killed after so many seconds."""
+    """Say `seen turn number` for each event that a reader got and `told turn number` for each that was
+    acknowledged to a writer. This process is killed after `life` seconds."""
     log = Log(database)
     numbers = await database.write(_make, name)
     threading.Timer(life, os.kill, (os.getpid(), signal.SIGKILL)).start()

@@ -1,4 +1,4 @@
-"""Agents that always say the same, so that a life that was cut can be compared with one that was not."""
+"""Deterministic agents, so that a run that was killed can be compared with one that was not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from caesura.agents.tools.tool import Tool, describe_any, structured
 
-#: The model: what it says depends only on what stands in its messages.
+#: The model: its answer depends only on its messages.
 _MODEL = """
 import asyncio
 
@@ -75,7 +75,7 @@ class Fixed(BaseChatModel):
         return ["Working ", "on ", "it."], calls
 """
 
-#: An operator's own graph: it speaks, uses a tool, speaks again, and asks.
+#: An operator's own graph: it answers, uses a tool, answers again, and asks.
 _GRAPH = """
 
 from langchain_core.tools import tool
@@ -129,7 +129,7 @@ _NEEDED = {"lead": ("helper",)}
 
 
 def write_agents(folder: Path, wanted: str) -> None:
-    """Put the files of this agent there, and of those it needs, unless they are there."""
+    """Write the files of this agent and of the agents that it needs, unless they exist."""
     if folder.exists():
         return
     folder.mkdir(parents=True)
@@ -141,7 +141,7 @@ def write_agents(folder: Path, wanted: str) -> None:
 
 
 def deadly(trace: Path, name: str) -> list[Tool]:
-    """The tool of that name, taking its process down right after its effect."""
+    """The tool of that name, which kills its process right after its effect."""
 
     async def fatal(text: str) -> str:
         with trace.open("a") as file:

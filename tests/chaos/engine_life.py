@@ -1,7 +1,7 @@
-"""A process with a whole engine, and a person beside it, to be killed at any commit.
+"""A process with a whole engine and a simulated person, to be killed at any commit.
 
-Run as a program it has everything imported and nothing opened, and forks a child for each line of JSON it
-is told; it answers how the child ended.
+As a program it imports everything and opens nothing. It forks a child for each line of JSON on its input, and
+answers with how the child ended.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ from tests.engine.tools import tools
 
 USER = "alice"
 CONVERSATION = "conv-1"
-#: A child that takes longer than this is lost.
+#: Seconds after which a child counts as hung.
 PATIENCE = 60
 
 
 @dataclass(frozen=True)
 class Orders:
-    """What a child shall do: bring the conversation's turn to its end, unless it is killed before."""
+    """The orders of a child: bring the conversation's turn to its end, unless it is killed before."""
 
     url: str
     folder: str
     agent: str
-    #: Die at the commit of this number, with nobody told; 0 is never.
+    #: Die right after the commit with this number, before anybody is notified; 0 is never.
     commit: int = 0
-    #: Die at the first commit that makes the log of a turn this long; 0 is never.
+    #: Die at the first commit after which the log of a turn has this many events; 0 is never.
     events: int = 0
     #: Die inside this tool, right after its effect.
     tool: str = ""
-    #: What the person says when nobody knows whether a call was made.
+    #: The person's answer when the outcome of a call is unknown.
     unknown: str = "approve"
-    #: What the person says to the agent, one message after the other.
+    #: The person's messages to the agent, in order.
     messages: tuple[str, ...] = ("go",)
     lease: float = 60.0
-    #: Whether the conversation has a title already: making one runs beside all else, and is never the same.
+    #: Whether the conversation already has a title. Making one runs concurrently, so its commits vary.
     titled: bool = True
-    #: Whether those before are known to be dead; otherwise their leases have to run out.
+    #: Whether earlier owners are known to be dead; otherwise their leases have to expire.
     alone: bool = True
     poll: float = 60.0
 
@@ -114,7 +114,8 @@ def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
 
 
 async def live(orders: Orders) -> int:
-    """Open, adopt, say what is still to be said, answer what is asked; how many commits it took."""
+    """Open the database, adopt the turn, send the remaining messages and answer the questions. Returns the
+    number of commits."""
     reaper = Reaper(orders)
     database = await open_database(orders.url, after_commit=reaper)
     await database.write(_settle_in, orders)
@@ -156,12 +157,12 @@ async def _see_through(database: Database, engine: Engine, turn: Turn, unknown: 
 async def _row(database: Database, turn: Turn) -> Turn:
     try:
         return await database.read(turns.get, turn.id)
-    except Unavailable:  # its connections were closed while it slept
+    except Unavailable:  # the connections were closed while the process slept
         return await database.read(turns.get, turn.id)
 
 
 def answer_to(item: Interrupt, unknown: str = "approve") -> Answer:
-    """What the person of these tests says."""
+    """The answer of the simulated person."""
     if item.kind == "approval":
         return Answer("reject") if item.unknown and unknown == "reject" else Answer("approve")
     if item.kind == "questions":
@@ -172,7 +173,7 @@ def answer_to(item: Interrupt, unknown: str = "approve") -> Answer:
 
 
 def _settle_in(connection: Connection, orders: Orders) -> None:
-    """The person and the conversation, once; and nobody who died holds a lease any more."""
+    """Create the person and the conversation, once, and expire the leases of dead owners."""
     if users.get(connection, USER) is None:
         users.create(connection, USER, "hash")
     try:
@@ -194,7 +195,7 @@ class Lives(Program):
         self._alive: set[int] = set()
 
     def run(self, orders: Orders) -> int | None:
-        """The number of commits of a child that came to its end; None when it was killed, as it was told."""
+        """The number of commits of a child that finished; None when it was killed as ordered."""
         return self.end(self.start(orders))
 
     def start(self, orders: Orders) -> int:
@@ -205,7 +206,7 @@ class Lives(Program):
         return pid
 
     def end(self, pid: int) -> int | None:
-        """Wait for a child, and say as `run` does how it ended."""
+        """Wait for a child; returns the same as `run`."""
         wait_for(pid)
         answer = self.ask({"pid": pid})
         self._alive.discard(pid)
@@ -235,7 +236,7 @@ def _child(orders: Orders, out: int) -> None:
 
 
 class _Children:
-    """The program's end: forks, and waits."""
+    """The program's side: forks children and waits for them."""
 
     def __init__(self) -> None:
         self._pipes: dict[int, int] = {}

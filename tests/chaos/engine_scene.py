@@ -1,4 +1,4 @@
-"""Where engines live and die in these tests, and what is found there afterwards."""
+"""The databases and folders of these tests, and checks of what is in them afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.engine.grammar import check
 
 
 class Place:
-    """A fresh database and a fresh folder for each life."""
+    """A fresh database and a fresh folder for each run."""
 
     def __init__(self, folder: Path, url: str | None) -> None:
         self._folder, self._url, self._number = folder, url, 0
@@ -42,7 +42,7 @@ class Place:
 
 
 class Found:
-    """What the rows and the tools' traces say afterwards."""
+    """What the rows and the tools' traces contain afterwards."""
 
     def __init__(self, row: Turn, events: list[ev.Event], asked: list[Asked]) -> None:
         self.row, self.events, self.asked = row, events, asked
@@ -58,7 +58,7 @@ class Found:
 
 
 async def look(orders: Orders, status: str = "done") -> list[Found]:
-    """Each turn, checked for what must be true of every ended one."""
+    """Each turn, after checking what must be true of every ended turn."""
     found = await asyncio.to_thread(_found, orders.url)
     for item in found:
         check(item.events)

@@ -1,6 +1,6 @@
-"""A process that has everything imported and nothing opened, and forks children who are killed.
+"""A process that has imported everything and opened nothing, and forks children that are killed.
 
-It is told in JSON lines what a child shall do, and answers with what the child said and how it ended.
+It reads the orders for a child as a line of JSON, and answers with the child's output and how it ended.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Ended(NamedTuple):
 
 
 class Forks(Program):
-    """The tests' end: children on demand."""
+    """The tests' side: children on demand."""
 
     def __init__(self) -> None:
         super().__init__("tests.chaos.forks")
@@ -44,7 +44,7 @@ class Forks(Program):
         return Ended(**self.ask({"child": child}))
 
     def crowd(self, url: str, name: str, life: float) -> Ended:
-        """Write and read in a child that is killed after so many seconds."""
+        """Write and read in a child that is killed after `life` seconds."""
         child = self.ask({"url": url, "name": name, "life": life})
         return Ended(**self.ask({"child": child}))
 
@@ -75,7 +75,7 @@ async def _write(url: str, name: str, life: float, say: Callable[[str], None]) -
 
 
 def _call_before_commits(reaper: Reaper) -> None:
-    """Before COMMIT, and before a statement that is its own transaction."""
+    """Call the reaper before COMMIT, and before a statement that is its own transaction."""
 
     def before_commit(connection: Connection) -> None:
         if not _autocommits(connection) and not threading.current_thread().name.startswith("caesura-read"):
@@ -112,7 +112,7 @@ def _child(order: dict[str, Any], out: int) -> None:
 
 
 class _Children:
-    """The program's end: forks, and waits."""
+    """The program's side: forks children and waits for them."""
 
     def __init__(self) -> None:
         self._pipes: dict[int, int] = {}

@@ -1,4 +1,5 @@
-"""Killing at every place there is: several are tried side by side, for each waits more than it works."""
+"""Killing at every possible place. Several places are tried concurrently, because each attempt mostly
+waits."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,7 +12,7 @@ P = TypeVar("P")
 
 
 async def at_every_place(lanes: Sequence[P], killed: Callable[[P, int], Awaitable[bool]]) -> int:
-    """Try the places 1, 2, 3 … until nobody is killed any more; the first place that is none."""
+    """Try the places 1, 2, 3 … until no process is killed. Returns the first place that does not exist."""
     numbers, ends = count(1), list[int]()
 
     async def walk(lane: P) -> None:

@@ -1,4 +1,4 @@
-"""A process that forks children on demand, and a process that is somebody else's child."""
+"""A program that forks children on demand, and waiting for a process that is not a child of this one."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Program:
-    """A module run as a program: it answers each line of JSON with another. For several threads at once."""
+    """A module run as a program: it answers each line of JSON with another. Thread-safe."""
 
     def __init__(self, module: str) -> None:
         self._lock = threading.Lock()
@@ -41,7 +41,8 @@ class Program:
 
 
 def wait_for(pid: int) -> None:
-    """Wait until it has ended; its parent can then say how without waiting. Elsewhere the parent waits."""
+    """Wait until the process has ended, so that its parent can report its status without waiting. On other
+    systems the parent waits."""
     if sys.platform == "linux":
         process = os.pidfd_open(pid)
         waiting = poll()

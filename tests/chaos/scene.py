@@ -1,4 +1,4 @@
-"""All that the rows say about one story, and what must be true of it at any time."""
+"""All rows of one story, and what must be true of them at any time."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Scene:
     asked: list[Asked] = field(default_factory=list)
     calls: dict[str, tool_calls.ToolCall] = field(default_factory=dict)
     versions: list[artifacts.Version] = field(default_factory=list)
-    #: The conversation that is deleted in the end.
+    #: The conversation that is deleted at the end.
     other: Conversation | None = None
     other_events: int = 0
-    #: Events of turns that are no more.
+    #: The number of events of deleted turns.
     orphans: int = 0
 
     def has(self, kind: type[ev.Event]) -> int:
@@ -46,7 +46,7 @@ class Scene:
         return self.conversation is not None and self.conversation.title == THE_END
 
     def assert_whole(self) -> None:
-        """No step is half done: what is said in events and what stands in rows go together."""
+        """Assert that no step is half done: the events and the rows agree."""
         fold.fold(self.events)
         assert self.orphans == 0
         assert len(self.asked) == self.has(ev.Interrupted)

@@ -1,4 +1,4 @@
-"""One life of a conversation, step by step. Told again after a crash it goes on where the rows say it was."""
+"""The life of a conversation, step by step. After a crash it continues where the rows say it was."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.conformance.rows import set_columns, settled, turns_of
 
 FIRST_WORDS = ("Let ", "me ", "look.")
 LAST_WORDS = ("Found ", "it.")
-#: A lease that is over at once: whoever comes after a crash may take the turn.
+#: A lease that expires at once: the next process after a crash may claim the turn.
 NO_LEASE = -1
 
 
@@ -209,7 +209,7 @@ class Story:
         await stream.commit(*events, also=rows, durable=True)
 
     async def _open(self) -> Stream:
-        """The stream of the turn: whoever did not make it takes it over."""
+        """The stream of the turn. A process that did not create the turn takes it over."""
         if self._stream is None:
             turn = await self._turn()
             owner = f"node-{turn.epoch + 1}"

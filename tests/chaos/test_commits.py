@@ -1,4 +1,5 @@
-"""kill -9 at every commit, one after the other: right before it, and right after it with nobody told yet."""
+"""kill -9 at every commit, one after the other: right before it, and right after it before anybody is
+notified."""
 
 import asyncio
 import shutil
@@ -35,7 +36,7 @@ def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def place(fresh: str, tmp_path: Path) -> Place:
-    """Where to tell a story: a file of its own for each, or one database with all of them."""
+    """Where a story runs: a separate file for each, or one database with all of them."""
     await (await open_database(fresh)).close()
     if not fresh.startswith("sqlite"):
         return lambda name: fresh
@@ -49,7 +50,7 @@ async def place(fresh: str, tmp_path: Path) -> Place:
 
 @pytest.mark.timeout(600)  # about fifty processes live and die
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
+async def test_after_a_kill_at_any_commit_all_acknowledged_data_is_there(
     forks: Forks, place: Place, when: When
 ) -> None:
     unbroken = forks.run(place("unbroken"), "unbroken", when)
@@ -73,7 +74,7 @@ async def test_killed_at_any_commit_all_that_was_acknowledged_is_there(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_killed_while_the_tables_are_made_it_starts_anyway(
+async def test_after_a_kill_during_migration_the_next_process_starts(
     forks: Forks, fresh: str, when: When
 ) -> None:
     ended = forks.run(fresh, "first", when, 1)
@@ -82,7 +83,8 @@ async def test_killed_while_the_tables_are_made_it_starts_anyway(
 
 
 async def _assert_told(url: str, name: str, acknowledged: list[str]) -> None:
-    """All that was acknowledged is there, nothing is half done, and the story goes on to its end."""
+    """Assert that all acknowledged steps are there, no step is half done, and the story continues to its
+    end."""
     database = await open_database(url)
     try:
         story = Story(database, name)

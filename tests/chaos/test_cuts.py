@@ -1,4 +1,4 @@
-"""kill -9 at any time, with many streams under way: what anybody saw or was told is there."""
+"""kill -9 at any time, with many open streams: everything that was read or acknowledged is there."""
 
 import random
 from collections import defaultdict
@@ -22,7 +22,7 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
-async def test_killed_at_any_time_all_that_was_seen_is_there(
+async def test_after_a_kill_at_any_time_all_events_that_were_read_are_there(
     forks: Forks, request: pytest.FixtureRequest, tmp_path: Path, backend: str
 ) -> None:
     url = f"sqlite:///{tmp_path}/caesura.db"
@@ -51,7 +51,7 @@ async def _assert_all_is_there(url: str, newest: dict[int, int]) -> None:
 
 
 def _newest(said: list[str]) -> dict[int, int]:
-    """The last number that was seen or told of each turn; the last line may be cut off."""
+    """The last event number of each turn that was read or acknowledged. The last line may be cut off."""
     newest: dict[int, int] = defaultdict(int)
     for line in said[:-1]:
         kind, turn, seq = line.split()

@@ -1,7 +1,7 @@
-"""kill -9 of an engine at every commit of a turn, one after the other; another process goes on.
+"""kill -9 of an engine at every commit of a turn, one after the other; another process continues.
 
-The process dies right after the commit, with nobody told of it. Whatever the place: no run is lost, no tool
-has its effect twice, what waits for a person can be answered, and nobody reads a word twice.
+The process dies right after the commit, before anybody is notified. Wherever it dies: no run is lost, no tool
+has its effect twice, waiting questions can be answered, and nobody reads a word twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(300)
 
 FIRST = "Working on it."
 LAST = "All done: 2 results."
-#: A busy machine puts into one commit what an idle one puts into two; so many wait for one another anyway.
+#: The smallest number of commits. A busy machine may combine commits, but this many depend on one another.
 FEWEST = 5
 EFFECTS = {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}
 
@@ -49,7 +49,7 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Place:
-    """SQLite alone: what is tried there differs from the other tests in the agent, not in the rows."""
+    """SQLite only: these tests differ from the others in the agent, not in the rows."""
     return Place(tmp_path, None)
 
 
@@ -63,7 +63,7 @@ def _files(folder: Path) -> list[Place]:
     return [Place(folder / f"lane-{lane}", None) for lane in range(LANES)]
 
 
-async def test_killed_at_any_commit_a_turn_goes_on_and_no_tool_works_twice(
+async def test_after_a_kill_at_any_commit_a_turn_continues_and_no_tool_runs_twice(
     lives: Lives, places: Sequence[Place]
 ) -> None:
     async def killed(place: Place, number: int) -> bool:
@@ -76,7 +76,9 @@ async def test_killed_at_any_commit_a_turn_goes_on_and_no_tool_works_twice(
     assert await at_every_place(places, killed) > FEWEST
 
 
-async def test_killed_at_any_event_what_nobody_knows_is_asked(lives: Lives, places: Sequence[Place]) -> None:
+async def test_after_a_kill_at_any_event_the_person_is_asked_about_unknown_outcomes(
+    lives: Lives, places: Sequence[Place]
+) -> None:
     unknown = set[str | None]()
 
     async def killed(place: Place, number: int) -> bool:
@@ -95,11 +97,11 @@ async def run(lives: Lives, orders: Orders) -> int | None:
 
 
 async def goes_on(lives: Lives, orders: Orders) -> Found:
-    """Another process brings the turn to its end: as if nothing had happened, or after asking the person."""
+    """Another process finishes the turn: as if nothing had happened, or after asking the person."""
     assert await run(lives, orders) is not None
     (found,) = await look(orders)
     for call, effect in EFFECTS.items():
-        # Where nobody knows whether a call had its effect, the person was asked, and left it.
+        # If the outcome of a call is unknown, the person was asked, and chose not to run it again.
         assert traces(orders).count(effect) in ((0, 1) if call in found.unknown else (1,)), orders
     assert found.texts == [FIRST, LAST], orders
     return found
@@ -107,7 +109,7 @@ async def goes_on(lives: Lives, orders: Orders) -> Found:
 
 @pytest.mark.parametrize("tool", ["note", "seal"])
 @pytest.mark.parametrize(("decision", "times"), [("reject", 1), ("approve", 2)])
-async def test_killed_inside_a_tool_the_person_decides_whether_it_is_run_again(
+async def test_after_a_kill_inside_a_tool_the_person_decides_whether_to_run_it_again(
     lives: Lives, place: Place, tool: str, decision: str, times: int
 ) -> None:
     orders = replace(place.orders("tools"), unknown=decision)
@@ -121,7 +123,7 @@ async def test_killed_inside_a_tool_the_person_decides_whether_it_is_run_again(
     assert results[tool] == ("unknown" if decision == "reject" else "ok")
 
 
-async def test_killed_again_and_again_inside_a_tool_nothing_is_run_unasked(
+async def test_after_repeated_kills_inside_a_tool_nothing_runs_without_approval(
     lives: Lives, place: Place
 ) -> None:
     orders = place.orders("tools")
@@ -134,7 +136,7 @@ async def test_killed_again_and_again_inside_a_tool_nothing_is_run_unasked(
     assert sum(item.interrupt.unknown for item in found.asked) == 3
 
 
-async def test_killed_every_few_commits_it_still_comes_to_an_end(lives: Lives, place: Place) -> None:
+async def test_a_turn_killed_every_few_commits_still_ends(lives: Lives, place: Place) -> None:
     for step in (10, 13):
         orders = replace(place.orders("tools"), unknown="reject")
         for _ in range(40):
@@ -156,7 +158,7 @@ async def test_a_turn_that_always_kills_its_process_is_given_up(lives: Lives, fi
     assert traces(orders) == []
 
 
-async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(
+async def test_after_a_kill_at_any_commit_a_confirmation_in_text_continues(
     lives: Lives, files: Sequence[Place]
 ) -> None:
     async def killed(file: Place, number: int) -> bool:
@@ -173,7 +175,7 @@ async def test_killed_at_any_commit_a_confirmation_in_words_goes_on(
 
 
 @pytest.mark.parametrize("at", ["commit", "events"])
-async def test_killed_anywhere_an_operators_graph_goes_on(
+async def test_after_a_kill_anywhere_an_operators_graph_continues(
     lives: Lives, files: Sequence[Place], at: str
 ) -> None:
     async def killed(file: Place, number: int) -> bool:
@@ -183,14 +185,16 @@ async def test_killed_anywhere_an_operators_graph_goes_on(
         assert await run(lives, orders) is not None
         (found,) = await look(orders)
         assert found.texts == [FIRST, "All done: 1 results.", "You said yes."], orders
-        # What the graph had not kept it does again: its tools are its own.
+        # The graph repeats what it had not saved: Caesura does not journal a graph's own tools.
         assert traces(orders) in (["jot a"], ["jot a", "jot a"])
         return True
 
     assert await at_every_place(files, killed) > FEWEST
 
 
-async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, files: Sequence[Place]) -> None:
+async def test_after_a_kill_at_any_event_a_turn_with_a_sub_agent_continues(
+    lives: Lives, files: Sequence[Place]
+) -> None:
     unknown = set[str | None]()
 
     async def killed(file: Place, number: int) -> bool:
@@ -213,7 +217,9 @@ async def test_killed_at_any_event_a_sub_agents_turn_goes_on(lives: Lives, files
     assert unknown == {"call-helper-1-note", "call-helper-1-seal"}
 
 
-async def test_killed_at_any_commit_around_a_title_it_ends_once(lives: Lives, files: Sequence[Place]) -> None:
+async def test_after_a_kill_at_any_commit_around_a_title_the_turn_ends_once(
+    lives: Lives, files: Sequence[Place]
+) -> None:
     async def killed(file: Place, number: int) -> bool:
         orders = replace(file.orders("talk"), titled=False, messages=("hello", "again"))
         if await run(lives, replace(orders, commit=number)) is not None:

@@ -1,4 +1,4 @@
-"""An owner that is stopped (SIGSTOP) beyond its lease and comes back: it writes not one stale row."""
+"""An owner that is paused (SIGSTOP) beyond its lease and resumes writes no stale row."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def until(orders: Orders, ready: Callable[[dict[str, list[Any]]], bool]) -> None
         time.sleep(0.02)
 
 
-def test_an_owner_stopped_while_it_speaks_changes_nothing_when_it_comes_back(
+def test_an_owner_paused_during_an_answer_changes_nothing_when_it_resumes(
     lives: Lives, shared: Place
 ) -> None:
     orders = hasty(shared, "slow")
@@ -85,9 +85,7 @@ def test_an_owner_stopped_while_it_speaks_changes_nothing_when_it_comes_back(
     assert found.row.epoch > 1
 
 
-def test_an_owner_stopped_inside_a_tool_changes_nothing_when_it_comes_back(
-    lives: Lives, shared: Place
-) -> None:
+def test_an_owner_paused_inside_a_tool_changes_nothing_when_it_resumes(lives: Lives, shared: Place) -> None:
     orders = hasty(shared, "waits")
     owner = lives.start(orders)
     until(orders, lambda found: len(found["tool_calls"]) == 1)
@@ -102,8 +100,9 @@ def test_an_owner_stopped_inside_a_tool_changes_nothing_when_it_comes_back(
     assert traces(orders) == ["wait w"]
 
 
-def test_a_file_has_one_owner_even_if_it_is_stopped_and_that_one_goes_on(lives: Lives, file: Place) -> None:
-    """Nobody else can open the file, so nobody adopts: the owner itself finds its lease run out."""
+def test_a_paused_owner_of_a_sqlite_file_continues_its_own_turn(lives: Lives, file: Place) -> None:
+    """Nobody else can open the file, so nobody adopts the turn: the owner itself finds that its lease has
+    expired."""
     orders = hasty(file, "slow")
     owner = lives.start(orders)
     until(orders, lambda found: len(found["events"]) > 5)
@@ -117,9 +116,7 @@ def test_a_file_has_one_owner_even_if_it_is_stopped_and_that_one_goes_on(lives: 
     assert found.texts == [SAID]
 
 
-def test_a_file_whose_owner_was_stopped_inside_a_tool_does_not_run_it_twice(
-    lives: Lives, file: Place
-) -> None:
+def test_a_paused_owner_of_a_sqlite_file_does_not_run_a_tool_twice(lives: Lives, file: Place) -> None:
     lease = LEASE / 2
     orders = replace(hasty(file, "tools"), lease=lease)
     owner = lives.start(orders)

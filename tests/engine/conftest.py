@@ -19,7 +19,7 @@ def openai_server() -> Iterator[Server]:
 
 @pytest.fixture
 def desk(openai_server: Server) -> Desk:
-    """A place of this test's own at the provider's."""
+    """A separate account of this test at the provider."""
     return openai_server.desk()
 
 

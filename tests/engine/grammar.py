@@ -17,7 +17,7 @@ _AFTER: dict[type[ev.Event] | None, tuple[ev.Cause, ...]] = {
 
 
 def check(events: Sequence[ev.Event]) -> None:
-    """Every segment is whole, but for the last, which may still be open."""
+    """Check that every segment is complete. Only the last may still be open."""
     segments = _split(events)
     before: type[ev.Event] | None = None
     for number, segment in enumerate(segments, 1):

@@ -1,4 +1,4 @@
-"""Chat models whose code treats cancellation in ways that it should not."""
+"""Chat models that handle cancellation wrongly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Odd(BaseChatModel):
 
 
 class Swallows(_Odd):
-    """Says a word now and then, for ever, and takes no notice of a cancellation."""
+    """Produces a word now and then, for ever, and ignores cancellation."""
 
     closed: ClassVar[list[str]] = []
 
@@ -45,7 +45,7 @@ class Swallows(_Odd):
 
 
 class Chatters(_Odd):
-    """Says one word after the other, for ever, and waits for nothing."""
+    """Produces one word after the other, for ever, and never awaits anything."""
 
     async def _astream(
         self, messages: list[BaseMessage], *args: Any, **options: Any
@@ -56,7 +56,7 @@ class Chatters(_Odd):
 
 
 class Strays(_Odd):
-    """Says that it was cancelled, which it was not."""
+    """Raises `CancelledError` although nobody cancelled it."""
 
     async def _astream(
         self, messages: list[BaseMessage], *args: Any, **options: Any
@@ -66,7 +66,7 @@ class Strays(_Odd):
 
 
 class Traced(_Odd):
-    """Notes when each of its calls begins. It lets everybody else work before its first word."""
+    """Records when each of its calls begins. It yields to the event loop before its first word."""
 
     trace: ClassVar[list[str]] = []
 
@@ -85,7 +85,7 @@ class Traced(_Odd):
 
 
 class DeafTitle(Traced):
-    """Takes no notice of a cancellation while it makes a title, and makes it when `heard` is set."""
+    """Ignores cancellation while it makes a title, and returns the title when `heard` is set."""
 
     heard: ClassVar[asyncio.Event]
 
@@ -103,7 +103,7 @@ def _whole(text: str) -> ChatResult:
 
 
 class Exits(_Odd):
-    """Raises what would end a whole program."""
+    """Raises an exception that would end the whole program."""
 
     kind: str
 
@@ -115,7 +115,7 @@ class Exits(_Odd):
 
 
 class Blocks(_Odd):
-    """Keeps the event loop for itself, for ever."""
+    """Blocks the event loop for ever."""
 
     async def _astream(
         self, messages: list[BaseMessage], *args: Any, **options: Any

@@ -13,8 +13,8 @@ from caesura.store.database import Database, T
 
 
 class SlowDisk:
-    """Everything is in the database at once, and survives power loss only once `safe` is set; never while the
-    disk is `broken`."""
+    """Writes are in the database at once, but are durable only once `safe` is set, and never while the disk
+    is `broken`."""
 
     light = True
 

@@ -60,7 +60,7 @@ async def test_an_agent_removed_while_its_question_expires_leaves_nothing_pendin
     assert (await world.checked(said.turn)).status in ("stopped", "failed")
 
 
-async def test_an_agent_removed_while_it_works_is_missed_by_who_adopts_it(world: World) -> None:
+async def test_a_turn_whose_agent_was_removed_fails_when_it_is_adopted(world: World) -> None:
     world.agent("tools: [note]")
     world.desk.script(Say("I note", [Call("note", {"text": "a"}, "note-1")]), Hang(["and "]))
     turn = await world.send("go")
@@ -75,7 +75,7 @@ async def test_an_agent_removed_while_it_works_is_missed_by_who_adopts_it(world:
     await world.checked(turn)
 
 
-async def test_an_agent_that_is_changed_is_used_as_it_is_now(world: World) -> None:
+async def test_a_changed_agent_is_used_in_its_new_version(world: World) -> None:
     world.agent("tools: []\nsystem_prompt: Be brief.")
     world.desk.script(Say("one"), Say("two"))
     await world.say("hi")
@@ -84,7 +84,7 @@ async def test_an_agent_that_is_changed_is_used_as_it_is_now(world: World) -> No
     assert world.desk.sent()[0] == ("system", "Be kind.")
 
 
-async def test_a_broken_file_leaves_the_last_good_one_in_service(world: World) -> None:
+async def test_a_broken_file_leaves_the_last_valid_version_in_use(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Say("one"), Say("two"))
     await world.say("hi")
@@ -156,7 +156,7 @@ async def test_an_approval_inside_a_sub_agent_is_asked_and_answered(world: World
     ]
 
 
-async def test_two_sub_agents_at_once_each_ask_and_keep_apart(world: World) -> None:
+async def test_two_concurrent_sub_agents_each_ask_and_are_kept_apart(world: World) -> None:
     world.agent(HELPER, name="first", model="openai:first")
     world.agent(HELPER, name="second", model="openai:second")
     world.agent("tools: []\nsub_agents: [{ref: first}, {ref: second}]")
@@ -201,7 +201,7 @@ async def test_a_grant_inside_a_sub_agent_holds_for_the_branch(world: World) -> 
     assert world.traces() == ["seal b", "seal c"]
 
 
-async def test_a_sub_agent_whose_model_fails_fails_the_turn_and_it_can_be_tried_again(world: World) -> None:
+async def test_a_failing_model_of_a_sub_agent_fails_the_turn_which_can_be_retried(world: World) -> None:
     from tests.openai_server import Broken
 
     with_helper(world)

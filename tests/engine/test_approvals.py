@@ -15,7 +15,7 @@ SEAL = Call("seal", {"text": "b"}, "seal-1")
 SEALED = [("seal", "sealed b", "ok")]
 
 
-async def test_an_approval_says_what_is_to_be_done_and_nothing_is_done_before(world: World) -> None:
+async def test_an_approval_describes_the_call_and_nothing_runs_before_it(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("so be it"))
     said = await world.say("go")
@@ -37,7 +37,7 @@ async def test_an_approval_says_what_is_to_be_done_and_nothing_is_done_before(wo
     await world.resume(said, YES)
 
 
-async def test_a_decision_counts_whatever_the_agents_file_says_by_then(world: World) -> None:
+async def test_a_decision_counts_even_if_the_agents_file_changed_meanwhile(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("as you wish"))
     said = await world.say("go")
@@ -48,7 +48,7 @@ async def test_a_decision_counts_whatever_the_agents_file_says_by_then(world: Wo
     assert world.traces() == []
 
 
-async def test_an_edit_counts_whatever_the_agents_file_says_by_then(world: World) -> None:
+async def test_an_edit_counts_even_if_the_agents_file_changed_meanwhile(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("as you wish"))
     said = await world.say("go")
@@ -81,7 +81,7 @@ async def test_an_edited_call_is_made_with_the_persons_arguments(world: World) -
     assert said.results() == [("seal", "sealed mine", "ok")]
 
 
-async def test_a_rejected_call_is_not_made_and_the_agent_is_told(world: World) -> None:
+async def test_a_rejected_call_is_not_made_and_the_agent_gets_the_rejection(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("then not"))
     said = await world.resume(await world.say("go"), Answer("reject", message="too risky"))
@@ -93,7 +93,7 @@ async def test_a_rejected_call_is_not_made_and_the_agent_is_told(world: World) -
     assert ("tool", output) in world.desk.sent()
 
 
-async def test_a_response_stands_in_place_of_the_result(world: World) -> None:
+async def test_a_response_replaces_the_result(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("I see"))
     said = await world.resume(await world.say("go"), Answer("respond", message="I did it myself"))
@@ -139,7 +139,7 @@ async def test_several_calls_wait_at_once_and_are_decided_in_one_go(world: World
     assert [m.status for m in row.messages or () if m.role == "tool"] == ["ok", "refused", "ok", "answered"]
 
 
-async def test_several_calls_are_decided_one_after_the_other_and_then_it_goes_on(world: World) -> None:
+async def test_several_calls_are_decided_one_by_one_and_then_the_turn_continues(world: World) -> None:
     world.agent("tools: [seal]")
     calls = [Call("seal", {"text": str(number)}, f"seal-{number}") for number in range(3)]
     world.desk.script(Say("May I?", calls), Say("done"))
@@ -156,7 +156,7 @@ async def test_several_calls_are_decided_one_after_the_other_and_then_it_goes_on
     assert len(said.of(ev.InterruptClosed)) == 3
 
 
-async def test_a_tool_that_needed_nobody_is_not_run_again_when_the_other_is_approved(world: World) -> None:
+async def test_a_finished_tool_is_not_run_again_when_another_one_is_approved(world: World) -> None:
     world.agent("tools: [note, seal]")
     world.desk.script(Say("both", [Call("note", {"text": "a"}, "note-1"), SEAL]), Say("done"))
     said = await world.say("go")
@@ -199,7 +199,7 @@ async def test_always_allow_holds_for_that_tool_along_the_branch_only(world: Wor
     assert (await world.row(said.turn)).grants == ("seal",)
 
 
-async def test_a_tool_the_agent_is_denied_is_not_even_known_to_the_model(world: World) -> None:
+async def test_a_denied_tool_is_not_offered_to_the_model(world: World) -> None:
     world.agent("tools: [note, seal]\npermissions: {seal: deny, note: confirm}")
     world.desk.script(Say("", [SEAL]), Say("", [Call("note", {"text": "a"}, "n")]), Say("ok"))
     said = await world.say("go")
@@ -227,7 +227,7 @@ async def test_an_answer_that_does_not_fit_changes_nothing(world: World) -> None
     assert (await world.resume(said, YES)).finished
 
 
-async def test_a_second_answer_learns_the_first_decision_and_the_tool_ran_once(world: World) -> None:
+async def test_a_second_answer_gets_the_first_decision_and_the_tool_runs_once(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("done"))
     said = await world.say("go")
@@ -291,7 +291,7 @@ async def test_questions_and_approvals_wait_together(world: World) -> None:
     assert [m.name for m in row.messages or () if m.role == "tool"] == ["ask_user", "seal", "note"]
 
 
-async def test_questions_that_make_no_sense_are_told_to_the_model(world: World) -> None:
+async def test_invalid_questions_become_an_error_for_the_model(world: World) -> None:
     world.agent("tools: [ask_user]")
     world.desk.script(Say("", [Call("ask_user", {"questions": "?"}, "ask")]), Say("sorry"))
     said = await world.say("go")

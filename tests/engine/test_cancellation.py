@@ -1,4 +1,4 @@
-"""Code that is not ours may treat cancellation as it likes: stops, deletions and shutdowns still hold."""
+"""Third-party code may mishandle cancellation: stops, deletions and shutdowns still work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEAF = Call("deaf", {"text": "x"}, "deaf-1")
 
 
 async def stop(world: World, turn: Turn) -> None:
-    """As a person does."""
+    """Stop the turn as a person does."""
     await world.database.write(life.request_stop, turn.num, "user")
     assert world.engine.supervisor.stop(turn.num, "user")
     async with asyncio.timeout(PATIENCE):
@@ -31,7 +31,7 @@ async def stop(world: World, turn: Turn) -> None:
 
 
 async def deaf(world: World) -> Turn:
-    """A turn inside a tool that goes on whatever happens."""
+    """A turn inside a tool that ignores its cancellation."""
     world.agent("tools: [deaf]")
     world.desk.script(Say("working", (DEAF,)), Say("next"))
     turn = await world.send("go")
@@ -43,7 +43,7 @@ async def deaf(world: World) -> Turn:
 
 @contextmanager
 def enough_at_last(world: World) -> Iterator[None]:
-    """Let a deaf tool end, also where the test fails: nothing else can end it."""
+    """Let a deaf tool end, even if the test fails: nothing else can end it."""
     try:
         yield
     finally:
@@ -68,7 +68,7 @@ async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(worl
             await asyncio.sleep(0.01)
 
 
-async def test_a_stop_while_a_sub_agent_speaks_is_no_fault_of_its_model(world: World) -> None:
+async def test_a_stop_while_a_sub_agent_answers_is_not_a_model_failure(world: World) -> None:
     world.agent(ODD.format("Chatters"), name="helper")
     world.agent("tools: []\nsub_agents: [{ref: helper, description: Helps}]")
     for number in range(5):
@@ -101,7 +101,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_left_behind_with_an_unkno
     assert (await world.say("and now?")).finished
 
 
-async def test_a_turn_is_taken_from_a_deaf_run_also_if_the_storage_was_away_at_first(
+async def test_a_turn_is_taken_from_a_deaf_run_even_after_a_storage_outage(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn = await deaf(world)
@@ -122,7 +122,7 @@ async def test_a_turn_is_taken_from_a_deaf_run_also_if_the_storage_was_away_at_f
 
 
 @pytest.mark.parametrize("kind", sorted(ENDS))
-async def test_a_model_that_would_end_the_program_fails_its_turn_alone(world: World, kind: str) -> None:
+async def test_a_model_that_raises_an_exit_exception_fails_only_its_own_turn(world: World, kind: str) -> None:
     world.agent(f"model: {{class: 'tests.engine.odd_models:Exits', options: {{kind: {kind}}}}}\ntools: []")
     said = await world.say("go")
     assert said.failure.error_id
@@ -131,23 +131,23 @@ async def test_a_model_that_would_end_the_program_fails_its_turn_alone(world: Wo
     assert [m.content for m in row.messages or ()] == ["well "]
 
 
-async def test_a_tool_that_ignores_its_cancellation_does_not_hold_up_a_deletion(world: World) -> None:
+async def test_a_tool_that_ignores_its_cancellation_does_not_delay_a_deletion(world: World) -> None:
     turn = await deaf(world)
     with enough_at_last(world):
         async with asyncio.timeout(PATIENCE):
             await world.engine.supervisor.discard(turn.num)
 
 
-async def test_a_tool_that_ignores_its_cancellation_does_not_hold_up_the_end(world: World) -> None:
+async def test_a_tool_that_ignores_its_cancellation_does_not_delay_the_shutdown(world: World) -> None:
     turn = await deaf(world)
     with enough_at_last(world):
         async with asyncio.timeout(PATIENCE):
             await world.engine.drain(0.1)
         row = await world.row(turn)
-        assert (row.status, row.owner) == ("queued", None)  # another process goes on with it
+        assert (row.status, row.owner) == ("queued", None)  # another process continues the turn
 
 
-async def test_a_cancellation_that_nobody_asked_for_is_a_tool_that_failed(world: World) -> None:
+async def test_an_unrequested_cancellation_in_a_tool_is_a_tool_failure(world: World) -> None:
     world.agent("tools: [stray]")
     world.desk.script(Say("working", (Call("stray", {"text": "x"}),)), Say("done"))
     said = await world.say("go")
@@ -155,7 +155,7 @@ async def test_a_cancellation_that_nobody_asked_for_is_a_tool_that_failed(world:
     assert [status for _, _, status in said.results()] == ["error"]
 
 
-async def test_a_cancellation_that_nobody_asked_for_is_a_model_that_failed(world: World) -> None:
+async def test_an_unrequested_cancellation_in_a_model_is_a_model_failure(world: World) -> None:
     world.agent(ODD.format("Strays"))
     said = await world.say("go")
     assert said.failure.code == "model"

@@ -1,4 +1,4 @@
-"""A confirmation that the agent asks for in words."""
+"""A confirmation that the agent asks for in its text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIRMED = Answer("fields", fields={"confirm": True})
 REFUSED = Answer("fields", fields={"confirm": False})
 
 
-async def test_words_that_ask_are_streamed_and_then_the_turn_waits(world: World) -> None:
+async def test_text_that_asks_for_confirmation_is_streamed_and_then_the_turn_waits(world: World) -> None:
     world.agent(SPEC)
     world.desk.script(Say(["I will delete it. ", "Please con", "firm that."]), Say("deleted"))
     said = await world.say("delete it")
@@ -39,7 +39,7 @@ async def test_words_that_ask_are_streamed_and_then_the_turn_waits(world: World)
     assert "confirm" in world.desk.sent()[-1][1].lower()
 
 
-async def test_a_refusal_is_told_to_the_agent_and_it_goes_on(world: World) -> None:
+async def test_the_agent_gets_a_refusal_and_continues(world: World) -> None:
     world.agent(SPEC)
     world.desk.script(Say("Are you sure?"), Say("then not"))
     said = await world.resume(await world.say("delete it"), REFUSED)
@@ -49,14 +49,14 @@ async def test_a_refusal_is_told_to_the_agent_and_it_goes_on(world: World) -> No
     assert any(word in told[1].lower() for word in ("no", "not", "refuse"))
 
 
-async def test_a_rejection_with_words_gives_the_agent_these_words(world: World) -> None:
+async def test_a_rejection_with_a_message_gives_the_agent_this_message(world: World) -> None:
     world.agent(SPEC)
     world.desk.script(Say("Are you sure?"), Say("then not"))
     await world.resume(await world.say("delete it"), Answer("reject", message="rather rename it"))
     assert "rather rename it" in world.desk.sent()[-1][1]
 
 
-async def test_an_answer_that_asks_again_is_asked_again(world: World) -> None:
+async def test_an_answer_that_asks_for_confirmation_again_interrupts_again(world: World) -> None:
     world.agent(SPEC)
     world.desk.script(Say("Please confirm."), Say("Really: are you sure?"), Say("done"))
     first = await world.say("delete it")
@@ -69,7 +69,7 @@ async def test_an_answer_that_asks_again_is_asked_again(world: World) -> None:
     assert roles(row.messages) == ["assistant", "user", "assistant", "user", "assistant"]
 
 
-async def test_a_resumed_answer_without_words_does_not_ask_the_old_question_again(world: World) -> None:
+async def test_a_resumed_answer_without_text_does_not_repeat_the_old_question(world: World) -> None:
     world.agent(SPEC)
     world.desk.script(Say("Please confirm."), Say("", [Call("note", {"text": "a"})]), Say([]))
     said = await world.resume(await world.say("note it"), CONFIRMED)
@@ -77,7 +77,7 @@ async def test_a_resumed_answer_without_words_does_not_ask_the_old_question_agai
     assert world.traces() == ["note a"]
 
 
-async def test_fields_of_the_operators_own_are_asked_for_and_told(world: World) -> None:
+async def test_the_operators_own_fields_are_asked_for_and_passed_to_the_agent(world: World) -> None:
     world.agent(
         """
         tools: []
@@ -98,13 +98,13 @@ async def test_fields_of_the_operators_own_are_asked_for_and_told(world: World) 
     assert "because" in world.desk.sent()[-1][1]
 
 
-async def test_an_agent_that_is_not_asked_to_stop_does_not(world: World) -> None:
+async def test_an_agent_without_interrupts_enabled_does_not_stop(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Say("Please confirm."))
     assert (await world.say("go")).finished
 
 
-async def test_a_question_that_nobody_answers_in_time_is_closed(world: World) -> None:
+async def test_an_expired_question_is_closed(world: World) -> None:
     world.agent("tools: []\ninterrupt: {enabled: true, timeout_seconds: 1}")
     world.desk.script(Say("Please confirm."), Say("next"))
     said = await world.say("go")
@@ -125,7 +125,7 @@ async def test_a_question_that_nobody_answers_in_time_is_closed(world: World) ->
     assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "user"]
 
 
-async def test_a_question_with_time_left_is_answered_after_an_engine_was_away(world: World) -> None:
+async def test_a_question_that_has_not_expired_can_be_answered_after_an_engine_outage(world: World) -> None:
     world.agent("tools: []\ninterrupt: {enabled: true, timeout_seconds: 60}")
     world.desk.script(Say("Please confirm."), Say("done"))
     said = await world.say("go")

@@ -32,7 +32,7 @@ def asked(said: Said) -> list[tuple[str, str | None, str]]:
 
 
 @pytest.mark.parametrize("rule", [CONFIRM, "interrupt_on: [helper]"])
-async def test_a_sub_agent_is_asked_for_once_and_does_nothing_before(world: World, rule: str) -> None:
+async def test_a_sub_agent_needs_one_approval_and_does_nothing_before_it(world: World, rule: str) -> None:
     with_helper(world, rule)
     world.desk.script(Say("", [HELP]), Say("thanks"))
     world.desk.script(Say("", [NOTE, SEAL]), Say("sealed it"), model="helper")
@@ -58,7 +58,7 @@ async def test_a_sub_agent_is_asked_for_once_and_does_nothing_before(world: Worl
         (Answer("respond", message="I did it myself"), "I did it myself", "answered"),
     ],
 )
-async def test_a_sub_agent_that_is_refused_does_not_work_and_the_agent_is_told(
+async def test_a_refused_sub_agent_does_not_run_and_the_agent_gets_the_refusal(
     world: World, answer: Answer, output: str, status: str
 ) -> None:
     with_helper(world)
@@ -72,7 +72,7 @@ async def test_a_sub_agent_that_is_refused_does_not_work_and_the_agent_is_told(
     assert not [request for request in world.desk.requests if request["model"] == "helper"]
 
 
-async def test_an_edited_task_is_the_sub_agents_also_after_it_has_asked(world: World) -> None:
+async def test_a_sub_agent_keeps_its_edited_task_after_it_has_asked(world: World) -> None:
     with_helper(world)
     world.desk.script(Say("", [HELP]), Say("thanks"))
     world.desk.script(Say("", [SEAL]), Say("sealed it"), model="helper")
@@ -96,7 +96,7 @@ async def test_a_sub_agent_may_be_always_allowed(world: World) -> None:
     assert (await world.resume(said, YES)).finished
 
 
-async def test_a_stop_takes_the_yes_to_a_sub_agent_back(world: World) -> None:
+async def test_a_stop_revokes_the_approval_of_a_sub_agent(world: World) -> None:
     with_helper(world)
     world.desk.script(Say("", [HELP]), Say("thanks"))
     world.desk.script(Say("", [SEAL]), Say("sealed it"), model="helper")
@@ -116,7 +116,7 @@ async def test_a_stop_takes_the_yes_to_a_sub_agent_back(world: World) -> None:
     await world.checked(said.turn)
 
 
-async def test_a_sub_agent_of_a_sub_agent_is_asked_for_too(world: World) -> None:
+async def test_a_sub_agent_of_a_sub_agent_needs_approval_too(world: World) -> None:
     world.agent("tools: [seal]", name="deep", model="openai:deep")
     inner = "tools: []\nsub_agents: [{ref: deep, description: Deep}]\npermissions: {deep: confirm}"
     world.agent(inner, name="helper", model="openai:helper")
@@ -139,7 +139,7 @@ async def test_a_sub_agent_of_a_sub_agent_is_asked_for_too(world: World) -> None
     await world.checked(said.turn)
 
 
-async def test_a_tool_that_asks_questions_is_asked_for_first(world: World) -> None:
+async def test_a_tool_that_asks_questions_needs_approval_first(world: World) -> None:
     world.agent("tools: [ask_user]\npermissions: {ask_user: confirm}")
     call = Call("ask_user", {"questions": [{"question": "Why?"}]}, "ask")
     world.desk.script(Say("", [call]), Say("", [Call("ask_user", call.arguments, "more")]), Say("thanks"))
@@ -154,7 +154,7 @@ async def test_a_tool_that_asks_questions_is_asked_for_first(world: World) -> No
     assert said.results()[0][2] == "refused"
 
 
-async def test_a_sub_agent_that_is_denied_is_not_known_to_the_model(world: World) -> None:
+async def test_a_denied_sub_agent_is_not_offered_to_the_model(world: World) -> None:
     with_helper(world, "permissions: {helper: deny}")
     world.desk.script(Say("", [HELP]), Say("then not"))
     said = await world.say("go")
@@ -170,7 +170,7 @@ async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator
         yield world
 
 
-async def test_after_a_crash_a_sub_agent_is_not_asked_for_again(hasty: World) -> None:
+async def test_after_a_crash_a_sub_agent_needs_no_second_approval(hasty: World) -> None:
     with_helper(hasty)
     hasty.desk.script(Say("", [HELP]), Say("thanks"))
     hasty.desk.script(Hang(["half "]), Say("all of it"), model="helper")
@@ -184,7 +184,7 @@ async def test_after_a_crash_a_sub_agent_is_not_asked_for_again(hasty: World) ->
     assert said.results() == [("helper", "all of it", "ok")]
 
 
-async def test_a_refused_call_is_not_made_though_its_tool_is_always_allowed_beside_it(world: World) -> None:
+async def test_a_refused_call_is_not_made_even_if_a_concurrent_answer_grants_its_tool(world: World) -> None:
     world.agent("tools: [seal]")
     calls = [Call("seal", {"text": name}, f"seal-{name}") for name in "abc"]
     world.desk.script(Say("", calls), Say("done"))

@@ -58,13 +58,13 @@ async def test_questions_interrupt_and_the_answers_come_back(world: World) -> No
     assert "你喜欢什么动物? → a bird" in said.text
 
 
-async def test_declined_questions_are_told_to_the_model(world: World) -> None:
+async def test_the_model_gets_declined_questions(world: World) -> None:
     said = await world.resume(await world.say("ask me a question"), Answer("reject", message="busy"))
     assert said.results() == [("ask_user", "The person declined to answer: busy", "ok")]
     assert said.text == "You chose not to answer, so I leave it at that."
 
 
-async def test_questions_that_are_too_many_are_an_error_for_the_model(world: World) -> None:
+async def test_too_many_questions_are_an_error_for_the_model(world: World) -> None:
     said = await world.say("ask me 21 questions")
     assert said.results() == [("ask_user", "questions must be a list of 1 to 20 questions", "error")]
 
@@ -75,7 +75,7 @@ async def test_bad_paths_are_errors_for_the_model(world: World) -> None:
     assert not (workspace(world).parent / "out.txt").exists()
 
 
-async def test_wrong_arguments_are_told_to_the_model(world: World) -> None:
+async def test_wrong_arguments_are_an_error_for_the_model(world: World) -> None:
     ((name, output, status),) = (await world.say("wrong arguments")).results()
     assert (name, status) == ("read_file", "error")
     assert output == "the arguments do not fit: path: Input should be a valid string"

@@ -80,7 +80,7 @@ for name in ("a", "b"):
 graph = graph.compile()
 """
 
-#: Asks twice in one node, which runs again from its top for each answer.
+#: Asks twice in one node, which restarts from its beginning for each answer.
 DELETE = """
 from langchain_core.runnables import RunnableConfig
 
@@ -133,7 +133,7 @@ def graph(world: World, body: str, spec: str = "") -> None:
     assert not world.engine.catalog.faults
 
 
-async def test_a_graph_streams_its_models_words_and_gets_the_history(world: World) -> None:
+async def test_a_graph_streams_its_models_text_and_gets_the_history(world: World) -> None:
     graph(world, SPEAK)
     world.desk.script(Say(["one ", "two"]), Say("three"))
     said = await world.say("first")
@@ -190,7 +190,7 @@ async def test_a_graphs_question_may_be_refused(world: World) -> None:
     assert said.text == "you said False"
 
 
-async def test_a_refusal_does_not_do_the_thing_and_its_reason_can_be_read(world: World) -> None:
+async def test_after_a_refusal_a_graph_does_nothing_and_can_read_the_reason(world: World) -> None:
     graph(world, DELETE)
     refused = await world.resume(await world.say("go"), Answer("reject", message="not today"))
     assert [item.value for item in refused.interrupts] == ["log it?"]
@@ -204,7 +204,7 @@ async def test_a_refusal_does_not_do_the_thing_and_its_reason_can_be_read(world:
     assert allowed.text == "[('log it?', 'no log')]"
 
 
-async def test_refusals_are_told_apart_by_the_graphs_own_ids(world: World) -> None:
+async def test_refusals_are_distinguished_by_the_graphs_own_ids(world: World) -> None:
     graph(world, DELETE.replace('(item["value"], item["message"])', 'item["interrupt"]'))
     said = await world.say("go")
     while not said.finished:
@@ -212,7 +212,7 @@ async def test_refusals_are_told_apart_by_the_graphs_own_ids(world: World) -> No
     assert len(set(said.text.strip("[]").split(", "))) == 2
 
 
-async def test_another_attempt_knows_nothing_of_what_was_refused_in_the_one_before(world: World) -> None:
+async def test_a_retry_does_not_see_the_refusals_of_the_attempt_before(world: World) -> None:
     graph(world, DELETE)
     said = await world.resume(await world.say("go"), Answer("reject", message="not today"))
     assert await world.database.write(life.request_stop, said.turn.num, "user")
@@ -228,7 +228,7 @@ async def test_another_attempt_knows_nothing_of_what_was_refused_in_the_one_befo
     assert again.text == "[]"
 
 
-async def test_an_answer_from_before_a_stop_is_none_to_another_attempt_of_a_graph(world: World) -> None:
+async def test_an_answer_from_before_a_stop_does_not_count_for_a_retry_of_a_graph(world: World) -> None:
     graph(world, TWICE)
     said = await world.say("go")
     first, _ = said.interrupts
@@ -262,7 +262,7 @@ async def test_a_graphs_tools_are_shown_and_the_next_turn_is_accepted(world: Wor
     assert (await world.say("and now?")).finished
 
 
-async def test_a_graph_that_is_stopped_keeps_its_words(world: World) -> None:
+async def test_a_stopped_graph_keeps_its_text(world: World) -> None:
     graph(world, SPEAK)
     world.desk.script(Hang(["once ", "upon"]), Say("next"))
     turn = await world.send("go")
@@ -289,7 +289,7 @@ async def test_a_graph_that_raises_fails_the_turn_without_internals(world: World
     await world.checked(said.turn)
 
 
-async def test_a_graph_whose_model_breaks_off_can_be_tried_again(world: World) -> None:
+async def test_a_graph_whose_model_breaks_off_can_be_retried(world: World) -> None:
     graph(world, SPEAK)
     world.desk.script(Broken(["half "]), Say("whole"))
     said = await world.say("go")
@@ -304,7 +304,7 @@ async def test_a_graph_whose_model_breaks_off_can_be_tried_again(world: World) -
     assert [m.content for m in row.messages or ()] == ["whole"]
 
 
-async def test_a_graph_that_goes_round_and_round_is_stopped_at_its_step_limit(world: World) -> None:
+async def test_a_graph_that_loops_forever_is_stopped_at_its_step_limit(world: World) -> None:
     graph(world, TOOLS, "limits: {max_steps: 5}")
     world.desk.script(*(Say("", [Call("jot", {"text": str(n)}, f"jot-{n}")]) for n in range(9)))
     said = await world.say("go")
@@ -312,8 +312,8 @@ async def test_a_graph_that_goes_round_and_round_is_stopped_at_its_step_limit(wo
     await world.checked(said.turn)
 
 
-async def test_words_that_a_graph_does_not_keep_are_still_a_whole_answer(world: World) -> None:
-    """A model's answer that never becomes a message of the state, and a question after it."""
+async def test_text_that_a_graph_does_not_keep_is_still_a_complete_answer(world: World) -> None:
+    """The model's answer never becomes a message of the state, and a question follows it."""
     graph(
         world,
         """
@@ -347,7 +347,7 @@ async def test_words_that_a_graph_does_not_keep_are_still_a_whole_answer(world: 
     assert [(m.content, m.cut) for m in row.messages or ()] == [("a plan", False), ("a plan, yes", False)]
 
 
-async def test_a_node_that_speaks_before_it_asks_is_not_heard_twice(world: World) -> None:
+async def test_text_of_a_node_that_then_asks_is_not_shown_twice(world: World) -> None:
     graph(
         world,
         """
@@ -370,7 +370,7 @@ async def test_a_node_that_speaks_before_it_asks_is_not_heard_twice(world: World
     assert [m.content for m in row.messages or ()] == ["second words", "you said yes"]
 
 
-async def test_a_graph_in_a_graph_is_heard_once(world: World) -> None:
+async def test_messages_of_a_subgraph_are_shown_once(world: World) -> None:
     graph(
         world,
         """
@@ -401,7 +401,7 @@ async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator
 
 
 async def lose(world: World) -> None:
-    """As if the process had died: nobody renews, nobody writes."""
+    """Act as if the process had died: no lease is renewed, and nothing is written."""
     supervisor = world.engine.supervisor
     supervisor._stopping.set()
     assert supervisor._adopting is not None
@@ -416,7 +416,7 @@ async def lose(world: World) -> None:
     world.engine.start()
 
 
-async def test_a_graph_whose_process_died_goes_on_and_is_heard_once(hasty: World) -> None:
+async def test_a_graph_whose_process_died_continues_and_its_text_is_shown_once(hasty: World) -> None:
     graph(hasty, ASK)
     hasty.desk.script(Hang(["half "]), Say(["all ", "of it"]))
     turn = await hasty.send("go")
@@ -456,7 +456,7 @@ graph = graph.compile()
 """
 
 
-async def test_a_refusal_is_still_one_after_a_crash_and_answers_no_other_question(hasty: World) -> None:
+async def test_a_refusal_survives_a_crash_and_answers_no_other_question(hasty: World) -> None:
     graph(hasty, SLOW)
     said = await hasty.say("go")
     assert await hasty.answer(said.turn, {said.interrupts[0].id: Answer("reject", message="no")})

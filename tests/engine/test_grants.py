@@ -1,4 +1,4 @@
-"""What is always allowed can be revoked, also while a run is about to make use of it."""
+"""Grants can be revoked, also while a run is about to use them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_a_grant_that_is_revoked_while_the_turn_runs_is_not_used(
     await world.checked(said.turn)
 
 
-async def test_a_grant_that_stands_is_used_and_the_log_is_whole(world: World) -> None:
+async def test_a_valid_grant_is_used_and_the_log_is_complete(world: World) -> None:
     await granted(world)
     calls = [Call(tool, {"text": "b"}, f"{tool}-b") for tool in ("seal", "look")]
     world.desk.script(Say("", calls), Say("done"))
@@ -59,7 +59,7 @@ async def test_a_grant_that_stands_is_used_and_the_log_is_whole(world: World) ->
     await world.checked(said.turn)
 
 
-async def test_a_sub_agent_that_began_under_a_revoked_grant_is_asked_for_before_it_goes_on(
+async def test_a_sub_agent_whose_grant_was_revoked_needs_approval_to_continue(
     world: World,
 ) -> None:
     world.agent("tools: [seal]", name="helper", model="openai:helper")
@@ -80,8 +80,8 @@ async def test_a_sub_agent_that_began_under_a_revoked_grant_is_asked_for_before_
     await world.checked(said.turn)
 
 
-async def test_what_is_revoked_is_not_granted_again_by_the_old_answer(world: World) -> None:
-    """The answer that granted the tool is read again each time the turn goes on."""
+async def test_a_revoked_grant_is_not_restored_by_the_old_answer(world: World) -> None:
+    """The answer that granted the tool is read again each time the turn continues."""
     world.agent("tools: [seal]", name="helper", model="openai:helper")
     world.agent("tools: []\nsub_agents: [{ref: helper}]\npermissions: {helper: confirm}")
     world.desk.script(Say("", [Call("helper", {"task": "one"}, "one")]), Say("ok"))

@@ -1,4 +1,4 @@
-"""Turns that change hands: drained, left behind by a dead owner, taken from a stalled one."""
+"""Turns that change their owner: drained, left by a dead owner, taken from a stalled one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def next_engine(world: World) -> Engine:
     return world.engine
 
 
-async def test_a_drained_engine_lets_go_at_the_end_of_a_step_and_the_next_goes_on(world: World) -> None:
+async def test_a_drained_engine_releases_turns_after_a_step_and_the_next_continues(world: World) -> None:
     world.agent("tools: [look]")
     world.desk.script(Say(["one ", "two ", "three"], [Call("look", {"text": "a"})], pause=0.05), Say("done"))
     turn = await world.send("go")
@@ -58,7 +58,7 @@ async def test_a_drained_engine_lets_go_at_the_end_of_a_step_and_the_next_goes_o
     await world.checked(turn)
 
 
-async def test_an_engine_that_may_not_wait_breaks_off_and_the_words_are_void(world: World) -> None:
+async def test_a_drain_without_grace_cancels_the_run_and_its_text_is_void(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["half "]), Say("whole"))
     turn = await world.send("go")
@@ -73,7 +73,7 @@ async def test_an_engine_that_may_not_wait_breaks_off_and_the_words_are_void(wor
     assert [m.content for m in row.messages or ()] == ["whole"]
 
 
-async def test_a_tool_that_was_broken_off_by_a_drain_is_asked_about(world: World) -> None:
+async def test_the_person_is_asked_about_a_tool_that_a_drain_cancelled(world: World) -> None:
     world.agent("tools: [wait]")
     world.desk.script(Say("waiting", [Call("wait", {"text": "a"}, "wait-1")]), Say("well"))
     turn = await world.send("go")
@@ -94,7 +94,7 @@ async def test_a_tool_that_was_broken_off_by_a_drain_is_asked_about(world: World
     await world.checked(turn)
 
 
-async def test_an_ended_turn_is_not_begun_again_by_a_drain(world: World) -> None:
+async def test_an_ended_turn_is_not_started_again_by_a_drain(world: World) -> None:
     world.agent("tools: []")
     world.desk.title = Hang()
     world.desk.script(Say("hello"))
@@ -120,12 +120,12 @@ async def test_a_waiting_turn_survives_a_drain_and_is_answered_elsewhere(world: 
 
 
 def dead(connection: Connection) -> None:
-    """All leases have run out."""
+    """Expire all leases."""
     connection.execute(update(schema.turns).values(lease_until=0))
 
 
 async def leave(world: World) -> None:
-    """The engine goes away without a word: its runs are cut off and nobody lets go of them."""
+    """The engine vanishes: its runs are cut off and their turns are not released."""
     supervisor = world.engine.supervisor
     jobs = list(supervisor._jobs.values())
     for job in jobs:
@@ -135,7 +135,7 @@ async def leave(world: World) -> None:
     await world.engine.drain(0)
 
 
-async def test_what_a_dead_owner_left_is_taken_up_at_the_start(world: World) -> None:
+async def test_turns_of_a_dead_owner_are_adopted_at_the_start(world: World) -> None:
     world.agent("tools: [note]")
     world.desk.script(Say("I note", [Call("note", {"text": "a"})]), Hang(["and "]), Say("done"))
     turn = await world.send("go")
@@ -152,7 +152,7 @@ async def test_what_a_dead_owner_left_is_taken_up_at_the_start(world: World) -> 
     assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "tool"]
 
 
-async def test_what_a_dead_owner_left_is_taken_up_while_running(hasty: World) -> None:
+async def test_turns_of_a_dead_owner_are_adopted_while_running(hasty: World) -> None:
     hasty.agent("tools: []")
     hasty.desk.script(Hang(["half "]), Say("whole"))
     turn = await hasty.send("go")
@@ -167,9 +167,7 @@ async def test_what_a_dead_owner_left_is_taken_up_while_running(hasty: World) ->
     assert [m.content for m in row.messages or ()] == ["whole"]
 
 
-async def test_a_claim_that_is_not_safe_from_power_loss_is_not_run(
-    database: Database, tmp_path: Path, desk: Desk
-) -> None:
+async def test_a_claim_that_is_not_durable_is_not_run(database: Database, tmp_path: Path, desk: Desk) -> None:
     disk = SlowDisk(database)
     async with world_over(cast(Database, disk), tmp_path, desk, lease=1.2) as world:
         world.agent("tools: []")
@@ -189,7 +187,7 @@ async def test_a_claim_that_is_not_safe_from_power_loss_is_not_run(
         assert [event.epoch > 1 for event in said.of(ev.RunStarted)] == [True]
 
 
-async def test_a_crashed_turn_that_was_to_be_stopped_keeps_its_words(world: World) -> None:
+async def test_a_crashed_turn_with_a_requested_stop_keeps_its_text(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["Once ", "upon"]), Say("next"))
     turn = await world.send("tell")
@@ -220,8 +218,8 @@ async def rows(world: World) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("where", ["text", "tool"])
-async def test_a_stalled_owner_writes_not_one_row_when_it_wakes(hasty: World, where: str) -> None:
-    """Two engines in one process: the first one's heart stands still until the other is done."""
+async def test_a_stalled_owner_writes_no_row_when_it_resumes(hasty: World, where: str) -> None:
+    """Two engines in one process: the heartbeat of the first is blocked until the second is done."""
     hasty.agent("tools: [wait]")
     first = Hang(["half "]) if where == "text" else Say("I wait", [Call("wait", {"text": "a"}, "wait-1")])
     hasty.desk.script(first, Say("whole"))
@@ -251,7 +249,7 @@ async def test_a_stalled_owner_writes_not_one_row_when_it_wakes(hasty: World, wh
 
 
 class _Stalling:
-    """The same database, whose blocking writes wait until somebody lets them."""
+    """The same database, whose blocking writes wait until they are released."""
 
     def __init__(self, database: Database, beating: threading.Event) -> None:
         self._database, self._beating = database, beating
@@ -265,7 +263,7 @@ class _Stalling:
 
 
 class _Pauses:
-    """Keeps how long the heart waits before each beat, and lets it beat so often at once."""
+    """Records the pause before each heartbeat, and lets a given number of heartbeats happen at once."""
 
     def __init__(self, beats: int) -> None:
         self.seen: list[float] = []
@@ -305,7 +303,7 @@ async def test_leases_that_could_not_be_renewed_are_renewed_soon(world: World) -
 
 
 async def test_a_call_that_is_made_again_has_the_arguments_a_person_gave_it(world: World) -> None:
-    """As if the process had died between the intent of an edited call and its result."""
+    """Simulates a crash between the beginning of an edited call and its result."""
     world.agent("tools: [look]\npermissions: {look: confirm}")
     world.desk.script(Say("May I?", [Call("look", {"text": "theirs"}, "look-1")]), Say("done"))
     said = await world.say("go")

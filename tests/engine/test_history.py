@@ -1,4 +1,4 @@
-"""What is kept in memory of conversations that go on."""
+"""The cache of conversation histories."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.openai_server import Desk, Hang, Say
 KB = 1024
 
 
-async def test_one_person_does_not_push_out_what_others_said(database: Database) -> None:
+async def test_one_person_does_not_evict_the_histories_of_others(database: Database) -> None:
     turn = await _turn(database)
     history = History(database, 400 * KB)
     bob = replace(turn, id="bob-1", user_id="bob")
@@ -46,7 +46,7 @@ async def test_one_person_does_not_push_out_what_others_said(database: Database)
     assert (history.size, history._of, history._sizes) == (0, {}, {})
 
 
-async def test_of_a_branch_that_is_too_long_the_model_reads_the_end(database: Database) -> None:
+async def test_the_model_reads_the_end_of_a_branch_that_is_too_long(database: Database) -> None:
     turn = await _turn(database)
     for number in range(8):
         turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB)
@@ -57,7 +57,7 @@ async def test_of_a_branch_that_is_too_long_the_model_reads_the_end(database: Da
     assert history.size <= 100 * KB
 
 
-async def test_nothing_is_left_of_a_branch_that_was_deleted(database: Database) -> None:
+async def test_the_history_of_a_deleted_branch_is_empty(database: Database) -> None:
     turn = await _turn(database)
     assert await History(database).before(replace(turn, parent_id="turn-gone")) == []
 

@@ -24,7 +24,7 @@ async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator
         yield world
 
 
-async def test_a_turn_that_takes_too_long_fails_with_its_words_kept(hasty: World) -> None:
+async def test_a_turn_that_takes_too_long_fails_and_keeps_its_text(hasty: World) -> None:
     hasty.agent("tools: []")
     hasty.desk.script(Hang(["so ", "slow"]), Say("quick"))
     said = await hasty.say("go")
@@ -61,7 +61,7 @@ async def test_the_time_of_all_segments_counts_together(hasty: World) -> None:
     assert 60_000 <= said.row.running_ms < 70_000
 
 
-async def test_a_turn_that_took_too_long_has_all_its_time_again_when_it_is_tried_again(hasty: World) -> None:
+async def test_a_retry_of_a_turn_that_took_too_long_has_the_full_time_again(hasty: World) -> None:
     hasty.agent("tools: []")
     hasty.desk.script(Hang(["so ", "slow"]), Say("quick"))
     said = await hasty.say("go")
@@ -70,7 +70,7 @@ async def test_a_turn_that_took_too_long_has_all_its_time_again_when_it_is_tried
     assert (await hasty.segment(said.turn)).finished
 
 
-async def test_the_agents_own_bound_on_time_counts_before_the_servers(world: World) -> None:
+async def test_the_agents_own_time_limit_overrides_the_servers(world: World) -> None:
     world.agent("tools: []\nlimits: {max_seconds: 0.3}")
     world.desk.script(Hang(["so"]))
     said = await world.say("go")
@@ -78,7 +78,7 @@ async def test_the_agents_own_bound_on_time_counts_before_the_servers(world: Wor
     assert "0.3" in said.failure.message
 
 
-async def test_an_agent_that_never_comes_to_an_end_is_stopped_at_its_step_limit(world: World) -> None:
+async def test_an_agent_that_never_ends_is_stopped_at_its_step_limit(world: World) -> None:
     world.agent("tools: [look]\nlimits: {max_steps: 3}")
     world.desk.script(*(Say(f"step {n}", [Call("look", {"text": str(n)}, f"look-{n}")]) for n in range(5)))
     said = await world.say("go")
@@ -90,7 +90,7 @@ async def test_an_agent_that_never_comes_to_an_end_is_stopped_at_its_step_limit(
     assert (await world.say("enough")).finished
 
 
-async def test_another_attempt_has_all_its_steps_and_no_more(world: World) -> None:
+async def test_a_retry_has_the_full_number_of_steps_and_no_more(world: World) -> None:
     world.agent("tools: [look]\nlimits: {max_steps: 3}")
     world.desk.script(*(Say(f"step {n}", [Call("look", {"text": str(n)}, f"look-{n}")]) for n in range(9)))
     said = await world.say("go")

@@ -1,4 +1,4 @@
-"""No answer of a model keeps the event loop from everyone else, whatever its tool calls look like."""
+"""No answer of a model blocks the event loop, whatever its tool calls look like."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from tests.engine.world import YES, World
 from tests.openai_server import Call, Say
 from tests.pauses import Pauses
 
-#: Seconds of CPU that one step may take. What was mended here took from 0.2 seconds to minutes.
+#: Seconds of CPU that one step may take. The faults that were fixed here took from 0.2 seconds to minutes.
 LONGEST_STEP = 0.1
 SIZES = (100_000, 1_000_000)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def frozen_collector() -> Iterator[None]:
-    """As a server does when it has started: else the garbage collector looks through all of pytest, too."""
+    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
+    too."""
     gc.collect()
     gc.freeze()
     yield
@@ -59,7 +60,7 @@ def piece(args: str, index: int | None = 0, name: str | None = None, call: str |
 
 
 class Gathered:
-    """An answer gathered as the engine does, and the longest step of that."""
+    """An answer gathered as the engine does it, and the longest step."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.longest = 0.0
@@ -93,7 +94,7 @@ def test_whole_arguments_are_what_the_model_sent() -> None:
 
 
 @pytest.mark.parametrize("shape", ["broken", "never closed", "closed by the wrong end"])
-def test_what_is_no_json_is_kept_in_part(shape: str) -> None:
+def test_invalid_json_is_kept_in_part(shape: str) -> None:
     texts = SHAPES[shape](100_000)
     assert Gathered(texts).args == {BROKEN: "".join(texts)[:1000]}
 
@@ -107,7 +108,7 @@ def test_what_is_no_json_is_kept_in_part(shape: str) -> None:
         ("many numbers", "more than 50000 values"),
     ],
 )
-def test_what_is_too_large_to_walk_is_refused_by_name(shape: str, reason: str) -> None:
+def test_arguments_too_large_to_walk_are_refused_with_the_reason(shape: str, reason: str) -> None:
     size = 40_000 if "deep" in shape else 1_000_000
     assert reason in Gathered(SHAPES[shape](size)).args[REFUSED]
 
@@ -133,7 +134,7 @@ def test_all_arguments_of_an_answer_together_are_bounded() -> None:
     assert [REFUSED in call["args"] for call in calls.read()] == [False] * 4 + [True] * 16
 
 
-def test_calls_beyond_the_most_are_told_once() -> None:
+def test_calls_over_the_limit_are_reported_once() -> None:
     calls = Calls()
     for index in range(10_000):
         calls.add([piece("{}", index, "list_files", f"c{index}")])
@@ -190,7 +191,7 @@ def test_gathering_blocks_grows_with_their_number_and_not_with_its_square() -> N
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-async def test_a_provider_that_sends_long_arguments_in_two_pieces_holds_nobody_up(world: World) -> None:
+async def test_long_arguments_in_two_pieces_do_not_block_the_event_loop(world: World) -> None:
     world.agent("tools: [read_file]")
     args = [json.dumps({"path": "x" * 60_000}), '{"path": "' + "x" * 250_000, "[" * 40_000]
     calls = [Call("read_file", text, f"call-{place}") for place, text in enumerate(args)]
@@ -205,7 +206,7 @@ async def test_a_provider_that_sends_long_arguments_in_two_pieces_holds_nobody_u
     assert "nested deeper than 64 levels" in outputs["call-2"]
 
 
-#: What takes longest to describe, each about as long as a question may be.
+#: The arguments that take longest to describe, each about as long as a question may be.
 HOSTILE: dict[str, Any] = {
     "reordering": "\u202e\u200b" * 140_000,
     "escapes": "\\n\x1b" * 85_000,
@@ -215,8 +216,8 @@ HOSTILE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-async def test_no_argument_that_is_described_holds_anybody_up(world: World) -> None:
-    """Each goes through a whole turn: the model asks, a person approves, the tool is called."""
+async def test_describing_arguments_does_not_block_the_event_loop(world: World) -> None:
+    """Each argument goes through a whole turn: the model asks, a person approves, the tool is called."""
     world.agent("tools: [execute, write_file]")
     world.desk.script(Say("hello"))
     await world.say("load the provider's package first")
@@ -235,7 +236,7 @@ async def test_no_argument_that_is_described_holds_anybody_up(world: World) -> N
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-async def test_the_model_is_told_of_arguments_beyond_the_limit(world: World) -> None:
+async def test_the_model_gets_an_error_for_arguments_over_the_limit(world: World) -> None:
     world.agent("tools: [read_file]")
     call = Call("read_file", '{"path": "' + "x" * (LONGEST + 1))
     world.desk.script(Say("hello"), Say(calls=[call], width=100_000), Say("done"))

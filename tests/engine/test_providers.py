@@ -1,4 +1,4 @@
-"""A provider that fails: before its first word, in the middle, for a while, for good."""
+"""A provider that fails: before its first word, in the middle, temporarily, permanently."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ model:
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-async def test_a_passing_failure_before_the_first_word_is_tried_again(world: World, status: int) -> None:
+async def test_a_transient_failure_before_the_first_word_is_retried(world: World, status: int) -> None:
     world.agent("tools: []")
     world.desk.script(Refusal(status), Refusal(status), Say("hello"))
     said = await world.say("hi")
@@ -34,7 +34,7 @@ async def test_a_passing_failure_before_the_first_word_is_tried_again(world: Wor
     assert len(said.of(ev.ModelStarted)) == 1
 
 
-async def test_the_provider_says_when_to_come_back(world: World) -> None:
+async def test_the_retry_after_header_of_the_provider_is_used(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Refusal(429, {"retry-after": "0.4"}), Say("hello"))
     began = time.monotonic()
@@ -42,7 +42,7 @@ async def test_the_provider_says_when_to_come_back(world: World) -> None:
     assert time.monotonic() - began >= 0.4
 
 
-async def test_a_failure_that_will_not_pass_is_not_tried_again(world: World) -> None:
+async def test_a_permanent_failure_is_not_retried(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Refusal(401), Say("never"))
     said = await world.say("hi")
@@ -51,7 +51,7 @@ async def test_a_failure_that_will_not_pass_is_not_tried_again(world: World) -> 
     world.desk.refused.clear()
 
 
-async def test_a_failure_that_does_not_pass_ends_the_turn_without_internals(world: World) -> None:
+async def test_a_repeated_failure_ends_the_turn_without_internals(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(*[Refusal(500)] * 3)
     said = await world.say("hi")
@@ -64,7 +64,7 @@ async def test_a_failure_that_does_not_pass_ends_the_turn_without_internals(worl
     assert not said.of(ev.ModelStarted)
 
 
-async def test_a_provider_that_cannot_be_reached_is_such_a_failure(world: World) -> None:
+async def test_an_unreachable_provider_is_a_model_failure(world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}/v1"
@@ -75,7 +75,7 @@ async def test_a_provider_that_cannot_be_reached_is_such_a_failure(world: World)
     assert str(port) not in said.failure.message
 
 
-async def test_a_provider_that_does_not_answer_in_time_is_such_a_failure(world: World) -> None:
+async def test_a_provider_that_times_out_is_a_transient_failure(world: World) -> None:
     from tests.openai_server import Hang
 
     world.agent(
@@ -106,7 +106,7 @@ async def test_the_fallbacks_answer_when_the_first_model_does_not(world: World) 
     assert [asked["model"] for asked in world.desk.requests] == ["first"] * 3 + ["second", "third"]
 
 
-async def test_half_a_stream_fails_the_turn_with_its_words_kept(world: World) -> None:
+async def test_a_broken_stream_fails_the_turn_and_keeps_its_text(world: World) -> None:
     world.agent(FALLBACKS.format(url=world.desk.base_url))
     world.desk.script(Broken(["Once ", "upon ", "a "]), Say("so on"), model="first")
     said = await world.say("tell")
@@ -124,7 +124,7 @@ async def retried(world: World, turn: Turn) -> None:
     world.engine.supervisor.nudge()
 
 
-async def test_a_failed_turn_is_tried_again_and_nothing_is_read_twice(world: World) -> None:
+async def test_a_failed_turn_is_retried_and_no_text_is_read_twice(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Broken(["Once ", "upon"]), Say(["Once ", "and ", "for all"]))
     said = await world.say("tell")
@@ -138,7 +138,7 @@ async def test_a_failed_turn_is_tried_again_and_nothing_is_read_twice(world: Wor
     assert world.desk.sent() == [("user", "tell")]
 
 
-async def test_tools_that_have_ended_are_not_run_again_in_another_attempt(world: World) -> None:
+async def test_finished_tools_are_not_run_again_in_a_retry(world: World) -> None:
     world.agent("tools: [note, seal]")
     calls = [Call("note", {"text": "a"}, "note-1"), Call("seal", {"text": "b"}, "seal-1")]
     world.desk.script(Say("both", calls), Broken(["half "]), Say("whole"))
@@ -155,7 +155,7 @@ async def test_tools_that_have_ended_are_not_run_again_in_another_attempt(world:
     assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "tool", "tool"]
 
 
-async def test_a_stopped_turn_is_tried_again_and_asks_again(world: World) -> None:
+async def test_a_stopped_turn_that_is_retried_asks_again(world: World) -> None:
     world.agent("tools: [note, seal]")
     calls = [Call("note", {"text": "a"}, "note-1"), Call("seal", {"text": "b"}, "seal-1")]
     world.desk.script(Say("both", calls), Say("done"), Say("done"))
@@ -187,8 +187,8 @@ async def test_a_turn_fails_twice_and_succeeds_the_third_time(world: World) -> N
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-async def test_a_history_that_was_tried_again_elsewhere_is_read_anew(world: World) -> None:
-    """Two engines over one database: one answers, the other tries again, the first goes on."""
+async def test_the_history_is_read_again_after_a_retry_on_another_engine(world: World) -> None:
+    """Two engines over one database: one answers, the other retries, the first continues."""
     world.agent("tools: []")
     world.desk.script(Broken(["half"]), Say("whole"), Say("next"))
     said = await world.say("tell")

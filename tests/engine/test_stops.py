@@ -1,4 +1,4 @@
-"""Stopping a turn: what was said and done is kept, and every provider takes the history that is left."""
+"""Stopping a turn: its text and results are kept, and every provider accepts the remaining history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.openai_server import Call, Hang, Say
 SEAL = Call("seal", {"text": "b"}, "seal-1")
 
 
-async def test_a_tool_that_will_not_be_broken_off_does_not_keep_its_run(world: World) -> None:
+async def test_a_tool_that_ignores_its_cancellation_does_not_keep_its_run_alive(world: World) -> None:
     world.agent("tools: [stubborn]")
     world.desk.script(Say("working", (Call("stubborn", {"text": "x"}),)), Say("on and on"))
     turn = await world.send("go")
@@ -29,7 +29,7 @@ async def test_a_tool_that_will_not_be_broken_off_does_not_keep_its_run(world: W
     await world.checked(turn)
 
 
-async def test_stopped_in_the_middle_of_a_text_the_words_are_kept_and_told_next_time(world: World) -> None:
+async def test_a_stop_in_the_middle_of_a_text_keeps_it_in_the_history(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["Once ", "upon"]), Say("yes"))
     turn = await world.send("tell")
@@ -44,7 +44,7 @@ async def test_stopped_in_the_middle_of_a_text_the_words_are_kept_and_told_next_
     assert world.desk.sent() == [("user", "tell"), ("assistant", "Once upon"), ("user", "go on")]
 
 
-async def test_stopped_inside_a_tool_its_outcome_is_said_to_be_unknown(world: World) -> None:
+async def test_a_stop_inside_a_tool_makes_its_outcome_unknown(world: World) -> None:
     world.agent("tools: [note, wait]")
     calls = [Call("note", {"text": "a"}, "note-1"), Call("wait", {"text": "b"}, "wait-1")]
     world.desk.script(Say("both", calls), Say("I see"))
@@ -65,7 +65,7 @@ async def test_stopped_inside_a_tool_its_outcome_is_said_to_be_unknown(world: Wo
     assert "may or may not" in sent[3][1]
 
 
-async def test_stopped_before_a_tool_was_called_the_call_is_said_not_to_be_done(world: World) -> None:
+async def test_a_stop_before_a_tool_call_marks_the_call_as_not_done(world: World) -> None:
     world.agent("tools: [note, seal]")
     calls = [Call("note", {"text": "a"}, "note-1"), SEAL]
     world.desk.script(Say("both", calls), Say("I see"))
@@ -81,7 +81,7 @@ async def test_stopped_before_a_tool_was_called_the_call_is_said_not_to_be_done(
     assert world.traces() == ["note a"]
 
 
-async def test_a_yes_from_before_a_stop_is_no_yes_to_another_attempt(world: World) -> None:
+async def test_an_approval_from_before_a_stop_does_not_count_for_a_retry(world: World) -> None:
     world.agent("tools: [seal]")
     other = Call("seal", {"text": "c"}, "seal-2")
     world.desk.script(Say("both", [SEAL, other]), Say("done"))
@@ -98,7 +98,7 @@ async def test_a_yes_from_before_a_stop_is_no_yes_to_another_attempt(world: Worl
     assert world.traces() == ["seal b"]
 
 
-async def test_a_yes_lapses_for_a_repeatable_tool_that_was_under_way_at_the_stop(world: World) -> None:
+async def test_a_stop_revokes_the_approval_of_a_repeatable_tool_that_was_running(world: World) -> None:
     world.agent("tools: [ponder]")
     world.desk.script(Say("", [Call("ponder", {"text": "b"}, "ponder-1")]), Say("well"))
     said = await world.say("go")
@@ -131,7 +131,7 @@ async def stop_waiting(world: World, turn: Turn, reason: str) -> list[ev.Event]:
 
 
 @pytest.mark.parametrize(("reason", "outcome"), [("superseded", "superseded"), ("user", "cancelled")])
-async def test_stopped_while_it_waits_the_question_is_closed(world: World, reason: str, outcome: str) -> None:
+async def test_a_stop_of_a_waiting_turn_closes_its_question(world: World, reason: str, outcome: str) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("another thing"))
     said = await world.say("go")
@@ -148,7 +148,7 @@ async def test_stopped_while_it_waits_the_question_is_closed(world: World, reaso
     assert world.desk.sent()[2][0] == "tool"
 
 
-async def test_a_stop_that_is_only_a_wish_in_the_row_is_found_by_the_owner(world: World) -> None:
+async def test_the_owner_finds_a_stop_that_was_only_requested_in_the_row(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["Once"]))
     turn = await world.send("tell")
@@ -158,7 +158,7 @@ async def test_a_stop_that_is_only_a_wish_in_the_row_is_found_by_the_owner(world
     assert (await world.segment(turn)).outcome == ev.Stopped("disconnect")
 
 
-async def test_stopped_at_any_moment_the_row_and_the_log_agree(world: World) -> None:
+async def test_after_a_stop_at_any_moment_the_row_and_the_log_agree(world: World) -> None:
     world.agent("tools: [note]")
     calls = [Call("note", {"text": str(number)}, f"note-{number}") for number in range(3)]
     for moment in range(12):
@@ -172,12 +172,12 @@ async def test_stopped_at_any_moment_the_row_and_the_log_agree(world: World) -> 
         assert isinstance(said.outcome, ev.Stopped | ev.Finished)
         await world.checked(turn)
         world.desk._script.clear()
-        # A request that was on its way to the model when the turn was stopped may still take one.
+        # A request that was being sent when the turn was stopped may still use one reply.
         world.desk.script(Say("next"), Say("next"))
         assert (await world.say("and now?")).finished
 
 
-async def test_a_turn_stopped_before_it_began_says_nothing(world: World) -> None:
+async def test_a_turn_that_was_stopped_before_it_began_has_no_text(world: World) -> None:
     world.agent("tools: []")
     turn = await world.send("go")
     assert world.engine.supervisor.stop(turn.num, "user")
@@ -190,7 +190,7 @@ async def test_a_turn_stopped_before_it_began_says_nothing(world: World) -> None
     assert world.desk.sent() == [("user", "go"), ("user", "again")]
 
 
-async def test_a_stop_after_the_last_word_does_not_hold_the_end_up(world: World) -> None:
+async def test_a_stop_after_the_last_word_does_not_delay_the_end(world: World) -> None:
     world.agent("tools: []")
     world.desk.title = Hang()
     world.desk.script(Say("hello"))
@@ -202,7 +202,7 @@ async def test_a_stop_after_the_last_word_does_not_hold_the_end_up(world: World)
     await world.checked(turn)
 
 
-async def test_a_sub_agents_stop_keeps_what_it_had_said(world: World) -> None:
+async def test_a_stop_keeps_the_text_of_a_sub_agent(world: World) -> None:
     world.agent("tools: []", name="helper", model="openai:helper")
     world.agent("tools: []\nsub_agents: [{ref: helper, description: Helps}]")
     world.desk.script(Say("I ask", [Call("helper", {"task": "help"}, "help-1")]), Say("so"))

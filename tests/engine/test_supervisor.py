@@ -1,4 +1,4 @@
-"""What keeps a node at work goes on: it renews its leases and looks for work, whatever one step raises."""
+"""A node keeps renewing its leases and looking for work, even if one step raises an exception."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ async def test_a_process_that_slept_beyond_its_lease_does_not_take_its_own_turn(
     assert world.engine.supervisor.works_on(turn)
 
 
-async def test_a_look_for_work_that_fails_is_not_the_last(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_search_for_work_is_repeated(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await _running(world)
     failures = _fail_first(monkeypatch, "claim_some")
     other = await world.database.write(_queue)
@@ -51,7 +49,7 @@ async def test_a_look_for_work_that_fails_is_not_the_last(
     assert world.engine.supervisor.alive
 
 
-async def test_leases_are_renewed_after_one_that_could_not_be(
+async def test_leases_are_renewed_after_a_failed_renewal(
     hasty: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn = await _running(hasty)
@@ -94,7 +92,7 @@ def _queue(connection: Connection) -> Turn:
 
 
 def _run_out(connection: Connection, turn: Turn) -> None:
-    """The turn's lease is over."""
+    """Expire the turn's lease."""
     row = schema.turns.c.num == turn.num
     connection.execute(update(schema.turns).where(row).values(lease_until=0))
 
@@ -112,7 +110,8 @@ async def _until(check: Callable[[], bool]) -> None:
 
 
 def _fail_first(monkeypatch: pytest.MonkeyPatch, name: str) -> list[int]:
-    """Let the next call fail in a way that nobody expects: how often to fail still, and how often it did."""
+    """Let the next call fail with an unexpected exception. The list has how often to fail, and how often it
+    did."""
     genuine, counts = getattr(life, name), [1, 0]
 
     def step(connection: Connection, *values: Any) -> Any:

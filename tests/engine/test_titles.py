@@ -1,4 +1,4 @@
-"""Titles: made beside the first answer, after its first words, harming nothing."""
+"""Titles: made concurrently with the first answer, after its first words, without affecting it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ model:
 
 @pytest_asyncio.fixture
 async def patient(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    """A world in which no title is ever late."""
+    """A world in which a title has unlimited time."""
     async with world_over(database, tmp_path, desk, limits(title=2 * PATIENCE)) as world:
         yield world
 
@@ -78,7 +78,7 @@ async def test_a_conversation_whose_first_turn_was_stopped_gets_its_title_with_t
     assert world.desk.titles_asked == 2
 
 
-async def test_a_deletion_while_a_title_is_waited_for_leaves_no_task_behind(patient: World) -> None:
+async def test_a_deletion_while_a_title_is_awaited_leaves_no_task(patient: World) -> None:
     patient.agent("tools: []")
     patient.desk.title = Hang([])
     patient.desk.script(Say("hello"))
@@ -117,7 +117,7 @@ async def test_a_title_does_not_wait_for_the_answer(world: World) -> None:
         (Broken(["half"]), None),
     ],
 )
-async def test_whatever_the_model_makes_of_it_the_chat_is_unharmed(
+async def test_whatever_title_the_model_replies_the_answer_is_unaffected(
     world: World, reply: Reply, expected: str | None
 ) -> None:
     world.agent("tools: []")
@@ -130,7 +130,7 @@ async def test_whatever_the_model_makes_of_it_the_chat_is_unharmed(
     assert await title(world) == expected
 
 
-async def test_a_title_that_hangs_holds_the_end_up_no_longer_than_it_may(world: World) -> None:
+async def test_a_title_that_hangs_delays_the_end_only_until_its_time_limit(world: World) -> None:
     world.agent("tools: []")
     world.desk.title = Hang()
     world.desk.script(Say("hello"), Say("more"))
@@ -159,7 +159,7 @@ async def test_a_person_who_answers_does_not_wait_for_the_title(world: World) ->
     assert (await world.segment(turn)).finished
 
 
-async def test_a_title_that_a_person_gave_meanwhile_stays(world: World) -> None:
+async def test_a_title_that_a_person_set_meanwhile_is_kept(world: World) -> None:
     world.agent("tools: []")
     world.desk.title = Say(["A ", "title"], pause=0.2)
     world.desk.script(Say("hello"))
@@ -171,7 +171,7 @@ async def test_a_title_that_a_person_gave_meanwhile_stays(world: World) -> None:
     assert await title(world) == "Mine"
 
 
-async def test_a_title_is_made_later_when_the_first_try_failed(world: World) -> None:
+async def test_a_title_is_made_later_if_the_first_attempt_failed(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.title = Refusal(500)
     world.desk.script(Say("May I?", [Call("seal", {"text": "b"})]), Say("done"))
@@ -203,7 +203,7 @@ async def test_the_model_is_asked_for_a_title_after_the_first_words_were_shown(
     assert trace.count("title begins") == 1
 
 
-async def test_a_segment_without_words_makes_no_title_and_the_next_one_does(patient: World) -> None:
+async def test_a_segment_without_text_makes_no_title_but_the_next_one_does(patient: World) -> None:
     patient.agent("tools: [seal]")
     patient.desk.script(Say(calls=[SEAL]), Say("done"))
     asked = await patient.say("hi")
@@ -214,7 +214,7 @@ async def test_a_segment_without_words_makes_no_title_and_the_next_one_does(pati
     assert resumed.of(ev.TitleChanged) == [ev.TitleChanged("A title")]
 
 
-async def test_a_segment_that_goes_on_at_once_has_its_whole_time_for_a_title(patient: World) -> None:
+async def test_a_resumed_segment_has_the_full_time_for_a_title(patient: World) -> None:
     patient.agent("tools: [seal]")
     patient.desk.title = Say("At leisure", pause=0.3)
     patient.desk.script(Say(calls=[SEAL]), Say("done"))
@@ -227,7 +227,7 @@ async def test_a_segment_that_goes_on_at_once_has_its_whole_time_for_a_title(pat
     assert resumed.of(ev.TitleChanged) == [ev.TitleChanged("At leisure")]
 
 
-async def test_a_segment_that_fails_without_words_asks_for_no_title(world: World) -> None:
+async def test_a_segment_that_fails_without_text_requests_no_title(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Refusal(401), Say("hello"))
     assert isinstance((await world.say("hi")).outcome, ev.Failed)
@@ -235,7 +235,7 @@ async def test_a_segment_that_fails_without_words_asks_for_no_title(world: World
     assert (await world.say("again")).of(ev.TitleChanged) == [ev.TitleChanged("A title")]
 
 
-async def test_no_title_is_asked_for_where_the_person_gave_one(world: World) -> None:
+async def test_no_title_is_requested_if_the_person_set_one(world: World) -> None:
     world.agent("tools: []")
     await world.begin()
     await world.database.write(conversations.set_title, world.conversation, "Mine")
@@ -244,7 +244,7 @@ async def test_no_title_is_asked_for_where_the_person_gave_one(world: World) -> 
     assert world.desk.titles_asked == 0
 
 
-async def test_a_title_needs_no_look_at_a_conversation_whose_turn_was_just_made(world: World) -> None:
+async def test_the_first_turn_requests_a_title_without_reading_the_conversation(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Say("hello"))
     looks: list[object] = []
@@ -273,7 +273,7 @@ async def test_a_message_sent_while_a_title_is_made_is_answered_and_asks_for_no_
     assert (await patient.segment(first)).events[-2:] == [ev.Finished(), ev.SegmentEnded()]
 
 
-async def test_a_turn_that_failed_can_be_tried_again_while_a_title_was_made(patient: World) -> None:
+async def test_a_failed_turn_can_be_retried_while_a_title_is_made(patient: World) -> None:
     patient.agent("tools: []")
     patient.desk.title = Hang()
     patient.desk.script(Broken(["half"]))

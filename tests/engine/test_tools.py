@@ -1,4 +1,5 @@
-"""Tools that misbehave, and models that call them wrongly: an error for the model, and the turn goes on."""
+"""Tools that misbehave, and models that call them wrongly: the model gets an error, and the turn
+continues."""
 
 from __future__ import annotations
 
@@ -38,17 +39,17 @@ async def test_a_tool_that_raises_gives_an_error_without_internals(world: World)
     assert world.traces() == ["fail x"]
 
 
-async def test_a_tool_that_says_why_it_cannot_is_heard(world: World) -> None:
+async def test_the_model_gets_the_reason_of_a_tool_that_refuses(world: World) -> None:
     assert await used(world, Call("refuse", {"text": "fly"})) == [("refuse", "cannot fly", "error")]
 
 
-async def test_a_tool_with_a_time_out_of_its_own_is_not_said_to_have_used_up_ours(world: World) -> None:
+async def test_a_tools_own_timeout_is_not_reported_as_the_servers_time_limit(world: World) -> None:
     ((_, output, status),) = await used(world, Call("late", {"text": "x"}))
     assert status == "error"
     assert "did not end within" not in output
 
 
-async def test_a_tool_that_asks_again_and_again_gets_each_answer_in_its_place(world: World) -> None:
+async def test_a_tool_that_asks_repeatedly_gets_each_answer_in_order(world: World) -> None:
     world.agent("tools: [quiz, note]")
     calls = (Call("quiz", {"text": "one? two?"}), Call("note", {"text": "beside"}))
     world.desk.script(Say("working", calls), Say("I see"))
@@ -85,7 +86,7 @@ async def test_what_a_tool_writes_for_people_is_escaped_and_its_questions_are_da
     "call",
     [Call("lo\ud800ok", {"text": "x"}), Call("look", {"text": "x"}, "a\ud800b"), Call("l\0k", {}, "a\0")],
 )
-async def test_names_and_ids_that_no_database_holds_do_no_harm(world: World, call: Call) -> None:
+async def test_names_and_ids_that_no_database_can_store_do_no_harm(world: World, call: Call) -> None:
     world.agent(EVERY)
     world.desk.script(Say("working", (call,)), Say("I see"))
     turn = await world.send("go")
@@ -114,20 +115,20 @@ async def test_a_tool_that_hangs_is_stopped_and_the_turn_goes_on(hasty: World) -
     assert hasty.traces() == ["wait x"]
 
 
-async def test_one_that_fails_does_not_harm_the_one_beside_it(world: World) -> None:
+async def test_a_failing_tool_does_not_affect_a_concurrent_one(world: World) -> None:
     results = await used(world, Call("fail", {"text": "x"}, "one"), Call("note", {"text": "y"}, "two"))
     assert sorted((name, status) for name, _, status in results) == [("fail", "error"), ("note", "ok")]
     assert sorted(world.traces()) == ["fail x", "note y"]
 
 
-async def test_a_tool_that_does_not_exist_is_told_to_the_model(world: World) -> None:
+async def test_a_tool_that_does_not_exist_is_an_error_for_the_model(world: World) -> None:
     ((name, output, status),) = await used(world, Call("teleport", {"to": "home"}))
     assert (name, status) == ("teleport", "error")
     assert "note" in output
 
 
 @pytest.mark.parametrize("arguments", ['{"text": "x', "not json", "[1, 2", '{"text": "a"}{"text": "b"}'])
-async def test_arguments_that_are_no_json_are_told_to_the_model(world: World, arguments: str) -> None:
+async def test_arguments_that_are_not_json_are_an_error_for_the_model(world: World, arguments: str) -> None:
     ((_, _, status),) = await used(world, Call("note", arguments))
     assert status == "error"
     assert world.traces() == []
@@ -136,13 +137,13 @@ async def test_arguments_that_are_no_json_are_told_to_the_model(world: World, ar
 @pytest.mark.parametrize(
     "arguments", ['{"text": 5}', '{"other": "x"}', '{"text": ["x"]}', "{}", "null", "[]", '"x"']
 )
-async def test_arguments_that_do_not_fit_are_told_to_the_model(world: World, arguments: str) -> None:
+async def test_arguments_that_do_not_fit_are_an_error_for_the_model(world: World, arguments: str) -> None:
     ((_, _, status),) = await used(world, Call("note", arguments))
     assert status == "error"
     assert world.traces() == []
 
 
-async def test_a_model_that_counts_its_calls_from_zero_each_time_gets_them_all_made(world: World) -> None:
+async def test_all_calls_of_a_model_that_numbers_them_from_zero_are_made(world: World) -> None:
     world.agent(EVERY)
     world.desk.script(*(Say("", [Call("note", {"text": str(n)}, "call_0")]) for n in range(3)), Say("done"))
     said = await world.say("go")
@@ -164,7 +165,7 @@ async def test_ids_that_are_empty_or_too_long_are_replaced(world: World) -> None
     assert sorted(world.traces()) == ["note a", "note b"]
 
 
-async def test_what_a_tool_says_is_kept_whatever_characters_it_has(world: World) -> None:
+async def test_the_output_of_a_tool_is_kept_whatever_characters_it_has(world: World) -> None:
     odd = 'nul \x00, 中文, "quotes", \u2028 and \ud83d\ude00'
     world.agent(EVERY)
     world.desk.script(Say("", [Call("look", {"text": odd})]), Say("I see"))
@@ -174,7 +175,7 @@ async def test_what_a_tool_says_is_kept_whatever_characters_it_has(world: World)
     await world.checked(said.turn)
 
 
-async def test_a_model_cannot_say_a_nul(world: World) -> None:
+async def test_a_nul_is_removed_from_a_models_text(world: World) -> None:
     world.agent(EVERY)
     world.desk.script(Say(["a\x00", "\x00INTERRUPT:", "b"]))
     said = await world.say("go")

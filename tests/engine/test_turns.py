@@ -1,4 +1,4 @@
-"""A turn that runs and streams, and what the provider is told of the turns before it."""
+"""A turn that runs and streams, and the history that the provider gets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def test_a_turn_runs_and_streams_its_answer_in_pieces(world: World) -> Non
     assert world.desk.sent() == [("system", "Be brief."), ("user", "hi")]
 
 
-async def test_the_model_and_its_usage_are_told(world: World) -> None:
+async def test_the_events_name_the_model_and_its_usage(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Say("hello"))
     said = await world.say("hi")
@@ -51,7 +51,7 @@ async def test_reasoning_is_kept_apart_from_the_answer(world: World) -> None:
     assert world.desk.sent() == [("user", "what is it?"), ("assistant", "42"), ("user", "sure?")]
 
 
-async def test_the_provider_gets_what_was_said_before(world: World) -> None:
+async def test_the_provider_gets_the_earlier_messages(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Say("one"), Say("two"), Say("three"))
     for text in ("first", "second", "third"):
@@ -66,7 +66,7 @@ async def test_the_provider_gets_what_was_said_before(world: World) -> None:
     assert world.desk.sent() == said
 
 
-async def test_a_branch_does_not_know_what_another_branch_said(world: World) -> None:
+async def test_the_history_of_a_branch_excludes_other_branches(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Say("root"), Say("left"), Say("right"), Say("deeper"), Say("anew"))
     root = await world.say("a")
@@ -146,7 +146,7 @@ async def test_an_answer_that_is_many_hundred_pieces_long_is_whole(world: World)
     await world.checked(said.turn)
 
 
-async def test_a_turn_of_ours_needs_no_checkpoints(world: World) -> None:
+async def test_a_turn_of_an_agent_without_a_graph_has_no_checkpoints(world: World) -> None:
     world.agent("tools: [note, seal]")
     calls = [Call("note", {"text": "a"}, "1"), Call("seal", {"text": "b"}, "2")]
     world.desk.script(Say("", calls), Say("ok"))

@@ -1,4 +1,4 @@
-"""A turn whose log cannot be read, or which nobody ever begins: it ends, and is taken up no more."""
+"""A turn whose log cannot be read, or that never begins: it fails, and is not claimed again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_a_turn_whose_log_cannot_be_read_fails_at_once(world: World) -> No
     assert world.traces() == []
 
 
-async def test_a_turn_that_waits_and_whose_log_cannot_be_read_fails_when_it_is_taken_up(world: World) -> None:
+async def test_a_waiting_turn_with_an_unreadable_log_fails_when_it_is_adopted(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [Call("seal", {"text": "b"})]))
     said = await world.say("go")
@@ -52,7 +52,7 @@ async def test_a_turn_that_waits_and_whose_log_cannot_be_read_fails_when_it_is_t
     assert [type(item.event) for item in told] == [ev.Failed, ev.SegmentEnded]
 
 
-async def test_a_turn_that_was_taken_up_too_often_without_a_line_in_its_log_fails(world: World) -> None:
+async def test_a_turn_that_was_claimed_too_often_without_an_event_fails(world: World) -> None:
     world.agent("tools: []")
     await world.begin()
 

@@ -1,4 +1,4 @@
-"""What a run writes and no database takes: its turn fails at once, and other turns go on."""
+"""Rows that the database refuses: their turn fails at once, and other turns continue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ NAMES = ["n" * 201, "n" * 10_000, "n\0" * 150, "\ud800" * 201, "名" * 201]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=["201", "10000", "nul", "surrogate", "wide"])
-async def test_a_tool_name_that_no_column_holds_is_told_to_the_model(world: World, name: str) -> None:
+async def test_a_tool_name_that_no_column_can_store_is_an_error_for_the_model(
+    world: World, name: str
+) -> None:
     world.agent("tools: [note]")
     world.desk.script(Say("working", (Call(name, {"text": "x"}),)), Say("I see"))
     said = await world.say("go")
@@ -39,7 +41,7 @@ async def test_a_tool_name_that_no_column_holds_is_told_to_the_model(world: Worl
         ("caesura.store.life.settle", "unwritable"),
     ],
 )
-async def test_rows_that_cannot_be_written_fail_their_turn_at_once_and_no_other(
+async def test_rows_that_cannot_be_written_fail_only_their_own_turn_at_once(
     world: World, monkeypatch: pytest.MonkeyPatch, step: str, code: str
 ) -> None:
     words = [f"{number} " for number in range(300)]
@@ -70,7 +72,7 @@ async def test_rows_that_cannot_be_written_fail_their_turn_at_once_and_no_other(
 
 
 def _overflow(connection: Connection) -> None:
-    """What a value that does not fit raises, on either database."""
+    """Raise the error of a value that does not fit, on either database."""
     bad = "SELECT zeroblob(2000000000)" if connection.dialect.name == "sqlite" else "SELECT 1 / 0"
     with pytest.raises(DataError) as caught:
         connection.exec_driver_sql(bad)

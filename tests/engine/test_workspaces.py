@@ -1,4 +1,4 @@
-"""Workspaces are removed whatever is in them, and what a crash left is swept up."""
+"""Workspaces are removed whatever is in them, and the sweep removes what a crash left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from caesura.engine.workspaces import Workspaces
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """In memory where that can be had: some tests make thousands of folders."""
+    """A folder in memory if possible: some tests create thousands of folders."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as folder:
         path = Path(folder) / "workspaces"
@@ -35,7 +35,7 @@ async def discard(root: Path, *names: str) -> None:
     workspaces = Workspaces(root)
     for name in names:
         await workspaces.discard(name)
-    await workspaces._in_thread(lambda: None)  # behind what was begun
+    await workspaces._in_thread(lambda: None)  # after the work that was begun
     await asyncio.to_thread(workspaces.close)
 
 
@@ -96,7 +96,7 @@ async def test_files_that_appear_meanwhile_are_removed_too(root: Path) -> None:
 
     def write() -> None:
         number = 0
-        folder = os.open(root / "a", os.O_RDONLY)  # as a command has it that still runs
+        folder = os.open(root / "a", os.O_RDONLY)  # like a command that still runs
         while not stop.is_set():
             number += 1
             try:
@@ -117,7 +117,7 @@ async def test_files_that_appear_meanwhile_are_removed_too(root: Path) -> None:
 
 
 def as_plain_user(work: Callable[[], None]) -> int:
-    """The exit code of a process that does this; if we are root, as another user."""
+    """The exit code of a process that does this work. If the tests run as root, it runs as another user."""
     child = os.fork()
     if child == 0:
         try:
@@ -133,7 +133,7 @@ def as_plain_user(work: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_folders_without_rights_are_removed_by_a_plain_user() -> None:
+def test_folders_without_permissions_are_removed_by_an_ordinary_user() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         path = Path(folder) / "workspaces"
@@ -154,7 +154,7 @@ def test_folders_without_rights_are_removed_by_a_plain_user() -> None:
         assert left(path) == []
 
 
-async def test_the_server_goes_on_where_it_stopped(root: Path) -> None:
+async def test_the_next_start_continues_removing_files(root: Path) -> None:
     for name in ("a", "b"):
         fill(root / name)
     stopped = Workspaces(root)
@@ -176,7 +176,7 @@ async def test_a_workspace_without_a_conversation_is_swept_up(root: Path) -> Non
 
 
 async def test_a_conversation_that_is_made_during_a_sweep_keeps_its_workspace(root: Path) -> None:
-    """Its row comes before its workspace, and the rows are read after the folder."""
+    """The row is created before the workspace, and the rows are read after the folder."""
     fill(root / "a")
     rows = {"a"}
     workspaces = Workspaces(root)
@@ -216,7 +216,7 @@ async def test_old_unfinished_files_are_swept_up(root: Path) -> None:
     assert sorted(os.listdir(root / "a")) == [young.name, "folder"]
 
 
-async def test_what_cannot_be_removed_does_not_keep_the_rest(
+async def test_an_entry_that_cannot_be_removed_does_not_stop_the_others(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(20):

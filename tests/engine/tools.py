@@ -1,4 +1,4 @@
-"""Tools that leave a trace, fail, hang or say too much."""
+"""Tools that leave a trace, fail, hang or return too much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An engine with all it needs, and a person who talks to it."""
+"""An engine with everything that it needs, and a simulated person."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ class World:
         return self.conversation
 
     async def send(self, text: str, parent: Any = ..., engine: Engine | None = None) -> Turn:
-        """A message: its turn runs."""
+        """Send a message, and start its turn."""
         if not self.conversation:
             await self.begin()
         return await self.turns(engine).send(self.user, self.conversation, Message(text, parent))
 
     async def say(self, text: str, parent: Any = ...) -> Said:
-        """A message, and all that comes of it until its segment ends."""
+        """Send a message, and read its segment."""
         turn = await self.send(text, parent)
         return await self.segment(turn)
 
@@ -119,13 +119,14 @@ class World:
         return Turns(self.database, engine or self.engine, presence, Places(self.database.shared))
 
     async def resume(self, said: Said, *answers: Answer) -> Said:
-        """Answer all that waits, in its order (the last answer for all others), and read on."""
+        """Answer all waiting interrupts in order (the last answer is used for all others), and read the next
+        segment."""
         given = {item.id: answers[min(place, len(answers) - 1)] for place, item in enumerate(said.interrupts)}
         assert await self.answer(said.turn, given)
         return await self.segment(said.turn)
 
     async def segment(self, turn: Turn) -> Said:
-        """What is written of a turn from where we stand until the segment's end."""
+        """The events of a turn from the last event that was read to the end of the segment."""
         found: list[ev.Envelope] = []
         after = self._cursors.get(turn.num, 0)
         async with asyncio.timeout(PATIENCE), aclosing(self.log.follow(turn.num, after)) as batches:
@@ -139,7 +140,7 @@ class World:
         raise AssertionError("the log ended")
 
     async def until(self, turn: Turn, kind: type[E], number: int = 1) -> E:
-        """Wait for the so manyth event of a kind since the last segment that was read."""
+        """Wait for the n-th event of a kind since the last segment that was read."""
         after = self._cursors.get(turn.num, 0)
         async with asyncio.timeout(PATIENCE), aclosing(self.log.follow(turn.num, after)) as batches:
             async for batch in batches:
@@ -151,7 +152,7 @@ class World:
         raise AssertionError("the log ended")
 
     async def settled(self, turn: Turn) -> None:
-        """Wait until nobody holds the turn any more, or somebody goes on with it."""
+        """Wait until the turn has no owner, or another run continues it."""
         async with asyncio.timeout(PATIENCE):
             while (row := await self.row(turn)).owner is not None and row.epoch == turn.epoch:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
@@ -179,7 +180,7 @@ class World:
         return row
 
     def traces(self) -> list[str]:
-        """What the tools did, each time they did it."""
+        """The traces of the tools, one for each effect."""
         return self.trace.read_text().splitlines() if self.trace.exists() else []
 
 
@@ -223,7 +224,7 @@ class Said:
         return [event for event in self.events if isinstance(event, kind)]
 
     def results(self) -> list[tuple[str, str, str]]:
-        """What became of the tool calls: name, output, status."""
+        """The results of the tool calls: name, output, status."""
         return [(event.name, event.output, event.status) for event in self.of(ev.ToolFinished)]
 
 

@@ -1,4 +1,4 @@
-"""One answer, read off the wire."""
+"""One response, read from the wire."""
 
 import asyncio
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import orjson
 
 
 class Malformed(Exception):
-    """What came is no HTTP."""
+    """The response is not valid HTTP."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Answer:
 
 
 async def read(reader: asyncio.StreamReader, method: str) -> Answer:
-    """The next answer that is not an interim one. Of a stream only the head: its body may never end."""
+    """The next response that is not an interim one. Of a stream only the head is read: its body may never
+    end."""
     head = await _head(reader)
     while 100 <= head.status < 200 and head.status != 101:
         head = await _head(reader)

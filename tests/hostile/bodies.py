@@ -1,4 +1,4 @@
-"""Bodies: what a client may send where JSON of a certain schema is asked for."""
+"""Bodies: what a client may send where JSON of a certain schema is expected."""
 
 import gzip
 import json
@@ -14,13 +14,13 @@ MEBIBYTE = 1024 * 1024
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 _AGENTS = ("assistant", "approval-agent", "approval-agent", "nobody", "Ünknown", "../x", "")
-#: In place of a value of any type.
+#: Values that replace a value of any type.
 WRONG: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**400, 1.5, -0.0, float("nan")),
     *(float("inf"), "", "x", "\x00", "\ud800", "approve", "1", [], [None], [[]], ["a", 1], {}, {"": None}),
     *({"a": {"b": [{"c": "\ud800"}]}}, {"__proto__": 1, "constructor": 2}, {"\ud800": 1}, ["x"] * 3),
 )
-#: The same, as large as a body may be.
+#: The same, as large as a body can be.
 WRONG_AND_LARGE: tuple[Any, ...] = (
     [1] * 300_000,
     {f"k{number}": 1 for number in range(75_000)},
@@ -49,7 +49,7 @@ def _multipart(*parts: bytes) -> bytes:
 _FIELD = b'Content-Disposition: form-data; name="username"\r\n\r\nalice'
 _FILE = b'Content-Disposition: form-data; name="password"; filename="../x"\r\n\r\n\x00\xff'
 _KEYS = b",".join(b'"k%d":1' % number for number in range(100_000))
-#: Bodies that have nothing to do with what is asked for.
+#: Bodies that are unrelated to the expected schema.
 RAW: tuple[Body, ...] = (
     Body("nothing", b""),
     *(Body(f"the JSON {text!r}", text) for text in (b"null", b"true", b"0", b'""', b"[]", b"{}", b"[{}]")),
@@ -135,7 +135,7 @@ class Shapes:
         self._document = document
 
     def right(self, chance: Random, schema: Schema, ids: Ids, name: str = "") -> Any:
-        """What fits the schema, more or less: texts are often odd, and not everything optional is there."""
+        """A value that mostly fits the schema: texts are often odd, and some optional members are missing."""
         schema = self._document.resolve(schema)
         if choices := schema.get("anyOf", schema.get("oneOf")):
             return self.right(chance, chance.choice(choices), ids, name)
@@ -181,7 +181,7 @@ class Shapes:
         return made
 
 
-#: Tool arguments and fields of a form, as edits and answers give them.
+#: Tool arguments and form fields, as in edits and answers.
 _ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"path": "hello.py", "content": "print(2)"},
     {"path": "../x", "content": "x"},
@@ -199,7 +199,8 @@ _ARGUMENTS: tuple[dict[str, Any], ...] = (
 
 
 def encoded(value: Any) -> bytes:
-    """With NaN, lone surrogates and numbers of any length, which JSON or Unicode do not have."""
+    """JSON that may contain NaN, lone surrogates and numbers of any length, which are not valid JSON or
+    Unicode."""
     return json.dumps(value).encode()
 
 

@@ -1,4 +1,4 @@
-"""Cases: every interesting shape once, then requests at random."""
+"""Cases: every interesting shape once, then random requests."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -73,7 +73,7 @@ class Cases:
                 yield partial(self._bodied, route, body)
 
     def _each_oddity(self) -> Iterator[Case]:
-        """What is tried on one route after the other."""
+        """Oddities that are tried on one route after another."""
         routes = cycle(self._routes)
         for what, trick in paths.TRICKS:
             yield partial(self._tricked, next(routes), what, trick)
@@ -171,7 +171,7 @@ class Cases:
     # --- how a request is put together
 
     def _plain(self, route: Route, chance: Random, what: str = "a usual request") -> Request:
-        """As the document says, with ids of all kinds."""
+        """A request as the OpenAPI document describes it, with ids of all kinds."""
         person = self._people.any(chance)
         made = self._to(route, chance, person, what)
         if route.body is None:
@@ -233,7 +233,7 @@ class Cases:
         made = self._plain(route, chance, what)
         replaced = {name.lower() for name, _ in extra}
         kept = tuple(header for header in made.headers if header[0].lower() not in replaced)
-        # After a change of the protocol, or under two names for the server, nobody owes an answer.
+        # After a protocol upgrade, or with two Host headers, the server need not respond.
         manner = "short" if replaced & {b"upgrade", b"host", b"connection"} else made.manner
         return replace(made, headers=(*kept, *extra), manner=manner)
 
@@ -261,7 +261,8 @@ class Cases:
 
 
 def _weight(route: Route) -> int:
-    """Passwords are slow to check, on purpose, and what is deleted is no longer there to be asked for."""
+    """Routes that check passwords are slow on purpose, and deleted resources cannot be requested again: both
+    are drawn less often."""
     if route.template.startswith("/api/auth/"):
         return 1
     return 3 if route.method == "DELETE" else 10
@@ -272,7 +273,7 @@ def _members(route: Route) -> set[str]:
 
 
 def _rotated(shapes: Shapes, route: Route) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Each member with each wrong value, beside one after the other of what can be chosen elsewhere."""
+    """Each member with each wrong value, combined with the choices of the other members in rotation."""
     assert route.body is not None
     choices = cycle(shapes.choices(route.body))
     for name in route.body.get("properties", ()):
@@ -281,7 +282,7 @@ def _rotated(shapes: Shapes, route: Route) -> Iterator[tuple[str, dict[str, Any]
 
 
 def _mutated(chance: Random, value: Any) -> Any:
-    """The same with one part, anywhere in it, replaced, removed or added."""
+    """The same value with one part, anywhere in it, replaced, removed or added."""
     made = deepcopy(value)
     place = made
     while isinstance(place, dict | list) and place:

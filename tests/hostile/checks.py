@@ -1,4 +1,4 @@
-"""Checks: what must be true of every answer, whatever was asked."""
+"""Checks: what must be true of every response, whatever the request was."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _ONCE = (
     "content-length",
     "cache-control",
 )
-#: What only the inside of the server knows. No request has any of it.
+#: Internals of the server. No request contains any of them.
 _INSIDE = re.compile(
     rb"Traceback \(most|File \"/|site-packages|sqlalchemy|sqlite3\.|pydantic_core|starlette|uvicorn|"
     rb" object at 0x|/workspaces/|caesura\.db|" + re.escape(_ROOT.encode())
@@ -99,7 +99,7 @@ def _json(answer: Answer) -> Iterator[str]:
 
 
 def _error(request: Request, answer: Answer) -> Iterator[str]:
-    # A conflict shows what waits or what was decided, which is as large as the person made it.
+    # A conflict contains interrupts or a decision, which may be as large as the person made it.
     if len(answer.body) > SMALL and answer.status != 409:
         yield "a large error"
     if answer.kind != "application/json":
@@ -111,20 +111,20 @@ def _error(request: Request, answer: Answer) -> Iterator[str]:
 
 
 def _of_no_api(request: Request) -> bool:
-    """A browser's question whether it may ask, or a part of a file: libraries answer these in plain text."""
+    """Whether it is a CORS preflight or a range request: libraries answer these in plain text."""
     names = {name.lower() for name, _ in request.headers}
     asks = request.method == "OPTIONS" and b"access-control-request-method" in names
     return asks or (b"range" in names and request.target.startswith(b"/docs/files/"))
 
 
 def _bare(answer: Answer) -> bool:
-    """Whether the request was refused before anybody knew what it asks for."""
+    """Whether the request was refused before it was routed."""
     return answer.status in (400, 414, 431) and answer.closes and "x-request-id" not in answer.headers
 
 
 def _models(request: Request, answer: Answer) -> list[type[BaseModel]]:
     if request.raw is not None:
-        return _MODELS  # which path that is for the server is part of what is tried
+        return _MODELS  # which path the server sees is part of the test
     path = unquote(request.target.partition(b"?")[0].decode("latin-1"))
     form = COMMON if _bare(answer) else _ERRORS.form(path)
     return [form.model] if form.model is not None else []

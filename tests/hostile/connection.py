@@ -1,4 +1,4 @@
-"""Sends requests over raw sockets, in whatever manner they ask for."""
+"""Sends requests over raw sockets, in the manner that each request specifies."""
 
 import asyncio
 import socket
@@ -16,15 +16,15 @@ _GONE = (ConnectionError, asyncio.IncompleteReadError)
 
 
 class NoAnswer(Exception):
-    """The server owes an answer and has not given one."""
+    """The server should have responded and has not."""
 
 
 class Closed(NoAnswer):
-    """It closed the connection instead."""
+    """The server closed the connection instead of responding."""
 
 
 class Connection:
-    """Keeps its socket for the next request as long as the last one left it in good order."""
+    """Keeps its socket for the next request as long as the last request left it usable."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -32,7 +32,7 @@ class Connection:
         self._writer: asyncio.StreamWriter | None = None
 
     async def send(self, request: Request) -> list[Answer]:
-        """The answers: as many as there are requests, or fewer where the server closed the connection."""
+        """The responses: one for each request, or fewer if the server closed the connection."""
         if request.manner != "whole" or request.raw is not None:
             self.close()
         kept = self._writer is not None
@@ -41,7 +41,7 @@ class Connection:
         except Closed:
             if not kept:
                 raise
-            # The server may close a connection that is kept, also in the moment in which it is used again.
+            # The server may close an idle connection at the moment in which it is used again.
             return await self._exchange(request)
 
     def close(self, hard: bool = False) -> None:
@@ -102,7 +102,7 @@ class Connection:
                 return
 
     async def _begin(self, request: Request) -> bytes:
-        """Some of a stream: its reader leaves in the middle, unless the stream is over soon."""
+        """The beginning of a stream: the reader leaves in the middle, unless the stream ends soon."""
         assert self._reader is not None
         body = b""
         with suppress(TimeoutError):
@@ -113,7 +113,7 @@ class Connection:
 
 
 def _owed(request: Request, found: list[Answer]) -> bool:
-    """Whether there should have been another answer. One that refuses a request which is too large may be
+    """Whether there should have been another response. The refusal of a request that is too large may be
     lost: the connection ends while the rest of the request is still being sent."""
     if request.manner not in ("whole", "slow") or len(request.message) > MEBIBYTE:
         return False

@@ -1,4 +1,4 @@
-"""Sends cases to the server, several at once, and gathers what is wrong with the answers."""
+"""Sends cases to the server, several at once, and collects the faults of the responses."""
 
 import asyncio
 from collections import Counter
@@ -25,8 +25,8 @@ class Crowd:
         self.statuses: Counter[int] = Counter()
 
     async def send(self, cases: list[tuple[str, Case]]) -> None:
-        """Each case comes with the seed of what is drawn in it. What is large comes last, one by one: a step
-        of the server is to be measured, not several large ones that came together."""
+        """Each case comes with its random seed. Large cases come last, one by one, so that single steps of
+        the server are measured, not several large ones together."""
         waiting = iter(cases)
         async with asyncio.TaskGroup() as group:
             for _ in range(_SENDERS):

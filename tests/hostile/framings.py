@@ -1,4 +1,4 @@
-"""Framings: messages of which it is not clear where they end, or whether they are HTTP at all."""
+"""Framings: messages whose end is ambiguous, or that may not be HTTP at all."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Measures the server from inside its process, and tells on SIGUSR1: pauses of the loop, tasks, memory."""
+"""Measures the server from inside its process, and reports on SIGUSR1: pauses of the loop, tasks, memory."""
 
 import asyncio
 import ctypes
@@ -20,7 +20,7 @@ _LONG = 0.05
 
 
 class Gauge:
-    """Begins in the loop that it measures. Each telling begins a new measurement of pauses."""
+    """Runs in the loop that it measures. Each report begins a new measurement of pauses."""
 
     def __init__(self, told: Path) -> None:
         self._told = told
@@ -51,7 +51,7 @@ class Gauge:
         self._pauses.begin()
 
     def _watch(self, thread: int, clock: int) -> None:
-        """Keep the stack that the longest pause was seen in: its length alone does not say where to look."""
+        """Keep the stack of the longest pause: its length alone does not say where to look."""
         while True:
             time.sleep(_LOOK)
             busy = time.clock_gettime(clock) - self._pauses._last
@@ -65,6 +65,6 @@ def _name(task: asyncio.Task[object]) -> str:
 
 
 def _memory() -> int:
-    """Bytes that the process holds."""
+    """The resident memory of the process in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

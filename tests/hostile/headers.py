@@ -1,4 +1,4 @@
-"""Headers: what a client may say beside the body and who it is."""
+"""Headers: what a client may send in addition to the body and its authorization."""
 
 from tests.hostile.request import Header
 
@@ -94,7 +94,7 @@ _VALUES: dict[bytes, tuple[bytes, ...]] = {
     b"!#$%&'*+-.^_`|~": (b"odd but allowed",),
 }
 
-#: Each header with each of its values, each in a set of its own, then sets that belong together.
+#: Each header with each of its values, each in a separate set, then sets that belong together.
 SETS: tuple[tuple[Header, ...], ...] = (
     *(((name, value),) for name, values in _VALUES.items() for value in values),
     *(((name, values[0]), (name, values[-1])) for name, values in _VALUES.items() if len(values) > 1),

@@ -1,4 +1,5 @@
-"""`caesura serve` with a gauge in its loop. The first argument is where the gauge tells its figures."""
+"""`caesura serve` with a gauge in its loop. The first argument is the file to which the gauge writes its
+figures."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""Paths: what a client may make of the path of a route."""
+"""Paths: variations of the path of a route."""
 
 from collections.abc import Callable
 
@@ -53,7 +53,7 @@ _AFTER = (
         "+",
     ),
 )
-#: Targets that cannot be made of a route, as bytes.
+#: Request targets that are not derived from a route, as bytes.
 ODD = (
     b"*",
     b"",

@@ -1,4 +1,4 @@
-"""People who send requests, and the ids of what they have."""
+"""People who send requests, and the ids of their resources."""
 
 from dataclasses import dataclass, field
 from random import Random
@@ -31,7 +31,7 @@ _MADE_UP = (
     ),
 )
 _KEPT = 400
-#: What else the server gives out to be shown again: tickets, and cursors of pages.
+#: Other values that the server gives out for later requests: tickets and page cursors.
 _ALSO = ("ticket", "next")
 
 
@@ -39,7 +39,7 @@ _ALSO = ("ticket", "next")
 class Person:
     name: str
     token: str
-    #: By the name that paths and bodies have for them.
+    #: The ids by the name of their parameter in paths and bodies.
     ids: dict[str, list[str]] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
 
@@ -67,7 +67,7 @@ class Turn:
 
 
 class People:
-    """Also knows what the server has accepted from them, to see later that all of it is there."""
+    """Also records what the server has accepted, to check later that all of it is there."""
 
     def __init__(self, people: list[Person]) -> None:
         self._people = {person.name: person for person in people}
@@ -84,7 +84,7 @@ class People:
         return chance.choice([person for person in self._people.values() if person is not than])
 
     def id(self, chance: Random, person: Person, name: str) -> tuple[str, bool]:
-        """An id for this parameter, and whether it is another's."""
+        """An id for this parameter, and whether it belongs to another person."""
         drawn = chance.random()
         if drawn < 0.7:
             return person.find(chance, name), False
@@ -95,7 +95,7 @@ class People:
         return chance.choice(_MADE_UP), False
 
     def learn(self, name: str, data: Any) -> None:
-        """Keep the ids in what the server answered to this person."""
+        """Keep the ids in the server's response to this person."""
         person = self._people.get(name)
         if person is None or not isinstance(data, dict):
             return
@@ -117,13 +117,13 @@ class People:
                 person.deleted.append(last)
 
     def kept(self) -> list[Turn]:
-        """What was accepted in conversations that nobody asked to delete."""
+        """The accepted turns in conversations that nobody asked to delete."""
         gone = b"\n".join(self.deletions)
         return [turn for turn in self.accepted.values() if turn.conversation_id.encode() not in gone]
 
 
 def _kind(data: dict[str, Any]) -> str:
-    """What an object that has an `id` is called elsewhere."""
+    """The parameter name for the `id` of this object."""
     if "kind" in data and "decisions" in data:
         return "interrupt_id"
     return "turn_id" if "conversation_id" in data else "conversation_id"

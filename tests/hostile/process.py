@@ -1,4 +1,4 @@
-"""The server: `caesura serve` in a process of its own, and what can be seen of it from outside."""
+"""The server: `caesura serve` in a separate process, and what can be observed from outside."""
 
 import json
 import os
@@ -25,8 +25,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Figures:
-    """`pause` is the longest one since the last figures, in seconds of CPU time; `memory` is in bytes;
-    `objects` is how many Python has made and not given up."""
+    """`pause` is the longest pause since the last figures, in seconds of CPU time; `memory` is in bytes;
+    `objects` is the number of live Python objects."""
 
     pause: float
     stack: str
@@ -37,7 +37,7 @@ class Figures:
 
 
 class Process:
-    """SQLite, the demo model, no limits of rates."""
+    """A server with SQLite, the demo model and no rate limits."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -45,7 +45,7 @@ class Process:
         rates = {f"RATE_{name}": "off" for name in ("REQUESTS", "RUNS", "LOGINS", "REGISTRATIONS")}
         chosen = {"DATA_DIR": str(folder / "data"), "PORT": "0", "SECRET": SECRET, "MODEL": "demo"}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-        # Runs that nobody reads are soon over, so that the server comes to rest soon.
+        # Runs without readers end soon, so that the server becomes idle soon.
         settings = rates | chosen | {"DISCONNECT_GRACE": "1"}
         self._environ = kept | {f"CAESURA_{name}": value for name, value in settings.items()}
 
@@ -64,7 +64,7 @@ class Process:
         self._process.wait()
 
     def stop(self) -> int:
-        """As SIGTERM does; the exit status."""
+        """Stop the server with SIGTERM; returns the exit status."""
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(_PATIENCE)
 
@@ -80,7 +80,7 @@ class Process:
         return Figures(**json.loads(self._told.read_text()), descriptors=descriptors)
 
     def complaints(self) -> list[str]:
-        """Lines of the log that tell of an error nobody asked for, and lines that are none of the log's."""
+        """Log lines with unexpected errors, and lines of the output that are not log lines."""
         lines = self._log.read_text().split("\n")
         logged = [line for line in lines if line.startswith("{")]
         first = lines.index(logged[0]) if logged else len(lines)

@@ -1,4 +1,4 @@
-"""Queries: what a client may put behind the question mark."""
+"""Queries: what a client may put after the question mark."""
 
 from random import Random
 

@@ -1,10 +1,10 @@
-"""One request, as the bytes that go over the wire, and the manner in which they go."""
+"""One request, as the bytes on the wire, and the manner in which they are sent."""
 
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-#: `whole` waits for the answer. `short` reads what comes in a moment, for requests of which nobody can say
-#: where they end. `cut` sends `part` of it and leaves. `slow` sends it in small pieces.
+#: `whole` waits for the response. `short` reads only briefly, for requests whose end is ambiguous. `cut`
+#: sends `part` of the request and disconnects. `slow` sends it in small pieces.
 Manner = Literal["whole", "short", "cut", "slow"]
 Header = tuple[bytes, bytes]
 
@@ -18,13 +18,13 @@ class Request:
     body: bytes = b""
     manner: Manner = "whole"
     part: float = 1.0
-    #: The whole message where it cannot be made of the above.
+    #: The whole message, if it cannot be built from the fields above.
     raw: bytes | None = None
-    #: Whether it must not succeed: somebody else's, or nobody's.
+    #: Whether the request must be refused: its target belongs to somebody else, or to nobody.
     refused: bool = False
-    #: Who asks; "" where that is not known.
+    #: The person who sends the request; "" if unknown.
     person: str = ""
-    #: Sent after this one, in the same write.
+    #: Requests that are sent after this one, in the same write.
     then: tuple["Request", ...] = field(default=())
 
     def with_headers(self, *headers: Header) -> "Request":

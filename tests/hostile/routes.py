@@ -1,4 +1,4 @@
-"""Routes: what the server says it has, by its OpenAPI document."""
+"""Routes: those in the server's OpenAPI document."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT")
 ODD_METHODS = ("PROPFIND", "PURGE", "BREW", "get", "QUERY", "M-SEARCH", "MKCOL", "LOCK")
-#: Served, but not part of the document.
+#: Routes that are served, but not part of the document.
 OTHERS = ("/", "/docs", "/openapi.json", "/docs/files/swagger-ui.css", "/docs/files/{path}", "/{path}")
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -62,7 +62,7 @@ class Document:
 
 
 def _object(schema: Schema, document: Document) -> Schema:
-    """A body that may be left out is an object or nothing."""
+    """The object schema of a body. An optional body is an object or null."""
     for choice in schema.get("anyOf", ()):
         if (found := document.resolve(choice)).get("type") == "object":
             return found

@@ -1,4 +1,4 @@
-"""The whole run: a walk, a warm-up, the figures, the requests, rest, the figures again, another walk."""
+"""The whole run: a walk, a warm-up, the figures, the requests, a pause, the figures again, another walk."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ REQUESTS = 10_000
 _WARM_UP = 600
 _PATIENCE = 60.0
 _NAMES = ("alice", "bob", "carol", "dave")
-#: So that from the beginning there is something in every state.
+#: Messages that create a turn in every state at the beginning.
 _STATES = (
     "echo x",
     "write hello.py: print(1)",
@@ -40,10 +40,10 @@ class Outcome:
     statuses: Counter[int]
     before: Figures
     after: Figures
-    #: The longest pause while the requests came, in CPU seconds, and the stack it was seen in.
+    #: The longest pause during the requests, in CPU seconds, and its stack.
     pause: float
     stack: str
-    #: What was accepted and is not there, or is something else now.
+    #: Accepted data that is missing or changed.
     lost: list[str]
     accepted: int
     kept: bool
@@ -87,13 +87,14 @@ async def _send(process: Process, people: People, cases: list[tuple[str, Case]])
 
 
 def _warm_up(cases: Cases) -> Iterator[tuple[str, Case]]:
-    """After it the server has loaded what it loads late, and has once held as much as it will hold later."""
+    """Cases for the warm-up. After it the server has loaded its lazy imports, and has reached its usual
+    memory."""
     for number, case in enumerate((*cases.each_large(), *[cases.any] * _WARM_UP)):
         yield f"{SEED}-warm-{number}", case
 
 
 def _drawn(cases: Cases) -> Iterator[tuple[str, Case]]:
-    """Each case draws from a seed of its own: it stays the same whatever became of the others."""
+    """Random cases. Each has its own seed, so that it does not depend on the others."""
     each = list(cases.each())
     for number in range(REQUESTS):
         yield f"{SEED}-{number}", each[number] if number < len(each) else cases.any
@@ -113,7 +114,7 @@ def _person(process: Process, name: str) -> Person:
 
 
 def _at_rest(process: Process, before: Figures | None = None) -> Figures:
-    """The figures once nothing runs any more: no more tasks and descriptors than before, or after a while."""
+    """The figures once the server is idle: no more tasks and descriptors than before, or a time limit."""
     deadline = time.monotonic() + _PATIENCE
     last, figures = None, process.figures()
     while time.monotonic() < deadline:

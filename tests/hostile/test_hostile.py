@@ -1,4 +1,5 @@
-"""Ten thousand hostile requests: the server refuses them in good form, and is afterwards as it was before."""
+"""Ten thousand hostile requests: the server refuses them correctly, and is afterwards in the same state as
+before."""
 
 import sys
 
@@ -10,11 +11,11 @@ from tests.hostile.run import REQUESTS, SEED, Outcome, run
 _PAUSE = 0.1
 #: Bytes. Two runs with this warm-up grew by 14 and 16 MB. With a shorter warm-up, two grew by 26 and 30 MB,
 #: and two by 60 and 64 MB; those were measured on the way, and stood still over their last 3,000 requests.
-#: The bound lies above all of them: it finds what leaves 8 kB for each request, not less.
+#: The limit is above all of these: it detects a leak of 8 kB for each request, not less.
 _GROWTH = 80_000_000
 #: Connections of SQLite's readers are opened when they are first needed, with two descriptors each.
 _READERS = 12
-#: Python's objects. One run was counted: 4,761 more. The bound finds what leaves four for each request.
+#: Python objects. One run was counted: 4,761 more. The limit detects a leak of four objects for each request.
 _OBJECTS = 40_000
 
 pytestmark = [
@@ -30,11 +31,11 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.fixture(autouse=True)
 def _seed() -> None:
-    """Shown with every failure."""
+    """Print the seed, which is shown with every failure."""
     print(f"CAESURA_TESTS_HOSTILE_SEED={SEED}")
 
 
-def test_every_answer_is_in_good_form(outcome: Outcome) -> None:
+def test_every_answer_is_well_formed(outcome: Outcome) -> None:
     assert not outcome.faults, outcome.faults
     assert sum(outcome.statuses.values()) > REQUESTS * 0.8
 
@@ -57,12 +58,12 @@ def test_no_task_and_no_descriptor_is_left(outcome: Outcome) -> None:
     assert outcome.after.descriptors <= outcome.before.descriptors + _READERS
 
 
-def test_what_was_accepted_is_still_there(outcome: Outcome) -> None:
+def test_accepted_data_is_still_there(outcome: Outcome) -> None:
     assert outcome.kept
     assert not outcome.lost
     assert outcome.accepted > 20
 
 
-def test_the_server_ends_in_good_order_and_logged_no_error(outcome: Outcome) -> None:
+def test_the_server_shuts_down_cleanly_and_logged_no_error(outcome: Outcome) -> None:
     assert outcome.status == 0
     assert not outcome.complaints, "\n".join(outcome.complaints[:10])

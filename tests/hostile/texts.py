@@ -1,8 +1,8 @@
-"""Texts: what a client may write where a text is asked for."""
+"""Texts: what a client may send where a text is expected."""
 
 from random import Random
 
-#: Said to the demo model, so that turns run, wait, fail and end.
+#: Messages to the demo model, so that turns run, wait, fail and end.
 MESSAGES = (
     *("echo hello", "count to 5 delay=0", "count to 300 delay=0.002", "long 200 delay=0", "say nothing"),
     *("think about trees delay=0", "show markdown delay=0", "what did I say before?", "数到5", "复述 你好"),

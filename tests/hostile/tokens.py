@@ -1,4 +1,4 @@
-"""Authorization: what a client may show instead of its token."""
+"""Authorization: what a client may send instead of its token."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ _OTHER = "another secret, which is also long enough to sign with"
 
 
 def bad(token: str) -> list[tuple[str, tuple[Header, ...]]]:
-    """Headers that let nobody in, each with its name. `token` is one that does."""
+    """Headers that must be refused, each with a name. `token` is a valid token."""
     claims = jwt.decode(token, options={"verify_signature": False})
     head, body, signature = token.split(".")
     now = int(time.time())
@@ -82,7 +82,8 @@ def _bearer(value: bytes) -> tuple[Header, ...]:
 
 
 def _signed(claims: dict[str, object]) -> str:
-    """PyJWT checks claims before it signs them: these are to be signed as they are."""
+    """A token with these claims. PyJWT would check the claims before signing; here they are signed
+    unchecked."""
     return jwt.api_jws.encode(json.dumps(claims).encode(), SECRET, "HS256")
 
 

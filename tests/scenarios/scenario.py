@@ -1,4 +1,4 @@
-"""Situations as data: one log, and the frames every dialect makes of it."""
+"""Scenarios as data: a log, and the frames that every dialect makes from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every situation gives exactly these frames in every dialect, read whole or from any event on."""
+"""Every scenario gives exactly the expected frames in every dialect, read as a whole or after any event."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def whole(dialect: str, situation: Scenario, after: int = 0) -> bytes:
 
 
 @each
-def test_the_frames_are_these(dialect: str, situation: Scenario) -> None:
+def test_each_dialect_gives_the_expected_frames(dialect: str, situation: Scenario) -> None:
     assert scenario.parse(whole(dialect, situation)) == situation.frames[dialect]
 
 
 @each
-def test_a_stream_read_on_from_any_event_equals_the_unbroken_one(dialect: str, situation: Scenario) -> None:
+def test_a_stream_resumed_after_any_event_equals_the_unbroken_one(dialect: str, situation: Scenario) -> None:
     encoder = DIALECTS[dialect]
     state, frames = encoder.start(situation.ordinal, 0), []
     for item in situation.log:

@@ -11,7 +11,7 @@ from caesura.service import readings
 from caesura.service.readings import Readings
 
 
-async def test_whoever_asks_for_one_is_served_before_the_rest_of_somebody_elses_many() -> None:
+async def test_a_single_read_is_served_before_the_rest_of_another_persons_many() -> None:
     fair, order = Readings(), list[str]()
 
     async def read(person: str) -> None:
@@ -43,7 +43,7 @@ async def test_one_person_reads_one_thing_at_a_time() -> None:
     assert most == 1
 
 
-async def test_who_waits_too_long_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_that_waits_too_long_is_asked_to_retry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readings, "_PATIENCE", 0.05)
     fair = Readings()
     async with fair.of("alice"):

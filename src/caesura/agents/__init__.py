@@ -1,1 +1,1 @@
-"""Agents: what answers in a conversation, and where it is found."""
+"""Agents: their files, models and tools."""

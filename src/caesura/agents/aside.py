@@ -1,6 +1,7 @@
-"""Threads of our own for work that is too long for the event loop.
+"""Separate threads for work that is too long for the event loop.
 
-Not asyncio's default executor: tools wait there for disks and commands, and all of its threads may be taken.
+asyncio's default executor is not used: tools wait there for disks and commands, and may occupy all of its
+threads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-#: Characters of a text that is not to be described on the event loop.
+#: A text with more characters than this is not described on the event loop.
 LARGE = 4096
 
 P = ParamSpec("P")
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 
 class Aside:
-    """A thread begins with the first work and waits for more."""
+    """The threads start with the first work, and are then reused."""
 
     def __init__(self, name: str, threads: int = 1) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)

@@ -1,4 +1,4 @@
-"""What a piece of a model's answer says: its text, its reasoning, what it cost. Called for every token."""
+"""Reads a piece of a model's answer: its text, its reasoning, its usage. Called for every token."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-#: A number of tokens that every program can hold.
+#: The largest number of tokens, which every JSON parser can represent exactly.
 _MOST = 2**53 - 1
 
 
@@ -29,7 +29,8 @@ def reasoning_of(message: AIMessage) -> str:
 
 
 def usage_of(message: AIMessage) -> dict[str, int] | None:
-    """Tokens in and out, with the cached and the reasoned ones among them where the provider says so."""
+    """Input and output tokens, and how many of them were cached or used for reasoning, if the provider
+    reports it."""
     usage = message.usage_metadata
     if not usage:
         return None
@@ -40,7 +41,7 @@ def usage_of(message: AIMessage) -> dict[str, int] | None:
 
 
 def _count(reported: object) -> int:
-    """A provider may report anything."""
+    """A reported number of tokens as a valid count: a provider may report anything."""
     return min(max(reported, 0), _MOST) if isinstance(reported, int) else 0
 
 

@@ -1,4 +1,4 @@
-"""What a tool may know about the run it works in, and how it asks the person."""
+"""What a tool can know about its run, and how it asks the person."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ def _nobody(question: Interrupt) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One for each call of a tool; the tool gets it with `current`.
+    """The context of one tool call; the tool gets it with `current`.
 
-    `ask` gives the answer to a question. Until there is one it raises, and the turn waits; then the tool runs
-    again from its top. So nothing may happen before a question that must not happen twice.
+    `ask` returns the answer to a question. Until there is an answer it raises, and the turn waits; then the
+    tool runs again from its beginning. So code before a question runs more than once, and must be safe to
+    repeat.
     """
 
     conversation_id: str

@@ -1,4 +1,4 @@
-"""One agent file on its own: read, checked, and what it names imported."""
+"""One agent file on its own: reading it, checking it, and importing the Python objects that it names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WHERE = "name a module next to this file, or an installed package"
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A file without faults of its own. `digest` is of all it is made of."""
+    """An agent file without faults of its own. `digest` covers the file and the code that it imports."""
 
     path: Path
     metadata: Metadata
@@ -47,7 +47,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A sub-agent as a file names it, and where."""
+    """The name of a sub-agent in a file, and where it is written."""
 
     name: str
     line: int
@@ -56,8 +56,8 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What came of reading a file, and the files that must change before reading it again makes sense.
-    `name` and `references` are what it says of itself even if something else in it is wrong."""
+    """The result of reading a file, and the files that must change before it is worth reading again. `name`
+    and `references` are known even if something else in the file is wrong."""
 
     path: Path
     stamp: Stamp
@@ -69,7 +69,7 @@ class Reading:
 
     @property
     def called(self) -> str:
-        """Its name, or what it is most likely meant to be."""
+        """The agent's name, or the name that is most likely meant."""
         return self.name or self.path.stem
 
 
@@ -114,8 +114,8 @@ def _bytes(path: Path, folder: Path) -> bytes:
 
 
 class _Check:
-    """The checks of one document: its form, the names in it, the code it names. Each looks at what is
-    written, whatever the others found, so that all faults are told at once."""
+    """The checks of one document: its form, the names in it, the code that it names. The checks are
+    independent of one another, so that all faults are reported at once."""
 
     def __init__(self, path: Path, folder: Path, tools: Collection[str], found: Document) -> None:
         self._path, self._folder, self._tools, self._document = path, folder, tools, found
@@ -160,7 +160,7 @@ class _Check:
             yield self._fault(path, *explain(detail, AgentFile))
 
     def _known_path(self, location: FieldPath) -> FieldPath:
-        """Only what stands in the YAML: pydantic also puts the names of union members into a location."""
+        """The part of the location that exists in the YAML: pydantic also adds the names of union members."""
         value, path = self._document.value, list[str | int]()
         for part in location:
             try:
@@ -173,7 +173,7 @@ class _Check:
         return tuple(path)
 
     def _written(self, path: FieldPath, kind: type[T]) -> T | None:
-        """What stands there, if it is of that kind."""
+        """The value at this path, if it has the given type."""
         value = self._document.value
         for part in path:
             try:

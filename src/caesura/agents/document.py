@@ -1,4 +1,4 @@
-"""One YAML document, read without trust, that remembers on which line everything stands."""
+"""One untrusted YAML document, parsed with the line number of each value."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Document:
     lines: dict[Path, int]
 
     def line(self, path: Path) -> int:
-        """The line of a field, or of the nearest thing above it that is there."""
+        """The line of a field, or of its nearest ancestor that exists."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)

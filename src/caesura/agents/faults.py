@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`line` counts from 1, 0 means the file as a whole; `field` is a path such as `spec.tools[1]`."""
+    """A fault in an agent file. `line` counts from 1; 0 means the file as a whole. `field` is a path such as
+    `spec.tools[1]`."""
 
     file: str
     line: int
@@ -47,7 +48,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def explain(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
-    """A validation error as a message and a remedy, in the words of the YAML."""
+    """A validation error as a message and a remedy, with the field names of the YAML."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
         return "unknown field", _known_field(error["loc"], model)

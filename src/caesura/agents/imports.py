@@ -1,4 +1,5 @@
-"""Python that an agent file names as `module:attribute`: a chat model class or a graph."""
+"""Imports the Python objects that an agent file names as `module:attribute`: a chat model class or a
+graph."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class ImportFault(Exception):
-    """What was named cannot be imported, or is not what was promised."""
+    """The named object cannot be imported, or is not of the required kind."""
 
 
 def module_file(target: str, folder: Path | None) -> Path | None:
-    """The file in the agents folder that holds `target`, when there is one."""
+    """The file in the agents folder that contains `target`, if there is one."""
     if folder is None:
         return None
     path = folder.joinpath(*target.partition(":")[0].split(".")).with_suffix(".py")
@@ -43,7 +44,7 @@ def chat_model_class(target: str, folder: Path | None) -> type[BaseChatModel]:
 
 
 def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
-    """A compiled graph, or what a factory without arguments makes of itself."""
+    """The compiled graph that `target` names, or that the factory function `target` returns."""
     from langgraph.pregel import Pregel  # takes half a second to load, and few need it
 
     found = load(target, folder)
@@ -67,7 +68,7 @@ def load(target: str, folder: Path | None) -> Any:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """The module at `path`, as its content is now, under a name nothing else can have."""
+    """The module at `path` with its current content, under a unique name."""
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -92,7 +93,7 @@ def _execute(name: str, path: Path, source: bytes) -> None:
 
 
 class _Source(importlib.abc.InspectLoader):
-    """Runs the bytes it was given: Python's own loader may take an older file from its cache."""
+    """Runs the given bytes: Python's own loader may use an older file from its cache."""
 
     def __init__(self, path: Path, source: bytes) -> None:
         self._path, self._source = path, source

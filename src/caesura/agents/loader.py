@@ -1,4 +1,4 @@
-"""The agents there are: those that ship, and those in the operator's folder, read again as they change."""
+"""The catalog of agents: the built-in ones, and those in the operator's folder, reloaded when they change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ BUILTIN = Path(__file__).parent / "builtin"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent in service. `version` changes with anything it is made of, its sub-agents too."""
+    """An agent that can be used. `version` changes when the agent, its code or one of its sub-agents
+    changes."""
 
     name: str
     version: str
@@ -52,13 +53,13 @@ class Link:
 
 
 class Catalog:
-    """Agents by name. An agent stays in service until its file is deleted or a good version replaces it. One
-    that ships gives its name up to an operator's file even if that is at fault: it may do what the operator
-    wanted to forbid. `report` is told each new fault.
+    """Agents by name. An agent stays available until its file is deleted or a valid version replaces it. An
+    operator's file replaces the built-in agent of the same name even if the file has faults: the built-in
+    agent might do what the operator wanted to forbid. `report` is called with each new fault.
 
-    It looks for changes when it is asked, or from `watch` on in a thread of its own: reading a large file, or
-    importing what it names, takes longer than an event loop may wait. Apart from that it is not for use from
-    several threads at once.
+    The catalog looks for changes when it is used. After `watch` it does so in a separate thread, because
+    reading a large file, or importing the code that it names, would block the event loop for too long.
+    Otherwise the catalog is not thread-safe.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Catalog:
         self.refresh()
 
     def watch(self) -> None:
-        """Look for changes beside whoever asks, until `close`."""
+        """Look for changes in a separate thread, until `close`."""
         self._watcher = threading.Thread(target=self._keep_watching, name="caesura-agents", daemon=True)
         self._watcher.start()
 
@@ -110,7 +111,7 @@ class Catalog:
         return self._faults
 
     def refresh(self) -> bool:
-        """Read what has changed since the last look; whether anything had."""
+        """Read the files that changed since the last look; returns whether any had."""
         self._looked = self._clock()
         paths = [path for folder in self._folders for path in _files(folder)]
         changed = [path for path in paths if self._changed(path)]
@@ -162,7 +163,7 @@ class Catalog:
 
 
 class _Linker:
-    """Puts definitions together: one file a name, sub-agents found, no circles."""
+    """Links definitions: one file for each name, sub-agents resolved, no cycles."""
 
     def __init__(self, good: dict[Path, Definition], serving: dict[str, Agent]) -> None:
         self._good, self._before = good, serving
@@ -230,7 +231,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _is_candidate(path: Path) -> bool:
-    # A path that cannot be looked at is kept: reading it says why.
+    # Keep a path that cannot be examined: reading it reports the reason.
     try:
         return not path.name.startswith(".") and not path.is_dir()
     except OSError:

@@ -1,4 +1,4 @@
-"""Chat models by name: the demo model, those of providers, an operator's own."""
+"""Chat models by name: the demo model, models of providers, and an operator's own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ModelUnavailable(CaesuraError):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What Caesura knows about a provider; `first` is the model to use when a key is all there is."""
+    """What Caesura knows about a provider; `first` is the model to use when only an API key is configured."""
 
     key: str | None
     url: str
@@ -51,7 +51,8 @@ PROVIDERS: dict[str, Provider] = {
 
 
 def default_model(environ: Mapping[str, str], configured: str | None = None) -> str:
-    """The server's model: the configured one, else of the first provider there is a key for, else `demo`."""
+    """The server's model: the configured model, else that of the first provider with an API key, else
+    `demo`."""
     if configured and configured != DEFAULT:
         return configured
     for name, provider in PROVIDERS.items():
@@ -68,7 +69,7 @@ def chat_models(
 ) -> list[BaseChatModel]:
     """The primary model and its fallbacks, ready to be called; `ModelUnavailable` says what is missing.
 
-    `model_class` is the class that `model.class` names, where the catalog has imported it already.
+    `model_class` is the class that `model.class` names, if the catalog has already imported it.
     """
     fallbacks = [_named(name, model, default_model, environ) for name in model.fallbacks]
     if model.class_ is None:

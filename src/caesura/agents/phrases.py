@@ -1,6 +1,6 @@
 """Confirmations asked for in words: whether an answer asks for one, and which sentences do.
 
-The whole answer is looked at, code blocks too: a question that is missed is worse than one too many.
+The whole answer is searched, including code blocks: a missed question is worse than one too many.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ DEFAULTS = (
     "确认执行",
 )
 LONGEST_REASON = 4000
-#: An answer of more characters takes a while to look through: not on an event loop.
+#: A longer answer, in characters, takes a while to search, so that is not done on the event loop.
 LONG = 16 * 1024
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-#: What stands between two words is taken once, never given back: no text makes the search go back and forth.
+#: The gap between two words is matched possessively, so that no text causes catastrophic backtracking.
 _GAP = 200
 _BETWEEN_WORDS = rf"[\s*_]{{1,{_GAP}}}+"
 _BETWEEN_HAN = rf"[\s*_]{{0,{_GAP}}}+"
 _MARKS = re.compile(r"[\s*_]+")
-#: How much is searched at once: Python lets no other thread work meanwhile.
+#: How many characters are searched at once: Python runs no other thread during a search.
 _WINDOW = 16 * 1024
 #: A sentence ends at a line break, a Chinese full stop, or an English one before a space: not inside `v2.0`.
 _END = re.compile(
@@ -64,15 +64,15 @@ def _spans(text: str, extra: tuple[str, ...]) -> Iterator[tuple[int, int]]:
         stop = start + _WINDOW
         for match in pattern.finditer(text, max(start, last), stop + longest):
             if match.start() >= stop:
-                break  # the next window has it
+                break  # the next window finds it
             last = match.end()
             yield match.span()
 
 
 @functools.lru_cache(maxsize=256)
 def _pattern(extra: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
-    """What finds any of the phrases, and how long what it finds can be. Phrases are grouped by their first
-    character: most places in a text begin none of them."""
+    """A pattern that matches any of the phrases, and the length of its longest match. Phrases are grouped by
+    their first character, because at most positions of a text no phrase begins."""
     phrases = sorted({" ".join(_MARKS.sub(" ", phrase).split()).lower() for phrase in (*DEFAULTS, *extra)})
     groups = groupby((phrase for phrase in phrases if phrase), key=lambda phrase: phrase[0])
     found = [f"(?={re.escape(first)})(?:{'|'.join(map(_tolerant, group))})" for first, group in groups]
@@ -81,7 +81,8 @@ def _pattern(extra: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
 
 
 def _tolerant(phrase: str) -> str:
-    """Any white space, or Markdown's stars, may stand for a space or between two Chinese characters."""
+    """A pattern in which any white space or Markdown asterisks may replace a space, or separate two Chinese
+    characters."""
     return _BETWEEN_WORDS.join(_word(word) for word in phrase.split())
 
 
@@ -105,6 +106,6 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _touched(found: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether one of the spans, which are in order and apart, lies in this sentence, if only in part."""
+    """Whether one of the spans overlaps this sentence. The spans are sorted and do not overlap each other."""
     index = bisect.bisect_right(found, start, key=lambda span: span[1])
     return index < len(found) and found[index][0] < end

@@ -1,4 +1,4 @@
-"""How agent files speak of one another: who holds a name, and which sub-agents there are."""
+"""References between agent files: which file has a name, and which sub-agents exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from caesura.agents.faults import Fault, did_you_mean
 
 
 def faults(readings: Sequence[Reading], serving: Mapping[str, Path], builtin: Path) -> list[Fault]:
-    """What is wrong between these files, given which of them hold the names in service."""
+    """The faults between these files, given the files whose agents are available under each name."""
     holders: dict[str, Reading] = {}
     for reading in readings:
         if _takes(reading, holders.get(reading.called), serving, builtin):
@@ -54,7 +54,8 @@ def _wrong(
 
 
 def _way(start: str, end: str, holders: Mapping[str, Reading]) -> list[str]:
-    """The shortest way from one agent to another over sub-agents, both named; none: nothing."""
+    """The shortest path from one agent to another through sub-agents, including both; empty if there is
+    none."""
     came: dict[str, str | None] = {start: None}
     for name in (queue := [start]):
         if name == end:

@@ -1,4 +1,4 @@
-"""The agent YAML as values: every field an operator may write, and nothing else."""
+"""The values of an agent's YAML: every field that an operator may write."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _form(value: Any) -> str:
     return "dict[str, bool]" if isinstance(value, dict) else "list[str]"
 
 
-#: Which tools need a yes: their names, or true or false for each.
+#: Which tools need approval: a list of names, or true or false for each tool.
 Asked = Annotated[
     Annotated[list[str], Tag("list[str]")] | Annotated[dict[str, bool], Tag("dict[str, bool]")],
     Discriminator(_form),
@@ -50,7 +50,8 @@ _CONFIRM_LABEL: dict[Language, str] = {"en": "Confirm", "zh": "确认"}
 
 
 class _Part(BaseModel):
-    # A rule belongs to a field, not to the whole: it speaks up even if another field is at fault.
+    # Write validators for single fields, not for the whole model: they then run even if another field is
+    # wrong.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 

@@ -1,4 +1,4 @@
-"""Titles of conversations: what the model is asked, and what is made of its answer."""
+"""Titles of conversations: the prompt for the model, and cleaning its answer."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _EDGES = " \t.,;:!·|/\\_~-–—。，；：！、…"
 
 
 def prompt(first_message: str, language: Language) -> list[BaseMessage]:
-    """What to ask the agent's model, without tools."""
+    """The prompt for the agent's model, which is called without tools."""
     message = plain.text(first_message[:_SHOWN]).replace(_CLOSING, "")
     return [HumanMessage(f"{_ASKED[language]}\n{_OPENING}\n{message}\n{_CLOSING}")]
 
 
 def message_in(text: str) -> str | None:
-    """The message that `prompt` asks a title for; None when `text` is no such prompt."""
+    """The message for which `prompt` asks a title; None when `text` is not such a prompt."""
     for asked in _ASKED.values():
         if text.startswith(f"{asked}\n{_OPENING}\n") and text.endswith(f"\n{_CLOSING}"):
             return text[len(asked) + len(_OPENING) + 2 : -len(_CLOSING) - 1]
@@ -58,7 +58,7 @@ def clean(text: str) -> str | None:
 
 
 def _settled(line: str) -> str:
-    """Taking something away can bring something else to the edge: go on until nothing changes."""
+    """Strip the line repeatedly until nothing changes: stripping one thing can expose another."""
     before, now = None, line[:_SHOWN]
     while now != before:
         before, now = now, _shortened(_stripped(now))

@@ -37,7 +37,7 @@ class Builder:
         return self._of(self._catalog.get(name))
 
     def unusable(self, name: str, fault: Exception) -> Compiled:
-        """An agent that can only fail, so that its turns end as others do."""
+        """An agent that always fails with `fault`, so that its turns end like other failed turns."""
         return Compiled(name, "", Spec(), (), fault=fault)
 
     def _of(self, agent: Agent) -> Compiled:
@@ -71,7 +71,7 @@ class Builder:
         return tuple(_bound(model, tools) for model in made)
 
     def _delegate(self, link: Link) -> Tool:
-        """A sub-agent as a tool: it works in a loop of its own, under the tool call's name."""
+        """A sub-agent as a tool. The sub-agent works in its own loop, under the id of the tool call."""
         inner = self._of(link.agent)
 
         async def delegate(task: str) -> str:
@@ -79,7 +79,8 @@ class Builder:
             return text_of(await loop.delegate(Scope.current(), inner, task, call_id))
 
         tool = structured(delegate, link.description or f"Ask {inner.name}.", name=inner.name)
-        # Its answers stand in the log and its tools are journalled: to begin again is to go on.
+        # Repeatable: the sub-agent's answers are in the log and its tool calls in the journal, so starting it
+        # again continues where it was.
         return Tool(inner.name, tool, describe_any(inner.name), repeatable=True, asks=True)
 
 

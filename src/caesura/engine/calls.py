@@ -11,9 +11,10 @@ from langchain_core.messages import ToolCallChunk
 from caesura.agents.arguments import LONGEST, LONGEST_TOGETHER, MOST_CALLS
 from caesura.core import plain
 
-#: What stands for arguments that were no JSON: the tool is not called, the model is told.
+#: The key that replaces arguments which are not valid JSON. The tool is not called, and the model is
+#: informed.
 BROKEN = "_broken_arguments"
-#: What stands for arguments that were not taken, and says why.
+#: The key that replaces refused arguments. Its value is the reason.
 REFUSED = "_refused_arguments"
 ID_LIMIT = 200
 _NAME_LIMIT = 200
@@ -30,14 +31,15 @@ class _Gathered:
     refused: str = ""
 
     def refuse(self, reason: str) -> None:
-        """Nothing of it is kept, and nothing more of it is taken."""
+        """Drop what was gathered of this call, and ignore its later pieces."""
         self.refused = reason
         self.parts.clear()
         self.size = 0
 
 
 class Calls:
-    """Pieces belong together as LangChain has it: by their index, unless their ids differ."""
+    """Groups pieces as LangChain does: pieces with the same index belong to one call, unless their ids
+    differ."""
 
     def __init__(self) -> None:
         self._calls: list[_Gathered] = []
@@ -51,8 +53,8 @@ class Calls:
                 self._gather(call, piece["args"] or "")
 
     def read(self) -> list[dict[str, Any]]:
-        """What the model wants. LangChain completes JSON that breaks off; half of what was meant must not be
-        run, so the arguments are read as they came."""
+        """The calls that the model asked for. LangChain completes truncated JSON. A call with half of its
+        arguments must not run, so the arguments are parsed exactly as received."""
         values = plain.MOST_VALUES
         read = []
         for call in self._calls:
@@ -90,7 +92,7 @@ class Calls:
 
 
 def _read(call: _Gathered, most: int) -> tuple[dict[str, Any], int]:
-    """The arguments, and how many values they hold."""
+    """The arguments, and the number of values in them."""
     if call.refused:
         return {REFUSED: call.refused}, 0
     raw = "".join(call.parts)

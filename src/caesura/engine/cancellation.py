@@ -1,4 +1,4 @@
-"""Cancellations: one that somebody asked for ends a run; any other is an error of the code that raised it."""
+"""Cancellations: a requested cancellation ends a run; any other is an error of the code that raised it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def is_asked_for() -> bool:
 
 @contextmanager
 def strays_fail(asked_for: Callable[[], bool] = is_asked_for) -> Iterator[None]:
-    """Turn a `CancelledError` that nobody asked for into an error like any other; so too `SystemExit` and its
-    like, which would end the whole server, and end it again whenever the turn is taken up."""
+    """Turn a `CancelledError` that nobody requested into an ordinary error. The same goes for `SystemExit`
+    and similar exceptions: they would end the whole server, and again each time the turn is adopted."""
     try:
         yield
     except Exception:
@@ -31,7 +31,7 @@ def strays_fail(asked_for: Callable[[], bool] = is_asked_for) -> Iterator[None]:
 
 
 def forget() -> None:
-    """The cancellations of this task were obeyed: it goes on."""
+    """Clear the task's pending cancellations: they were obeyed, and the task continues."""
     task = asyncio.current_task()
     while task is not None and task.cancelling():
         task.uncancel()

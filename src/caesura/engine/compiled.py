@@ -1,4 +1,4 @@
-"""An agent made ready to run: its models with their tools bound and its tools by name, or a graph."""
+"""An agent that is ready to run: either its models with tools bound and its tools by name, or a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from caesura.agents.tools.tool import Tool
 
 @dataclass(frozen=True, slots=True)
 class BoundModel:
-    """A chat model that knows the agent's tools. `plain` does not know them: titles are made with it."""
+    """A chat model with the agent's tools bound. `plain` is the same model without tools, used for titles."""
 
     label: str
     runnable: Any
@@ -29,9 +29,9 @@ class Compiled:
     models: tuple[BoundModel, ...]
     tools: Mapping[str, Tool] = field(default_factory=dict)
     permissions: Mapping[str, Permission] = field(default_factory=dict)
-    #: The operator's own: we watch it from outside.
+    #: The operator's own LangGraph graph, which is observed from outside.
     graph: Any = None
-    #: Why it cannot run at all: its file is gone, or wrong.
+    #: Why the agent cannot run: its file is missing or invalid.
     fault: Exception | None = None
 
     @property

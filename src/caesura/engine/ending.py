@@ -1,4 +1,4 @@
-"""How a segment ends: its outcome with the rows that go with it, its title, its last event."""
+"""How a segment ends: the outcome with its rows, then the title, then the segment's last event."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Ending:
         self._log, self._history, self._spawn = log, history, spawn
 
     async def end(self, run: Run, outcome: Outcome, title: Title | None) -> None:
-        """The outcome and its rows at once: nobody can see one without the other. Then the title, if it is
-        still being made, and the segment's last event."""
+        """Write the outcome and its rows in one transaction, so that nobody sees one without the other. Then
+        wait for the title, if it is still being made, and write the segment's last event."""
         turn = run.turn
         titled = title is None or not _waits_for(title, run, outcome)
         if title is not None and titled:
@@ -67,7 +67,8 @@ class Ending:
         return not (last and isinstance(last[-1].event, ev.SegmentEnded))
 
     async def close(self, turn: Turn) -> None:
-        """The owner died between an outcome and the segment's last event: what it came to stays."""
+        """Close a segment whose owner died between the outcome and the segment's last event. The outcome is
+        kept."""
         stream = await self._log.open(turn.num, turn.epoch)
         last = [ev.SegmentEnded()] if await self.is_open(turn) else []
         await stream.commit(*last, also=_Released(turn))
@@ -77,8 +78,8 @@ class Ending:
     async def give_up(
         self, turn: Turn, outcome: ev.Failed, messages: Sequence[Message] | None = None
     ) -> None:
-        """End a turn without its run, with the messages that its log has. They are left out where the log
-        cannot be read."""
+        """End a turn without its run. Its messages are taken from the log, or left out if the log cannot be
+        read."""
         stream = await self._log.open(turn.num, turn.epoch)
 
         def ended(connection: Connection) -> None:
@@ -90,8 +91,8 @@ class Ending:
         await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
 
     async def _wait_for(self, title: Title, run: Run) -> None:
-        """No longer than it may take, and no longer than the person waits. A model that ignores that its call
-        is cancelled is not waited for."""
+        """Wait for the title until its time limit, or until the person needs the turn. A model that ignores
+        its cancellation is not waited for."""
         hurry = self._spawn(_wait(run.control.hurry))
         both = (title.task, hurry)
         try:
@@ -108,7 +109,7 @@ class Ending:
 
 
 def failed(turn: Turn, error: Exception) -> ev.Failed:
-    """What a client may know of an error: the log, under the id, has the rest."""
+    """The part of an error that a client may see. The server's log has the rest, under the same id."""
     error_id = ids.error()
     logger.error("turn %s failed (%s)", turn.id, error_id, exc_info=error)
     if isinstance(error, RunFailed):
@@ -119,7 +120,7 @@ def failed(turn: Turn, error: Exception) -> ev.Failed:
 
 
 def _waits_for(title: Title, run: Run, outcome: Outcome) -> bool:
-    """Not where the turn was stopped or has failed: it may be tried again at once."""
+    """Whether to wait for the title. Not when the turn was stopped or failed: it may be retried at once."""
     goes_on = isinstance(outcome, ev.Finished | ev.Interrupted)
     return goes_on and title.expected and not run.control.hurry.is_set()
 
@@ -155,8 +156,8 @@ class _Over(Alike):
     def write_all(cls, connection: Connection, items: Sequence[Self]) -> None:
         life.settle(connection, [item._settled() for item in items])
         for item in items:
-            # No checkpoint is needed any more: not those of an operator's graph, nor what an older version
-            # has left.
+            # Checkpoints are no longer needed, neither those of an operator's graph nor those that an older
+            # version of the server left.
             if item.run.agent.foreign or item.run.cause != "start":
                 checkpoints.remove(connection, item.run.turn.num)
         shares.charge(connection, *(item.run.turn.num for item in items))
@@ -168,7 +169,7 @@ class _Over(Alike):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Released(Alike):
-    """The row of a turn that nobody works on any more."""
+    """The row of a turn that its owner has released."""
 
     turn: Turn
 

@@ -1,4 +1,4 @@
-"""The engine: it begins runs, stops them, and knows how they are."""
+"""The engine: it starts runs, stops them, and reports their state."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from caesura.log import Log
 from caesura.store import events, life, turns
 from caesura.store.database import Database
 
-#: So many events are read along with a claim. More would keep other writers waiting.
+#: A claim reads the past of a turn with at most this many events. A longer read would delay other writers.
 _SHORT = 1000
 
 
 class Begun(NamedTuple):
-    """A turn that was made or moved. `ours`: this process has claimed it with that, and runs it; `past` is
-    its past, where that was read. All that comes of it lies after the event `after`. Not `new`: an earlier
-    request has done it."""
+    """A turn that was created or moved to another status. `ours`: this process claimed the turn in the same
+    transaction, and runs it. `past`: the turn's past, if it was read. `after`: new events of the turn come
+    after the event with this number. `new` is false if an earlier request did the work."""
 
     turn: Turn
     ours: bool = False
@@ -65,9 +65,9 @@ class Engine:
         disk_share: DiskShare | None = None,
         capacity: int = 500,
     ) -> None:
-        """`callbacks` are LangChain's: they watch every model and tool call. `history_bytes` bounds what is
-        kept in memory of conversations that go on. `disk_share` is that of the registry's tools. `capacity`
-        is how many turns run at once."""
+        """`callbacks` are LangChain callbacks, called for every model and tool call. `history_bytes` limits
+        the memory for the histories of conversations. `disk_share` is the one that the registry's tools use.
+        `capacity` is how many turns may run at once."""
         self.catalog = catalog
         self.registry = registry
         self._database = database
@@ -87,20 +87,20 @@ class Engine:
         )
 
     def start(self, started: Callable[[Turn], None] = lambda turn: None) -> None:
-        """Begin to work, first of all on what a process that died has left. `started` is told of each run
-        that begins here."""
+        """Start working, first on turns that a dead process left behind. `started` is called with the turn of
+        each run that begins in this process."""
         self.supervisor.start(self.runner, started)
 
     async def drain(self, grace: float = 5.0) -> None:
-        """Let go of all runs, so that the next process goes on with them."""
+        """Release all runs, so that the next process continues them."""
         await self.supervisor.drain(grace)
 
     # --- a run begins
 
     async def begin(self, work: Callable[[Connection], Begun], told: Callable[[str], None]) -> Begun:
-        """Do the work that makes or moves a turn, in one transaction, and run the turn if this process
-        claimed it there. `told` is called with its id once that is committed, before the turn runs; this
-        returns when it survives power loss."""
+        """Do the work that creates or moves a turn in one transaction, and run the turn if the work claimed
+        it. `told` is called with the turn's id after the commit and before the turn runs. Returns once the
+        commit survives power loss."""
         if self.draining:
             raise Unavailable("the server is shutting down")
 
@@ -115,15 +115,15 @@ class Engine:
         return await self._database.write_ahead(work, committed)
 
     def create(self, connection: Connection, new: life.New) -> Begun:
-        """Make a turn, as part of the work: this process claims it if there is room."""
+        """Create a turn as part of `begin`'s work. This process claims the turn if it has capacity."""
         room, supervisor = self.supervisor.room, self.supervisor
         owner = supervisor.owner if room else None
         turn = life.create(connection, replace(new, owner=owner, lease_ms=supervisor.lease_ms))
         return Begun(turn, ours=owner is not None)
 
     def take(self, connection: Connection, turn_id: str) -> Begun:
-        """Claim a turn that nobody holds, as part of the work, if there is room; with its past, where that is
-        short."""
+        """Claim a turn that has no owner as part of `begin`'s work, if this process has capacity. The past is
+        read along with the claim if it is short."""
         turn, supervisor = turns.get(connection, turn_id), self.supervisor
         last = events.last(connection, turn.num)
         room = supervisor.room
@@ -141,15 +141,16 @@ class Engine:
     async def stop(
         self, turn: Turn, reason: StopReason, unless: Callable[[Connection], bool] = lambda connection: False
     ) -> bool:
-        """Stop a turn, wherever it runs or waits, and wait a while for its end; false when it has ended. What
-        was said is kept. `unless` is asked in the transaction that stops it, in any thread."""
+        """Stop a turn, on whichever node it runs or waits, and wait a limited time for its end. False when
+        the turn has already ended. Its messages are kept. `unless` is called in the transaction that requests
+        the stop, in any thread: if it returns true, nothing is stopped."""
         supervisor = self.supervisor
 
         def request(connection: Connection) -> tuple[bool, Turn | None]:
             if unless(connection):
                 return False, None
             asked = life.request_stop(connection, turn.num, reason)
-            # What nobody runs (it waits, or its owner is gone) is ended from here.
+            # A turn that nobody runs (it waits, or its owner is gone) is claimed and ended by this process.
             return asked, life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
 
         asked, claimed = await self._database.write(request)
@@ -162,7 +163,7 @@ class Engine:
         return asked
 
     async def discard(self, num: int) -> None:
-        """End a run whose turn is about to be deleted: nothing more is written."""
+        """End the run of a turn that is about to be deleted. The run writes nothing more."""
         await self.supervisor.discard(num)
 
     def hurry(self, turn: Turn) -> None:
@@ -172,15 +173,15 @@ class Engine:
     # --- how it is
 
     def check_edit(self, item: Interrupt, answer: Answer) -> None:
-        """Refuse arguments that the tool would not take."""
+        """Refuse edited arguments that do not fit the tool's schema."""
         if answer.decision != "edit" or answer.args is None or item.name not in self.registry.names:
             return
         if (fault := self.registry.get(item.name).fault(answer.args)) is not None:
             raise BadAnswer(fault)
 
     def shown(self, num: int, epoch: int) -> int | None:
-        """How many messages a history shows of a turn that runs here under this claim; None where it does
-        not."""
+        """How many messages the history shows for a turn that runs in this process under this claim; None if
+        it does not."""
         return self.runner.shown(num, epoch)
 
     def runs(self, num: int) -> bool:
@@ -188,17 +189,17 @@ class Engine:
         return self.supervisor.runs(num)
 
     def owns(self, turn: Turn) -> bool:
-        """Whether the turn was this process's own when it was read."""
+        """Whether this process owned the turn when its row was read."""
         return turn.owner == self.supervisor.owner
 
     @property
     def draining(self) -> bool:
-        """Whether this process is about to end: it takes nothing up any more."""
+        """Whether this process is shutting down: it starts no more runs."""
         return self.supervisor.draining
 
     @property
     def alive(self) -> bool:
-        """Whether leases are renewed and work is looked for."""
+        """Whether this process still renews its leases and looks for work."""
         return self.supervisor.alive
 
     @property
@@ -208,7 +209,7 @@ class Engine:
 
     @property
     def history_size(self) -> int:
-        """The bytes of what is kept in memory of conversations that go on."""
+        """The bytes of conversation history that are kept in memory."""
         return self.runner.history.size
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

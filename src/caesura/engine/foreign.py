@@ -1,4 +1,4 @@
-"""Watching an operator's own graph: its messages and its tools become our events, seen from outside."""
+"""Observing an operator's own graph: its messages and tool calls become events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from caesura.engine.run import Run
 
 @dataclass(slots=True)
 class _Heard:
-    """A message that is being said: by which task of which node."""
+    """A message that is being streamed, with the task and the node that produce it."""
 
     call: int
     node: str
@@ -27,8 +27,8 @@ class _Heard:
 
 
 class Watcher:
-    """Turns what a graph streams into events. A message is known by its id: it may come in pieces, then
-    whole, and from a graph inside the graph once more."""
+    """Turns the stream of a graph into events. A message is identified by its id: it may arrive in pieces,
+    then as a whole, and once more from a subgraph."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -50,7 +50,7 @@ class Watcher:
             await self._complete(node)
 
     async def end(self) -> None:
-        """The graph has ended: what it said and did not keep is whole."""
+        """The graph has ended: finish the messages that it streamed but did not keep in its state."""
         for heard in list(self._open.values()):
             await self._complete(heard.node, always=True)
 
@@ -67,8 +67,8 @@ class Watcher:
             self._open[ref].usage = usage_of(chunk) or self._open[ref].usage
 
     async def _complete(self, node: str, always: bool = False) -> None:
-        """A node is done: what its model said without its becoming a message of the state is whole. While
-        the node works several times at once, nobody can tell which of them it was."""
+        """A node is done: finish the messages that its model streamed but that did not become part of the
+        state. While several tasks of the node run at once, the task that ended cannot be identified."""
         said = {ref: heard for ref, heard in self._open.items() if heard.node == node}
         if always or len({heard.task for heard in said.values()}) == 1:
             for ref, heard in said.items():
@@ -112,7 +112,8 @@ class Watcher:
 
 
 def _shown(call: dict[str, Any]) -> dict[str, Any]:
-    """A call as it is told. The graph makes it as it is: only arguments too large to walk are left out."""
+    """A tool call as its event shows it. Arguments too large to walk are left out of the event; the graph
+    itself uses them unchanged."""
     try:
         plain.count(call["args"])
     except plain.Unwieldy as error:
@@ -122,7 +123,7 @@ def _shown(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def void(run: Run, kept: set[str]) -> list[int]:
-    """The calls whose message the graph does not know: after a crash it will say them anew."""
+    """The model calls whose message is not in the graph's state: after a crash the graph makes them again."""
     lost = [call for call, (ref, _) in run.transcript.calls.items() if ref not in kept]
     return [*lost, *run.transcript.drafts]
 
@@ -133,7 +134,8 @@ def refs(values: Any) -> set[str]:
 
 
 def _messages(update: Any, depth: int = plain.DEEPEST) -> Iterator[BaseMessage]:
-    """Where messages stand in a state, no state is nested deep: what lies deeper is none of them."""
+    """All messages in a state update. States with messages are not nested deeply, so anything deeper than
+    `depth` is ignored."""
     if isinstance(update, BaseMessage):
         yield update
     elif depth and isinstance(update, dict | list | tuple):

@@ -1,6 +1,6 @@
-"""Driving an operator's own graph from wherever it is to its end, or to where it asks.
+"""Running an operator's own graph from its current state to its end, or to its next question.
 
-It is checkpointed at every step, because nobody but the graph knows what its steps do.
+The graph is checkpointed at every step, because only the graph knows what its steps do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _NOTHING = object()
 
 
 async def advance(run: Run) -> dict[str, Interrupt]:
-    """Let the graph work. What it asks then, by the id under which it wants the answer; if anything."""
+    """Run the graph. Returns the questions that it asks, if any, by the id under which it expects the
+    answer."""
     config: Any = {
         "configurable": {
             "thread_id": thread_id(run.turn.num, run.turn.epoch),
@@ -54,7 +55,8 @@ async def advance(run: Run) -> dict[str, Interrupt]:
 
 
 def _input(run: Run, state: StateSnapshot | None) -> Any:
-    """What the graph needs to go on: the beginning, an answer, a push, or nothing at all."""
+    """The input with which the graph continues: its first messages, answers, None to resume, or `_NOTHING` if
+    it has ended."""
     if state is None:
         return {"messages": _opening(run)}
     answers = {item.graph_id: item.answer for item in run.asked if item.answer is not None}
@@ -67,15 +69,15 @@ def _input(run: Run, state: StateSnapshot | None) -> Any:
 
 
 def _opening(run: Run) -> list[BaseMessage]:
-    """Another attempt begins with what the one before has finished."""
+    """The first messages of the graph. A retry includes what the earlier attempt finished."""
     whole = [item for item in run.transcript.finished if not item.cut]
     done = translate.to_langchain(fold.close(whole, run.transcript.running))
     return [*run.history, HumanMessage(run.turn.content), *done]
 
 
 def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
-    """The graph will say anew what it had not kept when its process died, and what a node had said before it
-    asked: the node begins again from its top."""
+    """Void the text that the graph will produce again: text that it had not saved when its process died, and
+    text from a node that then asked a question, because the node restarts from its beginning."""
     known = foreign.refs(state.values) if state is not None else set()
     again = foreign.void(run, known) if run.cause == "adopt" else list(run.transcript.drafts)
     for call in again:
@@ -107,13 +109,14 @@ def _asked(run: Run, question: Question) -> Interrupt:
 
 
 def _resumed(answer: Answer) -> Any:
-    """The bare value that the graph asked for. A refusal is `False`, so that `if interrupt(…)` is one too."""
+    """The value that `interrupt(…)` returns in the graph. It is `False` for a refusal, so that `if
+    interrupt(…)` treats it as one."""
     return answer.value if answer.decision == "value" else False
 
 
 def _refusals(run: Run) -> list[dict[str, Any]]:
-    """What was refused in this attempt at the turn, in the order in which it was asked: a node that runs
-    again from its top finds its earlier refusals here. Another attempt asks everything anew."""
+    """The refusals in this attempt at the turn, in the order of the questions. A node that restarts from its
+    beginning finds its earlier refusals here. A retry asks all questions again."""
     return [
         {"interrupt": item.graph_id, "value": item.interrupt.value, "message": item.answer.message}
         for item in run.asked

@@ -1,4 +1,4 @@
-"""The conversation so far, as the model reads it: the branch above a turn, in memory while it is used."""
+"""The conversation so far, as the model reads it: the branch above a turn, cached in memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from caesura.store import turns
 from caesura.store.database import Database
 
 BYTES = 256 * 1024 * 1024
-#: No person has more than this part of the memory: nobody pushes out everybody else.
+#: One person may use at most 1/4 of the cache, so that nobody evicts everybody else's entries.
 _PART = 4
-#: What a message takes beside its text.
+#: The memory that a message takes in addition to its text, in bytes, approximately.
 _MESSAGE = 1_500
 _WHOLE = 1 << 30
 
 
 class _Path(NamedTuple):
-    """What was said up to and with a turn, as it ended under this epoch."""
+    """The messages up to and including a turn that ended under this epoch."""
 
     user_id: str
     epoch: int
@@ -37,22 +37,23 @@ class _Loaded(NamedTuple):
 
 
 class History:
-    """Messages up to and with a turn, by that turn's id. A turn that has ended never changes its messages
-    unless it is tried again: `forget` is for that, and the epoch tells when another process did it."""
+    """Messages up to and including a turn, by that turn's id. The messages of an ended turn change only if
+    the turn is retried: then `forget` removes the entry. If another process retried the turn, its epoch
+    differs."""
 
     def __init__(self, database: Database, kept: int = BYTES) -> None:
-        """`kept` bounds how many bytes are held, about. One branch may have as many as one person may have:
-        of a longer one the model reads the end."""
+        """`kept` is the size of the cache in bytes, approximately. A branch may take the whole share of its
+        owner. Of a longer branch the model reads only the end."""
         self._database = database
         self._kept, self._share = kept, max(kept // _PART, 1)
         self.size = 0
         self._paths: OrderedDict[str, _Path] = OrderedDict()
-        #: For each person the same turns in the same order, and what they take.
+        #: For each person: the ids of their cached turns, in the order of `_paths`; and their total size.
         self._of: dict[str, OrderedDict[str, None]] = {}
         self._sizes: dict[str, int] = {}
 
     async def before(self, turn: Turn) -> list[BaseMessage]:
-        """What was said on this turn's branch before it."""
+        """The messages on this turn's branch before the turn."""
         if turn.parent_id is None:
             return []
         path = self._paths.get(turn.parent_id)
@@ -67,7 +68,7 @@ class History:
         return path.messages
 
     def extend(self, turn: Turn, before: list[BaseMessage], messages: list[Message]) -> None:
-        """The turn has ended: its branch goes on from here. The path above it is handed on, not copied."""
+        """The turn has ended: cache the path up to it, in place of the path up to its parent."""
         known = self._paths.get(turn.parent_id) if turn.parent_id is not None else None
         if turn.parent_id is not None:
             self.forget(turn.parent_id)
@@ -89,7 +90,7 @@ class History:
     def _keep(self, turn_id: str, path: _Path) -> None:
         self.forget(turn_id)
         if path.size > self._share:
-            return  # the next turn reads its end anew
+            return  # too long: the next turn reads the end of the branch again
         self._paths[turn_id] = path
         self.size += path.size
         own = self._of.setdefault(path.user_id, OrderedDict())
@@ -106,7 +107,7 @@ def said_in(turn: Turn, messages: list[Message]) -> list[BaseMessage]:
 
 
 def _size(messages: list[BaseMessage]) -> int:
-    """What these take in memory, about."""
+    """The memory that these messages take, approximately."""
     return sum(_MESSAGE + len(message.content) + _called(message) for message in messages)
 
 
@@ -116,7 +117,7 @@ def _called(message: BaseMessage) -> int:
 
 
 def _branch(connection: Connection, conversation_id: str, leaf: str, most: int) -> _Loaded:
-    """The end of a branch, of so many bytes at the most, but one turn at least."""
+    """The end of a branch: at most `most` bytes, but at least one turn."""
     numbers: list[int] = []
     size = 0
     for node in turns.above(connection, conversation_id, leaf, _WHOLE):

@@ -14,9 +14,9 @@ class Limits:
     tool: float = 120.0
     tool_output: int = 64 * 1024
     title: float = 10.0
-    #: Bytes of a turn's log, about as they are written.
+    #: The size of a turn's log in bytes, approximately as stored.
     log: int = 16 * 1024 * 1024
-    #: Questions that are asked together: how many, and how many bytes of them.
+    #: Questions that are asked together: how many, and their total size in bytes.
     questions: int = 100
     question_bytes: int = 1024 * 1024
     attempts: int = 3

@@ -1,8 +1,8 @@
-"""The loop of an agent of ours: its model speaks, its tools are called, until it calls no more.
+"""The loop of an agent from a file: call the model, call the tools that it asks for, until it asks for none.
 
-The loop keeps nothing. Every answer of the model stands in the log and every tool call in the journal, so
-a run begins with the turn's message each time, after a question as after a crash, and is given what it had:
-no model is asked and no tool is called twice.
+The loop keeps no state of its own. Every answer of the model is in the log and every tool call in the
+journal. So each run starts from the turn's message, after a question as after a crash, and replays what is
+recorded: no model call and no finished tool call is made twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from caesura.engine.run import Asks, Released, Run, Scope
 
 
 async def converse(run: Run) -> list[Interrupt]:
-    """Work on the turn's message, and on what the person said in between. What is asked then, if anything."""
+    """Work on the turn's message, and on the person's later answers. Returns the questions to ask, if any."""
     scope = Scope(run, run.agent)
     state: list[BaseMessage] = [HumanMessage(run.turn.content)]
     said = [message.content for message in run.transcript.finished if message.role == "user"]
@@ -39,7 +39,7 @@ async def delegate(scope: Scope, agent: Compiled, task: str, call_id: str) -> AI
 
 
 async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
-    """The agent's last message. All that is said and done on the way is added to `state`."""
+    """Run the loop and return the agent's last message. The messages before it are added to `state`."""
     while True:
         scope.run.check()
         if scope.run.control.leaving:
@@ -52,9 +52,9 @@ async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
 
 
 async def _results(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]:
-    """What the calls came to, made at the same time. One that asks does not keep the others from ending. Each
-    has a task of its own, also if it is alone: a tool that makes another error of its cancellation must not
-    keep the run from being stopped."""
+    """The results of the calls, which run concurrently. A call that asks a question does not stop the others
+    from finishing. Each call has its own task, even a single one: a tool that turns its cancellation into
+    another error must not keep the run from being stopped."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_settled(scope, call)) for call in calls]

@@ -1,7 +1,7 @@
-"""Calling the model: every piece of the answer becomes an event as it comes.
+"""Calling the model: every piece of the answer becomes an event when it arrives.
 
-A failed call is tried again, then on the fallbacks, but only before its first word: after that, another
-attempt would say things twice, so the turn fails with the words kept.
+A failed call is retried, then tried on the fallback models, but only before its first word. After the first
+word another attempt would repeat text, so the turn fails and keeps the text so far.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from caesura.engine.run import Scope
 logger = logging.getLogger(__name__)
 
 _LONGEST_PAUSE = 20.0
-#: A model that never waits for anything would keep everyone else from working.
+#: Yield to the event loop after this many pieces: a model that never waits would block all other runs.
 _BREATH = 32
 
 
 async def call(scope: Scope, state: Sequence[BaseMessage]) -> AIMessage:
-    """The agent's next message. One that was said before is taken from the log, not made again."""
+    """The agent's next message. A message that is already in the log is taken from there; the model is not
+    called."""
     run, agent, parent = scope.run, scope.agent, scope.parent
     said = run.answers_of(parent)
     place = sum(isinstance(message, AIMessage) for message in state)
@@ -89,7 +90,8 @@ class _Speaker:
                 if text := text_of(chunk):
                     run.say(ev.TextDelta(self._begin(), _clean(text)))
                     if not words:
-                        # A model that never waits would keep the interpreter from the thread that writes.
+                        # A model that never waits would hold the interpreter lock and delay the thread that
+                        # writes.
                         await run.stream.commit()
                     words = True
                 if chunk.tool_call_chunks:
@@ -126,7 +128,7 @@ def transient(error: Exception) -> bool:
         return status in (408, 409, 425, 429) or status >= 500
     if isinstance(error, ConnectionError | TimeoutError):
         return True
-    names = [kind.__name__ for kind in type(error).__mro__]  # each provider's library has its own
+    names = [kind.__name__ for kind in type(error).__mro__]  # each provider's library has its own classes
     return any(word in name for name in names for word in ("Connection", "Timeout", "TransportError"))
 
 

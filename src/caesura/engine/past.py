@@ -1,4 +1,4 @@
-"""The past of a turn: what its earlier owners have left in the rows."""
+"""The past of a turn: what its earlier owners left in the database."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ NONE = Past([], {}, [])
 
 
 def read(connection: Connection, turn: int) -> Past:
-    """Once the turn is claimed nobody else can change it any more."""
+    """The past of a claimed turn. Nobody else can change it after the claim."""
     found = events.read(connection, turn, 0, EVERYTHING)
     return Past(found, tool_calls.of(connection, turn), interrupts.of(connection, turn))

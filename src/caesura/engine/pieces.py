@@ -1,8 +1,7 @@
 """The answer of a model, piece by piece.
 
-LangChain's `astream` checks the whole prompt again, keeps every piece and tells every callback of each.
-When nobody listens to callbacks the model's own stream is read directly: the same pieces at less than half
-the cost.
+LangChain's `astream` checks the whole prompt again, keeps every piece and calls every callback for each
+piece. Without callbacks the model's own stream is read directly: the same pieces at less than half the cost.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from caesura.core import plain
 def pieces(
     model: Any, prompt: Sequence[BaseMessage], config: RunnableConfig | None = None
 ) -> AsyncGenerator[Any, None]:
-    """What the model says, as it says it; `chunk` makes of each piece what it holds. A model that does not
-    stream gives its answer as one piece. `config` holds who listens to callbacks, if anybody does."""
+    """The pieces of the model's answer, as they arrive; `chunk` converts a piece to a message chunk. A model
+    that does not stream gives its answer as one piece. `config` holds the callbacks, if any."""
     inner, arguments = _unbound(model)
     if config is None and _direct(inner, arguments):
         return inner._astream(list(prompt), **arguments)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A run: what is known while a turn is being worked on, and the one way to say what happened."""
+"""A run: the state of a turn while an agent works on it, and the only way to append its events."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ from caesura.store.tool_calls import ToolCall
 
 @dataclass(slots=True)
 class Control:
-    """How others reach a run: to stop it for a reason, to make it leave at the next step, to hurry it."""
+    """How other code controls a run: stop it for a reason, make it release its turn at the next step, hurry
+    it."""
 
     stop: ev.StopReason | None = None
-    #: Only while the agent works there is something to break off: before it begins a stop is seen in time,
-    #: and once the outcome is known it comes too late.
+    #: Whether a stop has to cancel the run's task. That is so only while the agent works: before that the run
+    #: checks for a stop itself, and after the outcome a stop is too late.
     stoppable: bool = False
     leaving: bool = False
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
     _told: Callable[[], None] | None = None
 
     def leave(self) -> None:
-        """Let go of the turn at the next step: somebody else goes on with it."""
+        """Release the turn at the next step, so that another process continues it."""
         self.leaving = True
         self.hurry.set()
         if self._told is not None:
@@ -56,11 +57,11 @@ class Control:
 
 
 class Released(Exception):
-    """The run let go of its turn at a step's end: somebody else goes on with it."""
+    """The run released its turn at the end of a step: another process continues it."""
 
 
 class Asks(Exception):
-    """The run cannot go on before these are answered."""
+    """The run cannot continue before these questions are answered."""
 
     def __init__(self, items: list[Interrupt]) -> None:
         super().__init__(f"{len(items)} questions wait")
@@ -68,7 +69,7 @@ class Asks(Exception):
 
 
 def stop_reason(text: str) -> ev.StopReason:
-    """The reason as it stands in a row, where any text could stand."""
+    """The stop reason from a row's text; `user` if the text is not a known reason."""
     known: tuple[ev.StopReason, ...] = ("user", "disconnect", "superseded", "timeout")
     return next((reason for reason in known if reason == text), "user")
 
@@ -89,17 +90,17 @@ class Run:
     aside: Aside
     grants: set[str] = field(default_factory=set)
     callbacks: tuple[Any, ...] = ()
-    #: What LangChain must know to tell the callbacks; None where nobody listens.
+    #: The LangChain config with the callbacks; None without callbacks.
     config: RunnableConfig | None = None
     cause: ev.Cause = "start"
     questions: dict[str, Interrupt] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
-    #: Bytes of the turn's log so far, about.
+    #: The size of the turn's log so far in bytes, approximately.
     logged: int = 0
     _reserved: set[str] = field(default_factory=set)
 
     def say(self, event: ev.Event, *, soon: bool = True) -> None:
-        """Append without waiting; readers see it as soon as it is on disk."""
+        """Append an event without waiting; readers see the event as soon as it is on disk."""
         self.stream.put(event, soon=soon)
         self.transcript.apply(event)
         self.logged += codec.size(event)
@@ -107,17 +108,18 @@ class Run:
             self.bound()
 
     def note(self, *events: ev.Event, also: Also, soon: bool = True) -> None:
-        """Append, with rows that belong to it, without waiting. If it fails, all that follows fails."""
+        """Append events together with their rows, without waiting. If the write fails, all later writes
+        fail."""
         self.stream.note(*events, also=also, soon=soon)
         self._apply(events)
         self.bound()
 
     async def record(self, *events: ev.Event, also: Also | None = None, durable: bool = False) -> Any:
-        """Append, with rows that belong to it, and go on when it is on disk."""
+        """Append events together with their rows, and return when they are on disk."""
         try:
             result = await self.stream.commit(*events, also=also, durable=durable)
         except asyncio.CancelledError:
-            self._apply(events)  # they are on their way to the disk all the same
+            self._apply(events)  # the events are being written all the same
             raise
         self._apply(events)
         return result
@@ -128,8 +130,8 @@ class Run:
             self.logged += codec.size(event)
 
     def bound(self, held: int = 0) -> None:
-        """Fail the turn once its log, with so many bytes that are still to come, is too long. What ends the
-        turn is written all the same."""
+        """Fail the turn if its log plus `held` bytes that are not yet written is too long. The events that
+        end the turn are written all the same."""
         if self.control.stoppable and self.full(held):
             raise self.too_long()
 
@@ -140,12 +142,13 @@ class Run:
         return LogLimit(f"the turn came to more than {self.limits.log} bytes")
 
     def is_broken_off(self) -> bool:
-        """Whether the run was stopped, or this task of it cancelled. A stop cancels the run's own task: those
-        of its tool calls, in which sub-agents speak, are cancelled a moment later."""
+        """Whether the run was stopped, or the current task was cancelled. A stop cancels the run's own task.
+        The tasks of its tool calls, in which sub-agents work, are cancelled a moment later."""
         return self.control.stop is not None or cancellation.is_asked_for()
 
     def check(self) -> None:
-        """Break off if the run was cancelled. Code that is not ours may have swallowed the cancellation."""
+        """Raise `CancelledError` if the run was stopped. Third-party code may have swallowed the
+        cancellation."""
         if self.is_broken_off():
             raise asyncio.CancelledError
 
@@ -153,15 +156,15 @@ class Run:
         return self.transcript.last_call + 1
 
     def answers_of(self, parent: str | None) -> list[Message]:
-        """What the agent (or the sub-agent under a tool call) has said so far in this turn."""
+        """The answers so far in this turn of the agent, or of the sub-agent under the tool call `parent`."""
         return [m for m in self.transcript.finished if m.role == "assistant" and m.parent == parent]
 
     def reserve(self, ids: Iterable[str]) -> None:
-        """These tool call ids are given out: another agent that speaks at the same time gets others."""
+        """Mark tool call ids as used, so that an agent that answers at the same time gets other ids."""
         self._reserved.update(ids)
 
     def call_ids(self) -> list[str]:
-        """The ids of the turn's tool calls, in their order."""
+        """The ids of the turn's tool calls, in order."""
         said = [call["id"] for message in self.transcript.finished for call in message.tool_calls]
         return list(dict.fromkeys([*said, *self._reserved]))
 

@@ -37,11 +37,11 @@ from caesura.store.database import Database
 
 logger = logging.getLogger(__name__)
 
-#: The graph id of an interrupt that no graph knows of: a confirmation that was asked for in words.
+#: The graph id of an interrupt that comes from no graph: a confirmation that the agent asked for in its text.
 IN_WORDS = "words"
-#: A turn that takes its process down each time must not take down every process for ever.
+#: The limit of adoptions: a turn that crashes its process each time must not crash processes for ever.
 _ADOPTIONS = 20
-#: The same for a turn whose log never comes to say how often it was taken up.
+#: The limit of claims, for a turn that crashes its process before the log records the adoption.
 _CLAIMS = 200
 
 Closed = Literal["expired", "superseded", "cancelled"]
@@ -69,8 +69,8 @@ class Runner:
         self._ending = Ending(log, self.history, spawn)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
-        """Work on a turn that this process has claimed, until its segment ends. `known` is its past, where
-        the claim has read it already."""
+        """Work on a turn that this process has claimed, until its segment ends. `known` is the turn's past,
+        if the claim has already read it."""
         if turn.epoch - turn.segment > _CLAIMS:
             await self._ending.give_up(turn, failed(turn, RunFailed(f"given up after {_CLAIMS} attempts")))
             return
@@ -97,7 +97,7 @@ class Runner:
                 outcome = await self._outcome(run)
                 await self._ending.end(run, outcome, title)
             except (Released, asyncio.CancelledError):
-                if run.control.leaving:  # what was finished is not to be made again
+                if run.control.leaving:  # keep finished work, so that it is not done again
                     with suppress(CaesuraError):
                         await run.stream.commit()
                 raise
@@ -105,15 +105,15 @@ class Runner:
                 raise
             except Exception as error:
                 if run.transcript.outcome is not None:
-                    raise  # the turn has its end already
+                    raise  # the turn has already ended
                 await self._abandon(run, error)
             finally:
                 if title is not None:
                     title.close()
 
     def shown(self, num: int, epoch: int) -> int | None:
-        """How many messages a history shows of a turn that runs here under this claim; None where it does
-        not. They may be ahead of what is committed, by a moment."""
+        """How many messages the history shows for a turn that runs in this process under this claim; None if
+        it does not. The number may be slightly ahead of what is committed."""
         run = self._runs.get(num)
         return run.transcript.shown() if run is not None and run.turn.epoch == epoch else None
 
@@ -160,7 +160,7 @@ class Runner:
         )
 
     def _begin(self, run: Run) -> None:
-        """Say that the segment begins, and what of an earlier attempt is void."""
+        """Append the events that the segment begins, and that text of an earlier attempt is void."""
         turn, transcript = run.turn, run.transcript
         if stop := turn.stop_requested:
             run.control.stop = run.control.stop or stop_reason(stop)
@@ -168,12 +168,12 @@ class Runner:
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
         started = ev.RunStarted(run.agent.name, number, cause, turn.epoch)
-        # Words that are kept as the answer of a turn that is stopped, or full, are not void.
+        # If the turn is stopped or its log is full, the text so far is kept as its answer, and is not void.
         again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = _closings(run) if cause == "resume" else []
         start = run.stream.last + len(late) if cause != "adopt" else None
-        # A crash before the outcome must not bring a question back that is to be closed.
+        # Record the stop, so that a crash before the outcome does not reopen a question that is to be closed.
         stop = "timeout" if cause == "close" and turn.stop_requested is None else None
         events: list[ev.Event] = [*late, started, *voids, *closed]
         if cause == "start" and turn.status == "running":
@@ -184,7 +184,7 @@ class Runner:
     # --- running
 
     async def _outcome(self, run: Run) -> Outcome:
-        """What the segment comes to. Whatever happens in it, it comes to something."""
+        """The outcome of the segment. Errors become an outcome as well."""
         clock = asyncio.timeout(max(run.limits.run - run.turn.running_ms / 1000, 0.001))
         closes = run.control.stop is not None or run.turn.status == "waiting"
         try:
@@ -200,7 +200,7 @@ class Runner:
                 return await self._drive(run)
         except asyncio.CancelledError:
             if run.control.stop is None or closes:
-                raise  # what is to be closed may still be open: whoever comes next closes it
+                raise  # questions may still be open: the next owner closes them
             cancellation.forget()
             return ev.Stopped(run.control.stop)
         except TimeoutError as error:
@@ -212,16 +212,16 @@ class Runner:
             return failed(run.turn, error)
 
     async def _abandon(self, run: Run, error: Exception) -> None:
-        """End a turn whose run made rows that no database takes. To try again would not help."""
+        """End a turn whose run produced rows that the database refuses. Another attempt would not help."""
         failure = NotStored()
         failure.__cause__ = error
-        run.stream.fail(Unwritable())  # a title may still be on its way
+        run.stream.fail(Unwritable())  # a title may still be about to be written
         known = await self._database.read(past.read, run.turn.num)
         messages = fold.fold(item.event for item in known.events).closed()
         await self._ending.give_up(run.turn, failed(run.turn, failure), messages)
 
     async def _closed(self, run: Run) -> Outcome:
-        """What waited is over: stopped by a person, or its time has passed."""
+        """The outcome of a waiting turn that was stopped or whose questions expired."""
         reason = run.control.stop or "timeout"
         how: Closed = _CLOSED.get(reason, "cancelled")
         run.asked = await self._database.write(_close_questions, run.turn, how)
@@ -283,12 +283,13 @@ class Runner:
 
 
 def _legible(item: interrupts.Interrupt) -> interrupts.Interrupt:
-    """What a tool of an operator's own has written for people may have anything in it."""
+    """The interrupt with its texts cleaned: an operator's own tool may have put anything into them."""
     return replace(item, label=shown.line(item.label), description=shown.line(item.description))
 
 
 async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:
-    """Let the agent work. What it asks then, by the id under which it wants the answer; if anything."""
+    """Run the agent. Returns the questions that it asks, if any, by the id under which it expects the
+    answer."""
     if run.agent.foreign:
         from caesura.engine import graphs  # LangGraph takes half a second to load, and few need it
 
@@ -310,8 +311,9 @@ def _check_questions(run: Run, asked: Collection[interrupts.Interrupt]) -> None:
 
 
 def _in_order(run: Run, found: dict[str, interrupts.Interrupt]) -> list[tuple[str, interrupts.Interrupt]]:
-    """What was asked together, in the order of the tool calls. The ids follow it too: rows are read by them,
-    and whoever answers must find the questions in the order in which they were shown."""
+    """Questions asked together, in the order of their tool calls. Their ids get the same order, because rows
+    are read by id, and a client that answers must find the questions in the order in which they were
+    shown."""
     places = {call_id: place for place, call_id in enumerate(run.call_ids())}
     names = sorted(item.id for item in found.values())
     asked = sorted(found.items(), key=lambda item: places.get(item[1].tool_call_id or "", len(places)))
@@ -319,7 +321,8 @@ def _in_order(run: Run, found: dict[str, interrupts.Interrupt]) -> list[tuple[st
 
 
 def _last_words(run: Run) -> str:
-    """The agent's last text since the person spoke: what it asked before that has been answered."""
+    """The agent's last text since the person's last message. Questions in earlier texts have been
+    answered."""
     words = ""
     for message in run.transcript.finished:
         if message.role == "user":
@@ -344,7 +347,7 @@ def _cause(run: Run) -> ev.Cause:
 
 
 def _closings(run: Run) -> list[ev.InterruptClosed]:
-    """For each question that the log holds open and the rows do not: what became of it."""
+    """For each question that is open in the log but closed in the rows: the event that closes it."""
     open_ids = {item.id for item in run.transcript.pending}
     events = []
     for item in run.asked:
@@ -355,7 +358,7 @@ def _closings(run: Run) -> list[ev.InterruptClosed]:
 
 
 def _told(run: Run, item: Asked) -> str | None:
-    """What the agent reads of an answer that no graph waits for."""
+    """The text in which the agent reads an answer that no graph waits for."""
     if item.graph_id != IN_WORDS or item.answer is None:
         return None
     answer = item.answer

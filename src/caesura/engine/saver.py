@@ -1,4 +1,5 @@
-"""LangGraph's checkpoints in our own rows: a crash journal of one turn, fenced like every other write."""
+"""LangGraph's checkpoints in the server's own tables: a crash journal for one turn, fenced like every other
+write."""
 
 from __future__ import annotations
 
@@ -89,8 +90,8 @@ class Saver(BaseCheckpointSaver[str]):
                 *self.serde.dumps_typed(value),
             )
             for idx, (channel, value) in enumerate(writes)
-            # What a node was answered that was then cut off is handed to it again. Were it kept here as well,
-            # LangGraph would take it as the answer to the node's next question too.
+            # When a node is cut off, the answers to its questions are given to it again. If they were also
+            # kept here, LangGraph would use them for the node's next question too.
             if not (cut_off and channel == RESUME)
         ]
         at = config["configurable"]["checkpoint_id"]
@@ -122,7 +123,7 @@ class Saver(BaseCheckpointSaver[str]):
 
 
 def _older(items: list[checkpoints.Checkpoint], than: str | None) -> list[checkpoints.Checkpoint]:
-    """What comes after the checkpoint with this id in a list that begins with the newest."""
+    """The checkpoints after the given id in a list that begins with the newest."""
     place = next((place for place, item in enumerate(items, 1) if item.id == than), 0)
     return items[place:]
 

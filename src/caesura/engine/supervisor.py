@@ -1,4 +1,4 @@
-"""The supervisor: owns every task. It starts runs, stops them, adopts what others left, and drains."""
+"""The supervisor: owns every task. It starts and stops runs, adopts turns without an owner, and drains."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from caesura.store.database import Database
 logger = logging.getLogger(__name__)
 
 _ADOPTED = 64
-#: A run that does not heed its stop for so many seconds, cancelled so often, loses its turn.
+#: A run that does not end within this many seconds after its stop, despite this many cancellations, loses its
+#: turn.
 _HEED, _TRIES = 1.0, 4
-#: A lease whose row somebody writes to just now is renewed after so many seconds, tried so often.
+#: When a turn's row is locked, its lease is renewed after this many seconds, with this many attempts.
 _MOMENT, _RENEWALS = 0.05, 10
-#: Seconds until the leases are renewed again that could not be.
+#: Seconds until the next attempt after the leases could not be renewed.
 _SOON = 1.0
-#: Nobody waits longer than this for a run to end.
+#: The longest time to wait for a run to end, in seconds.
 _PATIENCE = 5.0
 
 
@@ -41,35 +42,36 @@ class _Job:
 
 
 class Supervisor:
-    """One per process, known to the others as `owner`. A run belongs to it, never to a connection."""
+    """One per process; other processes know it by its `owner` id. Runs belong to the supervisor, never to a
+    connection."""
 
     def __init__(
         self, database: Database, *, lease: float = 15.0, poll: float = 1.0, capacity: int = 500
     ) -> None:
-        """`lease` is how long others wait before they take a silent owner's turns; `poll` how often this
-        process looks for such turns; `capacity` how many it works on at once."""
+        """`lease`: seconds after which other processes take the turns of a silent owner. `poll`: seconds
+        between looking for such turns. `capacity`: how many turns this process works on at once."""
         self._capacity = capacity
         self.owner = ids.owner()
         self.lease_ms = int(lease * 1000)
         self._database = database
         self._poll = poll
-        #: Told of every run that begins here.
+        #: Called with the turn of every run that begins in this process.
         self._started: Callable[[Turn], None] = _nobody
         self._runner: Runner | None = None
         self._jobs: dict[int, _Job] = {}
         self._others: set[asyncio.Task[None]] = set()
-        #: Runs that lost their turn and still go on: code that is not ours may ignore a cancellation.
+        #: Runs that lost their turn and have not ended: third-party code may ignore a cancellation.
         self._deaf: set[asyncio.Task[None]] = set()
         self._nudged = asyncio.Event()
         self._stopping = threading.Event()
         self._ended = threading.Event()
-        #: When the heart beat last: storage that says nothing may hold it up.
+        #: The time of the last heartbeat. Storage that does not respond may delay heartbeats.
         self._beat_at = time.monotonic()
         self._heart: threading.Thread | None = None
         self._adopting: asyncio.Task[None] | None = None
 
     def start(self, runner: Runner, started: Callable[[Turn], None]) -> None:
-        """Begin to renew leases and to adopt: what a dead owner left is taken up at once."""
+        """Start renewing leases and adopting turns. Turns of a dead owner are adopted at once."""
         self._runner, self._started = runner, started
         loop = asyncio.get_running_loop()
         self._heart = threading.Thread(target=self._beat, args=(loop,), name="caesura-lease", daemon=True)
@@ -84,21 +86,21 @@ class Supervisor:
         return task
 
     def run(self, turn: Turn, past: Past | None = None) -> None:
-        """Work on a turn that this process owns; with its past, where that is known."""
+        """Work on a turn that this process owns. `past` is the turn's past, if it is known."""
         job = _Job(turn, past)
         if stalled := self._jobs.get(turn.num):
-            self._lose(stalled)  # it does not heed its stop, or this process slept beyond its lease
+            self._lose(stalled)  # the old run ignores its stop, or this process slept beyond its lease
         self._jobs[turn.num] = job
         job.task = asyncio.create_task(self._supervise(job), name=f"run-{turn.id}")
         self._started(turn)
 
     def works_on(self, turn: Turn) -> bool:
-        """Whether the turn runs here, under this very claim."""
+        """Whether the turn runs in this process under the same claim."""
         job = self._jobs.get(turn.num)
         return job is not None and job.turn.epoch == turn.epoch
 
     def runs(self, num: int) -> bool:
-        """Whether the turn runs here, under whichever claim."""
+        """Whether the turn runs in this process, under any claim."""
         return num in self._jobs
 
     @property
@@ -107,33 +109,33 @@ class Supervisor:
 
     @property
     def room(self) -> int:
-        """How many more turns this process may take up."""
+        """How many more turns this process may run."""
         return max(self._capacity - len(self._jobs), 0)
 
     @property
     def alive(self) -> bool:
-        """Whether leases are renewed and work is looked for."""
+        """Whether this process still renews its leases and looks for work."""
         silent = time.monotonic() - self._beat_at
         beats = self._heart is not None and self._heart.is_alive() and silent < self.lease_ms / 1000
         return beats and self._adopting is not None and not self._adopting.done()
 
     @property
     def draining(self) -> bool:
-        """Whether this process is about to end: it takes nothing up any more."""
+        """Whether this process is shutting down: it starts no more runs."""
         return self._stopping.is_set()
 
     def nudge(self) -> None:
-        """Something may wait to be taken up: look now."""
+        """Look for turns to adopt now, without waiting for the next poll."""
         self._nudged.set()
 
     def hurry(self, turn: Turn) -> None:
-        """The person has answered: do not hold the segment of this claim open for a title. A later claim goes
-        on with the answer, and may take its time."""
+        """The person has answered: do not hold the segment of this claim open for a title. A later claim
+        already works with the answer, and is not hurried."""
         if self.works_on(turn):
             self._jobs[turn.num].control.hurry.set()
 
     def stop(self, num: int, reason: ev.StopReason) -> bool:
-        """Stop a run of this process; what was said is kept. False when it does not run here."""
+        """Stop a run of this process; its messages are kept. False when the turn does not run here."""
         job = self._jobs.get(num)
         if job is None:
             return False
@@ -146,22 +148,22 @@ class Supervisor:
         return True
 
     async def join(self, num: int) -> None:
-        """Wait until this process no longer works on the turn, but not for ever."""
+        """Wait until this process no longer works on the turn, at most `_PATIENCE` seconds."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _PATIENCE
         while (job := self._jobs.get(num)) is not None and (left := deadline - loop.time()) > 0:
             await asyncio.wait([job.task], timeout=min(left, _HEED / _TRIES))
 
     async def discard(self, num: int) -> None:
-        """End a run whose turn is about to be deleted: nothing more is written."""
+        """End the run of a turn that is about to be deleted. The run writes nothing more."""
         if job := self._jobs.get(num):
             job.task.cancel()
             if not await _heeds([job]):
                 self._lose(job)
 
     async def drain(self, grace: float = 5.0) -> None:
-        """Let every run go at its next step, or break it off: the next process goes on with it. Leases are
-        renewed until the last run is gone."""
+        """Make every run release its turn at its next step, and cancel the runs that do not within `grace`
+        seconds. The next process continues the turns. Leases are renewed until the last run has ended."""
         self._stopping.set()
         if self._adopting is not None:
             self._adopting.cancel()
@@ -173,7 +175,7 @@ class Supervisor:
         if not await _heeds(list(self._jobs.values())):
             for job in list(self._jobs.values()):
                 self._lose(job)
-                del self._jobs[job.turn.num]  # its lease is not renewed any more
+                del self._jobs[job.turn.num]  # the lease is no longer renewed
                 await self._hand_over(job.turn)
         for task in self._others:
             task.cancel()
@@ -183,8 +185,8 @@ class Supervisor:
             await Aside("caesura-drain").run(self._heart.join, _HEED)
 
     async def _insist(self, job: _Job) -> None:
-        """Take the turn from a run that does not heed its stop, and end the turn here: what the old run still
-        writes is refused."""
+        """Take the turn from a run that ignores its stop, and end the turn under a new claim. Later writes of
+        the old run are refused."""
         turn = job.turn
         while not await _heeds([job]) and self._jobs.get(turn.num) is job and job.control.stoppable:
             logger.warning("turn %s does not heed its stop and is ended without it", turn.id)
@@ -199,7 +201,7 @@ class Supervisor:
             return
 
     def _lose(self, job: _Job) -> None:
-        """This run has no turn any more."""
+        """Cancel a run that has lost its turn."""
         job.task.cancel()
         self._deaf.add(job.task)
         job.task.add_done_callback(self._deaf.discard)
@@ -226,7 +228,7 @@ class Supervisor:
             if self._jobs.get(turn.num) is job:
                 del self._jobs[turn.num]
             if full or job.control.hurry.is_set():
-                self.nudge()  # another turn may wait for room, or the answer came before the segment's end
+                self.nudge()  # another turn may wait for capacity, or an answer came early
 
     async def _hand_over(self, turn: Turn) -> None:
         try:
@@ -242,7 +244,7 @@ class Supervisor:
             most = min(self.room, _ADOPTED)
             try:
                 if alone:
-                    # Nobody else can have this database open: whoever owned a turn is gone.
+                    # No other process can have this database open, so all earlier owners are gone.
                     await self._database.write_lightly(life.orphan, self.owner)
                     alone = False
                 if most:
@@ -250,8 +252,9 @@ class Supervisor:
                         life.claim_some, self.owner, self.lease_ms, most, set(self._jobs)
                     )
                 if claimed:
-                    # An epoch that power loss takes back would be given again, and name other words. Turns
-                    # whose claim cannot be made safe are left: they are found again when the lease is over.
+                    # If power loss took a claim back, its epoch would be used again, for other text. So the
+                    # claims are made durable first. If that fails the turns are left alone, and found again
+                    # when their lease expires.
                     await self._database.harden()
                 found = claimed
             except CaesuraError as error:
@@ -273,7 +276,8 @@ class Supervisor:
         self._nudged.clear()
 
     def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own, so that a busy loop does not look like a dead process."""
+        """Renew the leases, in a separate thread, so that a busy event loop does not look like a dead
+        process."""
         pause = usual = self.lease_ms / 3000
         while not self._ended.wait(pause):
             self._beat_at = time.monotonic()
@@ -294,8 +298,8 @@ class Supervisor:
                 return  # the loop is closed: the process ends
 
     def _renewed(self, numbers: Iterable[int]) -> dict[int, str | None]:
-        """The turns that are still this process's own, and whether each is asked to stop. One whose row stays
-        locked has its lease renewed with the next beat."""
+        """The turns that this process still owns, each with its requested stop, if any. A lease whose row
+        stays locked is renewed with the next heartbeat."""
         kept: dict[int, str | None] = {}
         locked: dict[int, str | None] = dict.fromkeys(numbers)
         for _ in range(_RENEWALS):
@@ -313,13 +317,13 @@ class Supervisor:
             if num in kept:
                 if stop := kept[num]:
                     self.stop(num, stop_reason(stop))
-            elif job.control.stoppable:  # otherwise it has just been let go, or its next write is refused
+            elif job.control.stoppable:  # otherwise it was just released, or its next write is refused
                 logger.warning("turn %s was lost", job.turn.id)
                 job.task.cancel()
 
 
 async def _heeds(jobs: Collection[_Job]) -> bool:
-    """Whether these runs end within a second. They are cancelled again and again: code that is not ours may
+    """Whether these runs end within a second. They are cancelled repeatedly, because third-party code may
     swallow a cancellation."""
     for _ in range(_TRIES):
         if await _all_ended([job.task for job in jobs], _HEED / _TRIES):

@@ -1,4 +1,4 @@
-"""What the engine itself says to a model or a person."""
+"""Texts that the engine itself shows to a model or a person."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bounded(text: str, limit: int) -> str:
 
 
 def unknown_outcome(description: str, language: Language) -> str:
-    """It stands first, where the description cannot forge it or push it out of sight."""
+    """The note comes first, so that the description cannot forge it or push it out of sight."""
     if language == "zh":
         return f"（服务中断，不知道此操作是否已执行。要再次执行吗？）{description}"
     return f"(The server stopped meanwhile: it may already be done. Run it again?) {description}"

@@ -1,4 +1,4 @@
-"""The title of a conversation: made once, after the first words of an answer, by the model that said them."""
+"""The title of a conversation: made once, after the first words of an answer, by the model that answers."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 #: The first turns of a conversation try to give it a title: the very first may have been stopped too soon.
 TRIES = 3
-#: So many titles are begun at once, and the next ones after so many seconds.
+#: At most `_FEW` titles are started at once, and the next ones `_APART` seconds later.
 _FEW, _APART = 8, 0.015
 
 
 class Titles:
     def __init__(self, database: Database, log: Log, spawn: Spawn) -> None:
         self._database, self._log, self._spawn = database, log, spawn
-        #: The conversations whose title a model is asked for now.
+        #: The conversations for which a model is making a title now.
         self._asked: set[str] = set()
         self._few = asyncio.Semaphore(_FEW)
 
     def begin(self, run: Run) -> Title | None:
-        """Make a title beside this run once it has words; None where none is to be made."""
+        """Make a title concurrently with this run, once it has text; None if no title is needed."""
         if run.turn.titled or run.turn.ordinal > TRIES or not run.agent.models:
             return None
         if run.control.stop or run.cause == "close":
@@ -48,15 +48,15 @@ class Titles:
         return Title(run, self._database, self._log, self._spawn, self._asked, self._in_turn)
 
     async def _in_turn(self) -> None:
-        """When many answers begin together, words come between their titles: to ask for one takes a good part
-        of a millisecond of the event loop."""
+        """Space out the titles of answers that begin together, so that text is delivered in between. Starting
+        a title takes most of a millisecond of the event loop."""
         async with self._few:
             await asyncio.sleep(_APART)
 
 
 class Title:
-    """A title that may come of one segment. It reads the log as any reader does, so the first words are on
-    disk, and shown, before the model is asked for anything else."""
+    """The title that one segment may produce. It follows the log like any reader, so the first words are on
+    disk, and shown, before the model is called for the title."""
 
     def __init__(
         self,
@@ -75,11 +75,11 @@ class Title:
 
     @property
     def expected(self) -> bool:
-        """Whether it may still come. A segment without words has none."""
+        """Whether a title may still come. A segment without text gets none."""
         return not self.task.done() and self._has_words()
 
     def close(self) -> None:
-        """From here on no title is written, even if the model ignores that its call is cancelled."""
+        """Write no title from now on, even if the model ignores its cancellation."""
         self._closed = True
         self.task.cancel()
         if self._asks:
@@ -87,7 +87,7 @@ class Title:
             self._asked.discard(self._run.turn.conversation_id)
 
     async def _make(self, after: int) -> None:
-        """Whatever goes wrong is written down and harms nothing."""
+        """Make the title. Errors are logged and do not affect the run."""
         conversation_id = self._run.turn.conversation_id
         try:
             model = await self._speaker(after)
@@ -103,15 +103,15 @@ class Title:
             logger.warning("no title for conversation %s", conversation_id, exc_info=True)
 
     async def _is_titled(self) -> bool:
-        """Whether there is a title. One that is given from now on stays all the same."""
+        """Whether the conversation has a title. A title that is set after this check is kept as well."""
         turn = self._run.turn
         if turn.titled is not None:
             return turn.titled
         return (await self._database.read(conversations.find, turn.conversation_id)).title is not None
 
     async def _speaker(self, after: int) -> BoundModel:
-        """The model that says the first words: where the first of several is not available, another one is.
-        Where a sub-agent says them, the agent's own first model."""
+        """The model that produces the first text, which is a fallback if the first model is unavailable. If a
+        sub-agent produces it, the agent's own first model."""
         models = self._run.agent.models
         labels: dict[int, str] = {}
         async with aclosing(self._log.follow(self._run.turn.num, after)) as batches:
@@ -158,4 +158,4 @@ class _First(Alike):
 
 
 class _Titled(Exception):
-    """No title is needed any more: somebody gave one, which stays, or the conversation is gone."""
+    """No title is needed: somebody has set one, which stays, or the conversation was deleted."""

@@ -1,8 +1,8 @@
-"""Calling a tool: who must agree, what the journal says, what is told.
+"""Calling a tool: who must approve, what the journal records, which events are written.
 
-A call is journalled before it is made and after it has ended, each time together with its event. One that
-has ended is never made again. One that was begun when its process died may or may not have taken effect:
-a tool that is safe to repeat is called again; for any other the person decides.
+A call is journalled before it is made and after it has ended, each time together with its event. A call that
+has ended is never made again. A call that had begun when its process died may or may not have taken effect: a
+tool that is safe to repeat is called again; for any other tool the person decides.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 async def call(scope: Scope, asked: ToolCall) -> ToolMessage:
-    """What the call came to; `Asks` where a person must be asked first."""
+    """The result of the call; raises `Asks` if a person must be asked first."""
     return await _Call(scope, asked).result()
 
 
@@ -55,7 +55,7 @@ class _Call:
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
         if known is not None:
-            self._args = known.args  # as a person may have edited them
+            self._args = known.args  # a person may have edited them
         if (reason := self._args.get(calls.REFUSED)) is not None:
             return self._note(texts.refused_arguments(reason), "error")
         if self._tool is None:
@@ -64,14 +64,13 @@ class _Call:
             return self._note(texts.broken_arguments(self._args[calls.BROKEN]), "error")
         if known is not None and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
-        # A person who was asked decides, whatever the agent's file says by now.
+        # Once a person was asked, their decision counts, even if the agent's file has changed since.
         if self._agent.permissions.get(self._name) == "confirm" or self._answered("approval"):
             return await self._confirmed()
         return await self._make()
 
     async def _confirmed(self, unknown: bool = False) -> ToolMessage:
-        """As the person has decided about this very call, or about the tool for good; stops the turn until
-        there is a decision."""
+        """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""
         if (given := self._given(unknown)) is not None:
             return await self._decided(given, unknown)
         if not unknown and self._name in self._run.grants:
@@ -82,8 +81,8 @@ class _Call:
         raise Asks([await self._question(unknown)])
 
     def _given(self, unknown: bool) -> Answer | None:
-        """What the rows say was decided and not yet done, unless the person has stopped the turn since. Each
-        attempt at the call that nobody knows the outcome of needs a decision of its own."""
+        """The decision about this call, unless the person has stopped the turn since. Each attempt with an
+        unknown outcome needs its own decision."""
         transcript = self._run.transcript
         decided = self._answered("approval", unknown)
         if not decided or decided[-1].interrupt.id in transcript.lapsed:
@@ -116,7 +115,8 @@ class _Call:
         )
 
     def _asked(self, question: Interrupt) -> Answer:
-        """The answer to a question of the tool itself: of each kind the first one to the first, and so on."""
+        """The answer to a question that the tool itself asks. Questions and answers of one kind are matched
+        in order."""
         if question.kind == "approval":
             raise ValueError("an approval is about a call: a tool asks for a confirmation")
         self._questions[question.kind] += 1
@@ -139,8 +139,8 @@ class _Call:
         return await self._make()
 
     async def _make(self, granted: bool = False) -> ToolMessage:
-        """With `granted` the call is made because the tool is always allowed. That is looked up together with
-        the beginning of the call: no call begins after the grant was revoked."""
+        """With `granted` the call is made because the tool is always allowed. The grant is checked in the
+        transaction that begins the call, so no call begins after the grant was revoked."""
 
         def begun(connection: Connection) -> None:
             if granted and not grants.stands(connection, self._run.turn.num, self._name):
@@ -152,13 +152,15 @@ class _Call:
         if granted or not (self._tool.repeatable or self._tool.asks):
             await self._run.record(*events, also=begun, durable=not self._tool.repeatable)
         elif events:
-            # Lost, it would be made again: nothing has to be safe before.
+            # If the record of the beginning is lost, the call is simply made again: there is no need to wait
+            # for the disk.
             self._run.note(*events, also=begun, soon=self._tool.asks)
         result = await self._outcome()
         return self._note(result.text, result.status) if self._tool.asks else self._end(result)
 
     def _goes_on(self) -> bool:
-        """A tool that asks runs from the top again when the answer comes: it is begun once, ended once."""
+        """Whether this call has already begun. A tool that asks runs again from its beginning when the answer
+        comes, but its start and its end are recorded once."""
         begun = self._run.transcript.running.get(self._id)
         same = begun is not None and begun.args == self._started().args
         return same and self._tool is not None and self._tool.asks
@@ -205,13 +207,14 @@ class _Call:
             if rows is not None:
                 rows(connection)
 
-        # Lost it would be an unknown outcome, which a person decides on: no need to wait, but to be soon.
+        # If this is lost, the outcome is unknown and a person decides: write it soon, but do not wait for the
+        # disk.
         assert self._tool is not None  # noqa: S101 - for the type checker
         self._run.note(*events, self._finished(text, status), also=ended, soon=not self._tool.repeatable)
         return self._message(text, status)
 
     def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
-        """A result of a call that was not journalled when it began, if it was made at all."""
+        """The result of a call whose beginning was not journalled, or that was not made at all."""
 
         def noted(connection: Connection) -> None:
             journal.begin(connection, self._run.turn.num, self._id, self._name, self._args)
@@ -235,6 +238,6 @@ class _Call:
         )
 
     def _told(self) -> tuple[Description, Any]:
-        """What a person is told of the call, and its arguments."""
+        """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
         return self._tool.describe(self._args, self._run.language), plain.clean(self._args)

@@ -1,4 +1,4 @@
-"""Between our words and LangChain's: messages and tool calls."""
+"""Conversion of messages and tool calls to and from LangChain's types."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from caesura.core import ids, plain
 from caesura.core.messages import Message
 from caesura.engine.calls import ID_LIMIT, Calls
 
-#: How many pieces are added at once, and how many blocks of one answer are told apart.
+#: How many pieces are added at once, and how many content blocks of one answer are kept apart.
 _FEW = 32
 _MOST_BLOCKS = 1000
-#: How providers' own blocks name a tool call and its arguments.
+#: The types of providers' content blocks that hold a tool call or its arguments.
 _CALL_BLOCKS = ("tool_use", "input_json_delta", "function_call", "tool_call_chunk", "tool_call")
 _BARE: dict[str, Any] = {
     **{name: [] for name in ("tool_call_chunks", "tool_calls", "invalid_tool_calls")},
@@ -24,7 +24,7 @@ _BARE: dict[str, Any] = {
 
 
 def to_langchain(messages: Iterable[Message]) -> list[BaseMessage]:
-    """The conversation's own messages, as a provider takes them: what a sub-agent said is not among them."""
+    """The conversation's own messages, as a provider takes them, without those of sub-agents."""
     return [message(item) for item in messages if item.parent is None and _says_something(item)]
 
 
@@ -39,8 +39,8 @@ def message(item: Message) -> BaseMessage:
 
 
 class Answer:
-    """A message gathered from its pieces. Of plain text only the text is kept: the pieces themselves take
-    far more room, and adding them one by one far more time, than the model's own work."""
+    """A message built from its pieces. For plain text only the text is kept: the piece objects take far more
+    memory, and adding them one by one takes far more time."""
 
     def __init__(self) -> None:
         self.pieces = 0
@@ -82,8 +82,8 @@ class Answer:
 
 
 class _Rich:
-    """Pieces that are more than plain text, added a few at a time and these sums again: adding each to all
-    that came before would copy the whole once for every piece. What they say of tool calls is left out."""
+    """Pieces that are more than plain text, added in a tree of small groups: adding each piece to the sum so
+    far would copy the whole sum for every piece. Their tool calls are left out."""
 
     def __init__(self) -> None:
         self._levels: list[list[AIMessageChunk]] = [[]]
@@ -106,8 +106,8 @@ class _Rich:
             self._push(level + 1, _sum(here))
 
     def _keeps(self, block: str | dict[Any, Any]) -> bool:
-        """No block that only repeats a tool call or that cannot be added to others, and not more of them than
-        can be told apart quickly."""
+        """Whether to keep a content block. Blocks that repeat a tool call or cannot be added to others are
+        dropped, and so are blocks with a new index after `_MOST_BLOCKS` indexes."""
         if isinstance(block, str):
             return True
         if block.get("type") in _CALL_BLOCKS or not isinstance(block.get("text", ""), str):
@@ -125,8 +125,8 @@ def _sum(chunks: list[AIMessageChunk]) -> AIMessageChunk:
 
 
 def with_own_ids(message: AIMessage, used: Iterable[str]) -> AIMessage:
-    """The same message, each tool call under an id that is its own in this turn: some models count from
-    zero in every answer, and a call is run once for each id."""
+    """The same message, with tool call ids that are unique in this turn. Some models count from zero in every
+    answer, and each id is run once."""
     taken = set(used)
     calls = []
     for call in message.tool_calls:
@@ -151,7 +151,7 @@ def finish_reason(message: AIMessage) -> str | None:
 
 
 def _text(text: str) -> str:
-    """As any database can hold it."""
+    """The text in a form that every database can store."""
     return plain.text(text).replace("\0", "")
 
 

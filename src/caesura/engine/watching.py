@@ -1,4 +1,4 @@
-"""Who watches a run: LangChain's callbacks see the turn, and under it every model and tool call."""
+"""Callbacks of a run: LangChain's callbacks see the turn, and under it every model and tool call."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from caesura.engine.run import Run
 logger = logging.getLogger(__name__)
 
 _ASK = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2")
-#: Of a form that is gone: LangChain does nothing with these but fail.
+#: Variables of an old tracing API: LangChain only raises an error when it sees them.
 _GONE = ("LANGCHAIN_TRACING", "LANGCHAIN_HANDLER")
 
 
 def allow_langsmith(allowed: bool, environ: MutableMapping[str, str]) -> None:
-    """LangChain sends whole conversations to LangSmith when a variable says so. Unless it is allowed here,
-    the variable counts for nothing: it may be left over from another program."""
+    """LangChain sends whole conversations to LangSmith when an environment variable says so. Unless the
+    server's settings allow it, the variable is ignored: it may be left over from another program."""
     for name in _GONE:
         environ.pop(name, None)
     langsmith.configure(enabled=None if allowed else False)
@@ -32,7 +32,7 @@ def allow_langsmith(allowed: bool, environ: MutableMapping[str, str]) -> None:
 
 @asynccontextmanager
 async def watched(run: Run) -> AsyncIterator[None]:
-    """Tell the callbacks that the run begins and how it ends; without any, nothing costs anything."""
+    """Call the callbacks when the run begins and ends. Without callbacks this does nothing."""
     if not run.callbacks and not _tracing_v2_is_enabled():
         yield
         return

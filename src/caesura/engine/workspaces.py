@@ -1,4 +1,4 @@
-"""The workspaces of all conversations on this disk: deleting them, and sweeping up what a crash left."""
+"""The workspaces of all conversations on this disk: deleting them, and removing what a crash left."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _ROUND = 500
 _UNFINISHED_SECONDS = 3600
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-#: Which of these conversations there are.
+#: Returns those of the given conversations that exist.
 Exist = Callable[[Sequence[str]], Awaitable[set[str]]]
 
 
 class Workspaces:
-    """Files are removed in a thread of its own, so that a large workspace holds up nothing else.
+    """Files are removed in a separate thread, so that a large workspace does not delay anything else.
 
     `origin` names the database. Workspaces without a conversation are left alone by a server that was started
-    with another database by mistake. `gone` is told of each workspace that was taken away.
+    with another database by mistake. `gone` is called with each workspace that was removed.
     """
 
     def __init__(
@@ -51,7 +51,8 @@ class Workspaces:
         self._closing = threading.Event()
 
     async def discard(self, conversation_id: str) -> None:
-        """Take a workspace away at once. Its files go in the background; after a crash, at the next start."""
+        """Move a workspace to the trash at once. Its files are removed in the background; after a crash, at
+        the next start."""
         if not ids.is_file_name(conversation_id):
             return
         await self._moving.run(self._set_aside, conversation_id)
@@ -66,7 +67,8 @@ class Workspaces:
         after = ""
         while names := await self._in_thread(self._names, after):
             after = names[-1]
-            # A conversation has its row before its workspace: who has none now, has been deleted.
+            # A conversation's row is created before its workspace: if there is no row now, the conversation
+            # was deleted.
             known = await exist(names)
             if ours:
                 await self._in_thread(self._set_all_aside, [name for name in names if name not in known])
@@ -75,7 +77,7 @@ class Workspaces:
         await self._in_thread(self._empty_trash)
 
     def close(self) -> None:
-        """Stop removing; the next start goes on with it."""
+        """Stop removing files; the next start continues."""
         self._closing.set()
         self._thread.shutdown(wait=True, cancel_futures=True)
 
@@ -85,7 +87,7 @@ class Workspaces:
 
     def _remove(self, conversation_id: str) -> None:
         self._empty_trash()
-        # A tool that was under way may have made it again.
+        # A tool that was still running may have created the workspace again.
         if self._set_aside(conversation_id):
             self._empty_trash()
 
@@ -131,8 +133,8 @@ class Workspaces:
             os.close(trash)
 
     def _remove_entry(self, trash: int, name: str) -> bool:
-        """Remove one entry of the trash; whether that made it any emptier. Folders in it become entries of
-        the trash themselves: so neither depth nor the length of a path matters."""
+        """Remove one entry of the trash; returns whether the trash got smaller. Folders in the entry become
+        entries of the trash themselves, so neither depth nor path length matters."""
         done = 0
         try:
             if not stat.S_ISDIR(os.stat(name, dir_fd=trash, follow_symlinks=False).st_mode):
@@ -175,7 +177,7 @@ class Workspaces:
         return ours
 
     def _names(self, after: str) -> list[str]:
-        """Some workspaces, by name."""
+        """The names of some workspaces after the given name, sorted."""
         try:
             with os.scandir(self._root) as entries:
                 later = (entry for entry in entries if entry.name > after and ids.is_file_name(entry.name))
@@ -205,7 +207,8 @@ def _remove_older(folder: int, oldest: float) -> None:
 
 
 def _take(folder: int, entry: os.DirEntry[str], trash: int) -> bool:
-    """Whether the entry is no longer in the folder. What cannot be removed does not keep the rest there."""
+    """Remove the entry from the folder; returns whether that succeeded. An entry that cannot be removed does
+    not stop the others."""
     try:
         if entry.is_dir(follow_symlinks=False):
             _move(folder, entry.name, trash)
@@ -221,12 +224,12 @@ def _move(folder: int, name: str, trash: int) -> None:
     try:
         os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=trash)
     except PermissionError:
-        _make_ours(folder, name)  # a folder that may not be written to cannot get another parent
+        _make_ours(folder, name)  # a folder without write permission cannot be moved
         os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=trash)
 
 
 def _make_ours(folder: int, name: str) -> None:
-    """A command may have taken the server's own rights to a folder."""
+    """Restore the server's permissions on a folder: a command may have removed them."""
     found = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         if os.fstat(found).st_mode & 0o700 != 0o700:

@@ -1,4 +1,4 @@
-"""Agents, as a person may ask for them."""
+"""The agents that a person can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations, as their owner may ask for them."""
+"""What an owner can do with conversations: create, list, read, rename, branch and delete them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 from caesura.store.turns import Underway
 
-#: Told of each request that is over a person's share.
+#: Called with the error of each request that exceeds a person's share.
 Refused = Callable[[CaesuraError], None]
 
 _TITLE = 200
@@ -37,7 +37,7 @@ _TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a conversation stands now."""
+    """The current state of a conversation."""
 
     conversation: Conversation
     turn: Turn | None
@@ -87,7 +87,7 @@ class Conversations:
         self._engine.catalog.get(name)
         titled = None if title is None else _title(title)
         new = conversation_id or ids.conversation()
-        if not ids.is_file_name(new):  # its workspace has this name
+        if not ids.is_file_name(new):  # the workspace folder has this name
             raise BadInput("a conversation's id has letters, digits, '.', '_' and '-'")
         try:
             async with self._places.of(user_id):
@@ -124,7 +124,7 @@ class Conversations:
         return await self._database.write(_rename, user_id, conversation_id, _title(title))
 
     async def activate(self, user_id: str, conversation_id: str, turn_id: str) -> Conversation:
-        """Go on with the branch through this turn: at the newest end below it."""
+        """Switch to the branch through this turn. The newest leaf below the turn becomes the active turn."""
         while True:
             leaf = await self._database.read(_leaf_below, user_id, conversation_id, turn_id)
             made = await self._database.write(_activate, user_id, conversation_id, leaf)
@@ -132,8 +132,8 @@ class Conversations:
                 return made
 
     async def delete(self, user_id: str, conversation_id: str) -> None:
-        """Stop what runs and leave nothing of it in any table, nor in its workspace. The space of a large
-        workspace becomes free a little later."""
+        """Stop the conversation's runs and delete all of its rows and its workspace. The disk space of a
+        large workspace is freed a little later."""
         live = await self._database.read(_live, user_id, conversation_id)
         for num in live:
             await self._engine.discard(num)
@@ -141,14 +141,14 @@ class Conversations:
             removed = await self._database.write(rows.remove, conversation_id, user_id)
         for num in removed:
             self._log.forget(num)
-            await self._engine.discard(num)  # it may have begun meanwhile
+            await self._engine.discard(num)  # the run may have begun meanwhile
         await self._workspaces.discard(conversation_id)
 
     async def tree(
         self, user_id: str, conversation_id: str, limit: int, after: int, write: Callable[[TreePage], bytes]
     ) -> bytes:
-        """The conversation and a page of all its turns, oldest first, behind the one with this ordinal; as
-        `write` puts it down, in a thread. However many pages a person asks for, one is in memory."""
+        """The conversation and a page of its turns on all branches: turns after the given ordinal, oldest
+        first. `write` serializes the page in a thread. One page per person is in memory at a time."""
 
         def written() -> bytes:
             seen = pages.seen(found.turns)
@@ -166,7 +166,7 @@ class Conversations:
         leaf: str | None,
         write: Callable[[BranchPage], bytes],
     ) -> bytes:
-        """As `tree`, of the end of the active branch, or of the branch that ends in `leaf`."""
+        """Like `tree`, for the end of the active branch, or of the branch that ends in `leaf`."""
 
         def written() -> bytes:
             return write(BranchPage(found.conversation, pages.seen(found.turns), before))
@@ -176,8 +176,7 @@ class Conversations:
             return await self._readings.aside.run(written)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
-        """What was said on the active branch, as people see it: messages with text, oldest first. One page
-        is in memory at a time."""
+        """The messages with text on the active branch, oldest first. One page is in memory at a time."""
         async with self._readings.of(user_id):
             others, told = await self._database.read(pages.first_page, user_id, conversation_id)
             lines = await pages.lines(told, self._readings.aside)
@@ -233,7 +232,7 @@ def _leaf_below(connection: Connection, user_id: str, conversation_id: str, turn
 
 
 def _activate(connection: Connection, user_id: str, conversation_id: str, leaf: _Leaf) -> Conversation | None:
-    """None when a turn was added since the leaf was looked for: it may be below that."""
+    """None if a turn was added since the leaf was determined: the new turn may be below it."""
     if rows.lock(connection, conversation_id, user_id).turn_count != leaf.turn_count:
         return None
     rows.activate(connection, conversation_id, leaf.turn_id)

@@ -1,8 +1,8 @@
-"""How many messages conversations show whose turns run: their rows are behind their logs.
+"""How many messages a conversation with a running turn shows. The log of such a turn is ahead of its row.
 
-A list may name a hundred of them, and a log may be megabytes. So no log is read of a turn that runs here: its
-run knows. Of the others only the beginning is read, and what begins to be said behind that is not counted
-until the turn ends or asks.
+A list may name a hundred such conversations, and a log may be megabytes. So for a turn that runs in this
+process the run is asked, and no log is read. For the others only the beginning of the log is read. Messages
+that begin after that are not counted until the turn ends or asks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from caesura.store import events
 from caesura.store.database import Database
 from caesura.store.turns import Underway
 
-#: Bytes of logs that are read for one request, at the most, and of each log if there are few.
+#: At most this many bytes of logs are read for one request, and at most this many of each log.
 _BYTES, _EACH = 128 * 1024, 32 * 1024
 
 
@@ -27,7 +27,7 @@ class Counts:
         self._database, self._engine, self._aside = database, engine, aside
 
     async def of(self, underway: Sequence[Underway]) -> dict[str, int]:
-        """By the id of the turn: how many messages its branch shows."""
+        """How many messages the branch of each turn shows, by turn id."""
         here = {turn: self._engine.shown(turn.num, turn.epoch) for turn in underway}
         counts = {turn.id: turn.above + count for turn, count in here.items() if count is not None}
         elsewhere = [turn for turn, count in here.items() if count is None]

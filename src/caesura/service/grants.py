@@ -1,4 +1,4 @@
-"""Grants, as their owner may see and revoke them: tools that are always allowed in a conversation."""
+"""Listing and revoking grants: tools that are always allowed in a conversation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ class Grants:
         self._database = database
 
     async def listing(self, user_id: str, conversation_id: str) -> list[Grant]:
-        """What is always allowed on the active branch, by name."""
+        """The grants on the active branch, sorted by tool name."""
         return await self._database.read(grants.listing, conversation_id, user_id)
 
     async def revoke(self, user_id: str, conversation_id: str, tool: str) -> None:
-        """Ask for this tool again, on every branch. No call begins under the grant once this has returned."""
+        """Revoke the grant for this tool on every branch. No call begins under the grant after this has
+        returned."""
         if not await self._database.write(grants.revoke, conversation_id, user_id, tool):
             raise NotFound(f"{tool} is not always allowed in this conversation")

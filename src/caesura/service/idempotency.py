@@ -17,7 +17,7 @@ _LONGEST = 200
 
 
 class Done(Protocol):
-    """What a request has come to."""
+    """The result of a request: it has a turn."""
 
     @property
     def turn(self) -> Turn: ...
@@ -29,7 +29,7 @@ Unit = Callable[[Connection], D]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A client's key and what it was sent with: everything that makes the request what it is."""
+    """A client's idempotency key, and everything that identifies the request that it was sent with."""
 
     value: str
     request: tuple[Any, ...]
@@ -46,8 +46,8 @@ async def once(
     again: Callable[[Turn], D],
     do: Callable[[Unit[D]], Awaitable[D]],
 ) -> D:
-    """Let `do` run the work in a transaction, unless this key has done it: then `again` says what came of
-    it."""
+    """Let `do` run the work in a transaction. If a request with this key has already done the work, `again`
+    makes the result from its turn."""
     if key is None:
         return await do(work)
 
@@ -63,6 +63,6 @@ async def once(
     try:
         return await do(unit)
     except (IntegrityError, Conflict):
-        # Two at once under one key: the other one was first, in keeping the key or in what it is for, and is
-        # to be found now. If it was somebody else the conflict comes again.
+        # Perhaps another request with the same key was faster: then its key is found now. If the conflict has
+        # another cause, it is raised again.
         return await do(unit)

@@ -1,4 +1,4 @@
-"""The inbox: what waits for a person, over all conversations."""
+"""The inbox: the questions that wait for a person, in all conversations."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ class Inbox:
     async def waiting(
         self, user_id: str, limit: int, after: tuple[int, str] | None = None
     ) -> tuple[list[Asked], bool]:
-        """Oldest first, those behind the one that was made then and has that id; and whether there are more
-        behind them."""
+        """Waiting questions after the given creation time and id, oldest first; and whether there are
+        more."""
         return await self._database.read(_waiting, user_id, limit, after or (-1, ""))
 
     async def get(self, user_id: str, interrupt_id: str) -> Asked:
         return await self._database.read(interrupts.get, interrupt_id, user_id)
 
     async def pending(self, turn: int) -> list[Asked]:
-        """What of this turn waits."""
+        """The questions of this turn that wait."""
         return await self._database.read(interrupts.pending, turn)
 
     async def decided(self, turn: int) -> Asked | None:
-        """What of this turn was answered last."""
+        """The question of this turn that was answered last."""
         asked = await self._database.read(interrupts.of, turn)
         return next((item for item in reversed(asked) if item.answer is not None), None)
 
     async def just_decided(self, turn: int) -> bool:
-        """Whether something of this turn was answered so shortly ago that another decision may be the second
-        half of a double click."""
+        """Whether a question of this turn was answered so recently that another decision may be the second
+        click of a double click."""
         return await self._database.read(interrupts.just_answered, turn)
 
 

@@ -1,7 +1,8 @@
-"""Pages: what of a conversation is read at once, so that a long one never has to be held in memory.
+"""Pages: the part of a conversation that is read at once, so that a long conversation is never in memory as a
+whole.
 
-The rows are read in one short transaction. A live turn's log is folded after it, in a thread: that takes
-time, and neither the database nor the event loop is to wait for it.
+The rows are read in one short transaction. A live turn's log is folded after the transaction, in a thread:
+folding takes time, and neither the database nor the event loop should wait for it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from caesura.store import conversations as rows
 from caesura.store import events, interrupts, turns
 from caesura.store.turns import Node, Said
 
-#: A page has so many turns, of so many bytes, at the most; but one turn at least.
+#: A page has at most this many turns and at most this many bytes, but at least one turn.
 _TURNS = 1_000
 BYTES = 4 * 1024 * 1024
 _ALL = 1 << 30
@@ -33,8 +34,8 @@ _ALL = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A turn with what was said in it so far, and the cursor of the event up to which that is. Of a live
-    turn also the model call of each message, under which more text may come, and the tools under way."""
+    """A turn with its messages so far, and the cursor of the last event that they include. A live turn also
+    has the model call of each message, whose later text is to be appended, and the tool calls that run."""
 
     turn: Turn
     messages: list[Message]
@@ -46,7 +47,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class TreePage:
-    """`next` is the ordinal behind which more turns come."""
+    """`next` is the ordinal after which the next page begins; None on the last page."""
 
     conversation: Conversation
     turns: list[Seen]
@@ -55,7 +56,7 @@ class TreePage:
 
 @dataclass(frozen=True, slots=True)
 class BranchPage:
-    """The newest turns of a branch, oldest first. `before` is the turn that comes before them."""
+    """The newest turns of a branch, oldest first. `before` is the id of the turn before the first of them."""
 
     conversation: Conversation
     turns: list[Seen]
@@ -63,7 +64,7 @@ class BranchPage:
 
 
 class Stored(NamedTuple):
-    """A turn as the rows have it; with its log, still to be folded, if it is live."""
+    """A turn as the rows have it. A live turn also has its log, which is not yet folded."""
 
     turn: Turn
     end: int
@@ -102,7 +103,7 @@ def branch(
 
 
 def _pages(nodes: Sequence[Node]) -> Iterator[list[Node]]:
-    """The same turns in pages that are not too large to hold; one turn at least in each."""
+    """The turns, divided into pages of limited size with at least one turn each."""
     page: list[Node] = []
     size = 0
     for node in nodes:
@@ -134,12 +135,14 @@ def pending(connection: Connection, turn: Turn) -> tuple[Interrupt, ...]:
 
 
 def seen(found: list[Stored]) -> list[Seen]:
-    """For a thread: a live turn's log, which is folded here, may be long, and others want to be served."""
+    """The turns with their messages. Call this in a thread: the log of a live turn is folded here, and may be
+    long."""
     return [_seen(item) for item in found]
 
 
 def _seen(item: Stored) -> Seen:
-    """From the row when the turn has ended; from the log, which is ahead of the row, while it is live."""
+    """The messages come from the row if the turn has ended, and from the log, which is ahead of the row,
+    while the turn is live."""
     if item.log is None:
         return Seen(item.turn, item.turn.messages or [], item.end)
     transcript = folded(item.log)
@@ -161,7 +164,7 @@ def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int
 def first_page(
     connection: Connection, user_id: str, conversation_id: str
 ) -> tuple[list[list[int]], list[Told]]:
-    """What the first page of a history tells, and the turns of the others."""
+    """The first page of a history, and the turn numbers of the other pages."""
     conversation = rows.get(connection, conversation_id, user_id)
     found = turns.above(connection, conversation_id, conversation.active_turn, _ALL)
     pages = [[node.num for node in page] for page in _pages(found[::-1])]

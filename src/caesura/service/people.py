@@ -1,4 +1,4 @@
-"""People: who there is, and whether they are who they say. A hash takes a while: it is made off the loop."""
+"""People: accounts and passwords. Hashing a password takes a while, so it is done off the event loop."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from caesura.store.database import Database
 from caesura.store.invites import Invite
 from caesura.store.users import User
 
-#: The one person of a server that asks for no token. Nobody else gets this name.
+#: The only person of a server without authentication. Nobody can register this name.
 LOCAL = "local"
 _SHORTEST, _LONGEST = 8, 1024
-#: So many hashes may be wanted at once; who would wait longer is told to come again.
+#: At most this many requests wait for a hash; further requests are refused, to be retried later.
 _LONGEST_QUEUE = 20
 
 P = ParamSpec("P")
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 WRONG = "Incorrect username or password"
 
-#: Who may register: everybody, who has an invite, nobody.
+#: Who may register: everybody, people with an invite, nobody.
 Registration = Literal["open", "invite", "closed"]
 
 
@@ -41,14 +41,14 @@ class People:
     ) -> None:
         self._database, self._registration = database, registration
         self._hasher = hasher or PasswordHasher()
-        # As many hashes at once as leave the machine alive: each takes 64 MiB. In threads of their own, since
-        # models and tools of an operator may hold all others.
+        # Only two hashes at once, because each takes 64 MiB. They have their own threads, because an
+        # operator's models and tools may block all others.
         self._hashing = Aside("caesura-hash", 2)
         self._queue = 0
         self._nobody: str | None = None
 
     async def register(self, username: str, password: str, invite: str | None = None) -> str:
-        """The new person's id, which is the name, if the server lets people register."""
+        """Register a person, if the server allows it. Returns the new person's id, which is the name."""
         if self._registration == "closed":
             raise Forbidden("registration is closed: ask whoever runs this server to add you")
         if self._registration == "open":
@@ -58,7 +58,8 @@ class People:
         return await self._add_invited(username, password, invite)
 
     async def add(self, username: str, password: str) -> str:
-        """The new person's id: whoever runs the server asks for this, whether or not people may register."""
+        """Add a person on behalf of the operator, whether or not people may register. Returns the new
+        person's id."""
         _check(username, password)
         await self._database.write(users.create, username, await self._hash(password))
         return username
@@ -94,13 +95,13 @@ class People:
         await self._database.write(users.set_password, username, await self._hash(password))
 
     async def ensure(self, user_id: str) -> None:
-        """Make sure that a person without a password exists: for the one-person mode."""
+        """Make sure that this person exists, without a password: for a server without authentication."""
         if await self.get(user_id) is None:
             await self._database.write(users.create, user_id, "!")
 
     async def _add_invited(self, username: str, password: str, invite: str) -> str:
         _check(username, password)
-        # Looked at first, so that a wrong code does not cost a hash.
+        # The invite is checked before hashing, so that a wrong code does not cost a hash.
         await self._database.read(invites.check, invite)
         await self._database.write(_create_invited, username, await self._hash(password), invite)
         return username

@@ -1,7 +1,7 @@
-"""Places: how many connections of a shared database one person may keep busy at once in this process.
+"""Places: a limit on the database connections that one person may keep busy at once in this process.
 
-What begins or deletes a person's work locks the person's row, so such requests wait for one another. If each
-waited with a connection in hand, fifty of them would leave none for anybody else.
+Requests that begin or delete a person's work lock the person's row, so they wait for one another. If each
+held a connection while it waited, fifty of them would leave none for anybody else.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 
 class Places:
     def __init__(self, wanted: bool) -> None:
-        """Not `wanted` where writers wait in one queue anyway, and are committed together."""
+        """`wanted` is false where writers wait in one queue anyway, and are committed together."""
         self._wanted = wanted
-        #: For each person who has one: the place, and how many want it.
+        #: For each person with requests: the lock, and how many requests hold it or wait for it.
         self._taken: dict[str, tuple[asyncio.Lock, int]] = {}
 
     @asynccontextmanager

@@ -1,10 +1,11 @@
-"""Who is reading: a run whose readers have all left is stopped after a while, if it was begun that way.
+"""Who is reading: a run that was started with `on_disconnect: stop` is stopped some time after its last
+reader has left.
 
-A request that will read counts from when the server knows what it asks for: the storage may take longer to
-answer it than a run waits for its readers.
+A request that will read counts as a reader as soon as the server knows its target, because storage may take
+longer to answer than a run waits for readers.
 
-Each process knows its own readers. Only the one that runs a turn stops it, and the others tell it who reads
-there.
+Each process knows its own readers. Only the process that runs a turn stops it. The other processes report
+their readers to it.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ class Presence:
         self._grace = grace
         self._leave = leave
         self._readers: dict[int, int] = {}
-        #: Turns that are read here and must not run without readers, and whether one came to them.
+        #: Turns that are read in this process and must not run without readers. `came` is set when one is
+        #: added.
         self.needed: set[int] = set()
         self.came = asyncio.Event()
         self._timers: dict[int, asyncio.TimerHandle] = {}
-        #: Requests under way whose clients will read.
+        #: Requests in progress whose clients will read.
         self._coming: Counter[_Key] = Counter()
-        #: Turns whose time has passed while such a request was under way.
+        #: Turns whose grace period ended while such a request was in progress.
         self._held: dict[_Key, dict[int, Turn]] = {}
         self._closed = False
 
@@ -40,28 +42,29 @@ class Presence:
         return self._readers.get(num, 0)
 
     def anybody(self, turn: Turn) -> bool:
-        """Whether somebody reads the turn, or a request is under way that will. Safe in any thread."""
+        """Whether somebody reads the turn, or a request that will read it is in progress. Safe in any
+        thread."""
         return self.readers(turn.num) > 0 or self._awaited(turn) is not None
 
     def started(self, turn: Turn) -> None:
-        """A run begins, maybe after a restart: its readers have the whole time to come (back)."""
+        """A run begins, perhaps after a restart. Its readers have the full grace period to connect."""
         if turn.on_disconnect == "stop" and not self.readers(turn.num):
             self._wait(turn)
 
     def expect(self, turn: Turn) -> None:
-        """A client learns of the turn just now, and has the whole time to begin to read."""
+        """A client is about to learn of the turn. It has the full grace period to begin reading."""
         if turn.num in self._timers:
             self._wait(turn)
 
     @contextmanager
     def coming(self, user_id: str, *places: str) -> Iterator[Callable[[str], None]]:
-        """A request is under way whose client will read these conversations or turns, and those that are
-        named meanwhile. No run is stopped for want of readers before it is answered."""
+        """Register a request whose client will read these conversations or turns. The yielded function adds
+        more of them. No run of theirs is stopped for lack of readers until the request is answered."""
         keys: list[_Key] = []
         answered = False
 
         def name(place: str) -> None:
-            if not answered:  # a request that was broken off may learn of its turn after that
+            if not answered:  # a cancelled request may learn of its turn later
                 keys.append((user_id, place))
                 self._coming[user_id, place] += 1
 
@@ -93,7 +96,8 @@ class Presence:
                     self._wait(turn)
 
     def close(self) -> None:
-        """The process ends: readers who leave now are sent away, and come back to the next one."""
+        """The process is shutting down. Readers that leave now were disconnected by it, and will reconnect to
+        the next process, so no run is stopped for them."""
         self._closed = True
         for num in list(self._timers):
             self._cancel(num)

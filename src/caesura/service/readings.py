@@ -1,7 +1,7 @@
-"""Long reads: pages of conversations, and the place in a log where a reader goes on.
+"""Long reads: pages of conversations, and finding the place in a log where a reader continues.
 
-A page may be megabytes and a log a hundred thousand events. However many of them one person asks for, others
-are served in between: only a few are read at once, one of each person, and each person in turn.
+A page may be megabytes and a log a hundred thousand events. So that one person's reads do not delay others,
+only a few run at once, at most one for each person, and people take turns.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from caesura.agents.aside import Aside
 from caesura.agents.tools.places import Busy, Places
 from caesura.core.errors import TooManyRequests
 
-#: Fewer than the threads and connections that read, so that short reads find one free.
+#: Fewer than the threads and connections for reading, so that short reads find one free.
 _AT_ONCE = 2
-#: Seconds that a request waits for its turn, and after which it may come again.
+#: Seconds that a request waits for its turn, and the seconds after which a refused client may retry.
 _PATIENCE, _RETRY = 30.0, 5
 
 
 class Readings:
     def __init__(self) -> None:
         self._places = Places(_AT_ONCE, each=1)
-        #: For what is too long for the event loop.
+        #: Threads for work that is too long for the event loop.
         self.aside = Aside("caesura-pages", _AT_ONCE)
 
     @asynccontextmanager
     async def of(self, user_id: str) -> AsyncIterator[None]:
-        """Wait until it is this person's turn to read. Not to be nested."""
+        """Wait until it is this person's turn to read. Must not be nested."""
         try:
             await self._places.take(user_id, _PATIENCE)
         except Busy as error:

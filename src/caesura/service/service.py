@@ -1,4 +1,4 @@
-"""The service put together: everything a person may ask, for every dialect alike."""
+"""The service as a whole: everything that a person can do, the same for every dialect."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Service:
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
-        """`origin` names the database, for those who look at the workspaces on the disk. `share` bounds what
-        each person may have; `refused` is told of each request that is over it."""
+        """`origin` identifies the database when workspaces on the disk are swept. `share` limits what each
+        person may have; `refused` is called with the error of each request that exceeds it."""
         self.engine = engine
         self._database = database
         self.presence = Presence(disconnect_grace, self._left)
-        #: How often another node is told of its readers here.
+        #: Seconds between reports to other nodes about readers in this process.
         self._pace = max(disconnect_grace / 3, _QUICKEST)
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
@@ -78,7 +78,7 @@ class Service:
         self.tickets = Tickets(database)
 
     def start(self) -> None:
-        """Begin to work, first of all on what a process that died has left."""
+        """Start working, first on turns that a dead process left behind."""
         self.engine.start(self.presence.started)
         self.engine.spawn(self._sweep())
         self.engine.spawn(self._sweep_workspaces())
@@ -86,14 +86,14 @@ class Service:
             self.engine.spawn(self._tell_of_readers())
 
     async def drain(self, grace: float = 5.0) -> None:
-        """Let go of all runs within these seconds; safe to repeat."""
+        """Release all runs within `grace` seconds. Safe to call again."""
         self.presence.close()
         await self.engine.drain(grace)
         await self.readings.aside.run(self._workspaces.close)
 
     @property
     def draining(self) -> bool:
-        """Whether this process is about to end."""
+        """Whether this process is shutting down."""
         return self.engine.draining
 
     @property
@@ -102,7 +102,8 @@ class Service:
         return self.engine.alive
 
     async def answering(self, within: float) -> bool:
-        """Whether the database answers in this time. Nobody waits longer, whatever becomes of the attempt."""
+        """Whether the database answers within this time. The call returns by then, even if the attempt
+        hangs."""
         answered = asyncio.Event()
         look = self.engine.spawn(self._look(answered))
         await asyncio.wait([look], timeout=within)
@@ -114,11 +115,11 @@ class Service:
             answered.set()
 
     async def figures(self) -> Figures:
-        """How much there is to do, over all processes; `Unavailable` when the database does not answer."""
+        """The amount of work over all processes; `Unavailable` when the database does not answer."""
         return await self._database.read(_figures)
 
     async def _sweep(self) -> None:
-        """Forget keys that are too old to matter, now and then."""
+        """Periodically delete expired idempotency keys."""
         while True:
             try:
                 await self._database.write_lightly(keys.forget_old)
@@ -128,7 +129,7 @@ class Service:
             await asyncio.sleep(_SWEEP)
 
     async def _sweep_workspaces(self) -> None:
-        """Remove files that no conversation has any more, now and then."""
+        """Periodically remove files that belong to no conversation."""
         while True:
             try:
                 await self._workspaces.sweep(lambda names: self._database.read(conversations.known, names))
@@ -137,7 +138,8 @@ class Service:
             await asyncio.sleep(_SWEEP)
 
     async def _tell_of_readers(self) -> None:
-        """Tell the nodes that run them which turns are read here, at once and then again and again."""
+        """Report which turns are read in this process to the nodes that run them, at once and then
+        periodically."""
         while True:
             self.presence.came.clear()
             elsewhere = [num for num in self.presence.needed if not self.engine.runs(num)]
@@ -155,7 +157,7 @@ class Service:
         self.engine.spawn(self._leave(num))
 
     async def _leave(self, num: int) -> None:
-        """Stop what nobody reads any more, as soon as the storage lets it be stopped."""
+        """Stop a turn that has no readers left, as soon as storage allows."""
         while not self.presence.readers(num):
             try:
                 return await self.turns.leave(num)

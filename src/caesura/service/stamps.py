@@ -1,7 +1,7 @@
-"""Stamps: a person's stamp changes with their password, so a token with an older one is worth nothing.
+"""Stamps: a person's stamp changes with their password, so a token with an older stamp is invalid.
 
-They are read for every request, from the database that all processes share: a cache would go on trusting a
-token after the password was changed by another process.
+Stamps are read for every request, from the database that all processes share. A cache would still accept a
+token after another process has changed the password.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST = 500
 
 
 class Stamps:
-    """At most one read at a time: requests that come while it goes on share the next one."""
+    """At most one read at a time: requests that arrive during a read share the next one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,7 +38,7 @@ class Stamps:
         return batch.found.get(user_id)
 
     async def of(self, user_ids: Iterable[str]) -> dict[str, str]:
-        """The stamp of each of these who exists."""
+        """The stamps of those of these people who exist."""
         wanted = list(user_ids)
         found: dict[str, str] = {}
         for start in range(0, len(wanted), _MOST):

@@ -1,4 +1,4 @@
-"""Streams: reading the log of a turn, from any cursor, to the end of a segment."""
+"""Streams: reading the log of a turn from any cursor to the end of a segment or of the turn."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from caesura.service.readings import Readings
 from caesura.store import conversations, events, turns
 from caesura.store.database import Database
 
-#: An outcome, the title, and the end of the segment.
+#: The last events of a segment at most: an outcome, the title, and the segment's end.
 _LATE = 3
-#: What a reader reads up to the end of.
+#: Where reading ends: with the segment or with the turn.
 Until = Literal["segment", "turn"]
 _OUTCOMES = (ev.Interrupted, ev.Finished, ev.Failed, ev.Stopped)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a reader begins: after the event with this number, which was written under this epoch.
-    `exhausted`: nothing will ever come after it, unless somebody acts. `segment` is the one to read where
-    that begins after it. `anew`: the reader has seen events that were lost, and begins its segment again."""
+    """Where a reader begins: after the event with the number `after`, which was written under `epoch`.
+    `exhausted`: no event will follow unless somebody acts. `segment`: if not 0, the segment to read, which
+    begins after that event. `anew`: the reader has seen events that were lost, and reads its segment again
+    from the beginning."""
 
     turn: Turn
     after: int
@@ -46,9 +47,10 @@ class Streams:
     async def read(
         self, turn: Turn, after: int, *, until: Until, since: int | None = None, segment: int = 0
     ) -> AsyncGenerator[list[Envelope], None]:
-        """Events strictly after the cursor, as they come, up to and with the end of its segment, or that of
-        the turn. With `since`, also those between that and the cursor, for a reader that must know what came
-        before; with `segment`, from the beginning of that one. Ends early only if the turn is deleted."""
+        """Events after the given cursor, as they are written, up to and including the end of the cursor's
+        segment or of the turn. `since` also yields the events between `since` and the cursor, for a reader
+        that needs them to build its state. `segment` starts at the beginning of that segment. Ends early only
+        if the turn is deleted."""
         follow = self._log.follow(turn.num, after if since is None else since)
         with self._presence.reading(turn):
             try:
@@ -58,14 +60,14 @@ class Streams:
                         return
                     last = batch[-1]
                     yield batch
-                    del batch  # a reader that waits holds nothing
+                    del batch  # a waiting reader keeps no events in memory
                     if until == "turn" and await self._ends(turn, last):
                         return
             finally:
                 await follow.aclose()
 
     async def place(self, user_id: str, turn_id: str, cursor: int) -> Place:
-        """Where to read a turn on. A void cursor is moved to the beginning of its segment."""
+        """Where to continue reading a turn. A void cursor is moved to the beginning of its segment."""
         with self._presence.coming(user_id, turn_id):
             async with self._readings.of(user_id):
                 place = await self._database.read(_place, user_id, turn_id, cursor)
@@ -75,9 +77,9 @@ class Streams:
     async def join(
         self, user_id: str, conversation_id: str, ordinal: int | None = None, cursor: int = 0
     ) -> Place | None:
-        """Where to read a conversation on: behind the event that was seen last, in the turn with this
-        ordinal, or in the newest turn once nothing is left there. Without a cursor the newest segment, from
-        its beginning. None when nothing is left."""
+        """Where to continue reading a conversation: after the given cursor in the turn with this ordinal, or
+        in the newest turn if nothing is left there. Without a cursor: the beginning of the newest segment.
+        None when nothing is left."""
         with self._presence.coming(user_id, conversation_id):
             async with self._readings.of(user_id):
                 place = await self._database.read(_join, user_id, conversation_id, ordinal, cursor)
@@ -87,14 +89,15 @@ class Streams:
         return replace(place, turn=place.turn.bare())
 
     async def _ends(self, turn: Turn, item: Envelope) -> bool:
-        """Whether the turn ends with this event: its last segment does."""
+        """Whether this event ends the turn's last segment, and so the turn."""
         return type(item.event) is ev.SegmentEnded and await self._database.read(
             _ended_in, turn.num, item.seq
         )
 
 
 async def _from_segment(follow: AsyncIterator[list[Envelope]], segment: int) -> AsyncIterator[list[Envelope]]:
-    """What was still to be said in an earlier segment (its title, its end) is not for this reader."""
+    """Events from the beginning of this segment on. Late events of an earlier segment (its title, its end)
+    are skipped."""
     begun = False
     async for batch in follow:
         if not begun:
@@ -110,7 +113,7 @@ def _begins(item: Envelope, segment: int) -> bool:
 
 
 def _segment_end(batch: list[Envelope], after: int) -> int | None:
-    """Where in the batch the segment of the cursor ends."""
+    """The index in the batch at which the cursor's segment ends; None if it does not."""
     for place, item in enumerate(batch):
         if type(item.event) is ev.SegmentEnded and item.seq > after:
             return place
@@ -140,7 +143,7 @@ def _written_under(connection: Connection, turn: Turn, cursor: int, last: int) -
     if seq > last or cursors.attempt(cursor) > cursors.MOST:
         return None
     if cursors.attempt(cursor) == turn.epoch < cursors.MOST:
-        return turn.epoch  # no later attempt has begun, and could have taken the event's place
+        return turn.epoch  # no later attempt has begun that could have replaced the event
     epoch = 1
     if turn.epoch > 1:
         since = turn.segment_seq if seq > turn.segment_seq else 0
@@ -150,8 +153,8 @@ def _written_under(connection: Connection, turn: Turn, cursor: int, last: int) -
 
 
 def _anew(connection: Connection, turn: Turn, cursor: int) -> Place | None:
-    """The beginning of the segment in which a void cursor's attempt was, or the one that took its place. None
-    when the cursor names no attempt, or one that nothing has replaced yet."""
+    """The beginning of the segment of a void cursor's attempt, or of the attempt that replaced it. None when
+    the cursor names no attempt, or an attempt that has not been replaced yet."""
     attempt = cursors.attempt(cursor)
     starts = events.starts(connection, turn.num) if attempt else []
     found = next((event.segment for _, event in starts if event.epoch >= attempt), None)
@@ -171,14 +174,14 @@ def _join(
         older = turns.at(connection, conversation_id, ordinal)
         place = _behind(connection, older, cursor) if older is not None else None
         return place or _newest(connection, current)
-    if ordinal > current.ordinal:  # of another branch, or of none
+    if ordinal > current.ordinal:  # the ordinal is of another branch, or of no turn
         return replace(_newest(connection, current), anew=True)
     return _behind(connection, current, cursor)
 
 
 def _newest(connection: Connection, turn: Turn) -> Place:
-    """The beginning of the newest segment. After an answer that is the one which is about to begin: the one
-    before, with the question that was answered, is over."""
+    """The beginning of the newest segment. After an answer that is the segment which is about to begin: the
+    previous segment, with the answered question, is over."""
     last = events.last(connection, turn.num)
     if turn.status in ("queued", "running") and _came_to_an_outcome(connection, turn, last):
         return Place(turn, last, False, turn.segment + 1)
@@ -186,7 +189,8 @@ def _newest(connection: Connection, turn: Turn) -> Place:
 
 
 def _came_to_an_outcome(connection: Connection, turn: Turn, last: int) -> bool:
-    """Whether the newest segment in the log has its outcome. Only its title and its end come after that."""
+    """Whether the log has the outcome of its newest segment. Only the title and the segment's end follow an
+    outcome."""
     newest = events.read(connection, turn.num, max(last - _LATE, turn.segment_seq), _LATE)
     return any(isinstance(item.event, _OUTCOMES) for item in newest)
 
@@ -202,8 +206,8 @@ def _behind(connection: Connection, turn: Turn, cursor: int) -> Place | None:
 
 
 def _quiet(connection: Connection, turn: Turn, last: int) -> bool:
-    """Whether the log ends in a whole segment that nothing follows by itself. An owner may still hold the
-    turn for a moment after it has written the last event."""
+    """Whether the log ends with a complete segment, and nothing follows unless somebody acts. The owner may
+    still hold the turn for a moment after it has written the last event."""
     if not (turn.ended or turn.status == "waiting"):
         return False
     if turn.owner is None:

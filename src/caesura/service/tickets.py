@@ -1,4 +1,4 @@
-"""Tickets: each lets one person open one stream, once, on whichever node the request comes to."""
+"""Tickets: a ticket lets one person open one stream, once, on any node."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Tickets:
         self._database = database
 
     async def spend(self, user_id: str, ticket_id: str, stamp: str) -> None:
-        """Take the ticket, or `Unauthenticated`: it was used before, its owner is gone, or the password was
-        changed since the token that it was given for."""
+        """Use the ticket up. `Unauthenticated` if it was used before, if its owner is gone, or if the
+        password was changed since the token with which the ticket was requested."""
         try:
             await self._database.write_lightly(_spend, user_id, ticket_id, stamp)
         except IntegrityError as error:

@@ -1,4 +1,4 @@
-"""Turns, as a person may ask for them: send, stop, answer, try again."""
+"""What a person can do with turns: send a message, stop, answer, retry and regenerate."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ MESSAGE_LIMIT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a person sends. `parent` is a turn's id, None for a new root, `...` for the active branch.
+    """A message from a person. `parent` is a turn's id, None for a new root, `...` for the active branch.
 
-    `supersede` refuses what waits for an answer and goes on; `take_over` stops a run that nobody reads.
+    `supersede` closes questions that wait for an answer, so that the message can be sent; `take_over` stops a
+    run that nobody reads.
     """
 
     content: str
@@ -49,7 +50,7 @@ class Message:
 
 
 class Answered(NamedTuple):
-    """`after` is a cursor that all which comes of the answer lies behind."""
+    """A turn that was answered. All events that follow from the answer come after the cursor `after`."""
 
     turn: Turn
     after: int
@@ -71,7 +72,8 @@ class Turns:
     async def send(
         self, user_id: str, conversation_id: str, message: Message, key: Key | None = None
     ) -> Turn:
-        """Accept a message: it is on disk, and being answered, when this returns."""
+        """Accept a message. When this returns, the message is on disk and the turn has started or is
+        queued."""
         check_message(message.content)
         if message.agent is not None:
             self._engine.catalog.get(message.agent)
@@ -88,7 +90,7 @@ class Turns:
         def create(connection: Connection) -> Begun:
             return self._engine.create(connection, new)
 
-        # Under a key it may be a repeated request, whose turn runs already.
+        # A request with a key may be a repetition, whose turn already runs.
         places = (conversation_id,) if key is not None else ()
         for _ in range(2):
             try:
@@ -101,31 +103,32 @@ class Turns:
         return await self._database.read(turns.owned, turn_id, user_id)
 
     async def stop(self, user_id: str, turn_id: str) -> bool:
-        """Stop a turn, running or waiting; false when it had ended already. What was said is kept."""
+        """Stop a running or waiting turn; false when it had already ended. Its messages are kept."""
         return await self._stop(await self.get(user_id, turn_id), "user")
 
     async def stop_active(self, user_id: str, conversation_id: str) -> bool:
-        """Stop what goes on at the end of the active branch."""
+        """Stop the active turn of the conversation."""
         conversation = await self._database.read(conversations.get, conversation_id, user_id)
         if conversation.active_turn is None:
             return False
         return await self.stop(user_id, conversation.active_turn)
 
     async def leave(self, num: int) -> None:
-        """All readers have left a run that was not to go on without them."""
+        """Stop a run whose readers have all left, if it must not continue without them."""
         turn = await self._database.read(turns.numbered, num)
         if turn is None or turn.status not in ("queued", "running") or self._elsewhere(turn):
             return
         if not await self._stop(turn, "disconnect"):
-            self._presence.started(turn)  # somebody was about to read it, and may not come after all
+            self._presence.started(turn)  # a reader was about to connect, and may not do so
 
     async def answer(
         self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None, *, blind: bool = False
     ) -> Answered:
-        """Answer questions of one turn, all or none. Once nothing is pending the turn goes on at once.
+        """Answer questions of one turn, all or none. Once no question is pending the turn continues at once.
 
-        `blind` says that the request named no question: the caller chose what waits now, which the person may
-        not have seen. Within a second after another decision in the turn that is `InterruptPending`."""
+        `blind` says that the request named no question: the caller chose the questions that wait now, which
+        the person may not have seen. Within a second after another decision in the turn a blind answer raises
+        `InterruptPending`."""
 
         def decide(connection: Connection) -> Begun:
             asked = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
@@ -137,17 +140,17 @@ class Turns:
             return self._engine.take(connection, asked[0].turn_id)
 
         begun = await self._begin(user_id, key, decide)
-        if begun.new and not begun.ours:  # whoever asked the question may still hold the turn
+        if begun.new and not begun.ours:  # the run that asked may still hold the turn
             self._engine.hurry(begun.turn)
         return Answered(begun.turn, begun.after)
 
     async def retry(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
-        """Another attempt at a failed or stopped turn that nothing follows: it goes on from what it has."""
+        """Retry a failed or stopped turn that no other turn follows. It continues from what it has."""
 
         def reopen(connection: Connection) -> Begun:
             shares.hold(connection, user_id)
             turn = turns.owned(connection, turn_id, user_id)
-            # The turn before its conversation, as a run does that gives it a title.
+            # Lock the turn before its conversation: a run that sets a title uses the same order.
             fence.lock(connection, [turn.num])
             conversations.lock(connection, turn.conversation_id)
             if turns.followed(connection, turn):
@@ -160,7 +163,7 @@ class Turns:
         return (await self._begin(user_id, key, reopen, turn_id)).turn
 
     async def regenerate(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
-        """The same message once more, beside the turn: both answers stay."""
+        """Send the same message again, as a sibling of the turn. Both answers are kept."""
         turn = await self.get(user_id, turn_id)
         again = Message(turn.content, turn.parent_id, turn.agent)
         return await self.send(user_id, turn.conversation_id, again, key)
@@ -168,8 +171,8 @@ class Turns:
     async def _begin(
         self, user_id: str, key: Key | None, work: Callable[[Connection], Begun], *places: str
     ) -> Begun:
-        """Do the work that makes or moves a turn, once, and run the turn. `places` are what the client will
-        read."""
+        """Do the work that creates or moves a turn, once per key, and run the turn. `places` are the
+        conversations or turns that the client will read."""
         try:
             with self._presence.coming(user_id, *places) as about:
                 async with self._places.of(user_id):
@@ -185,7 +188,8 @@ class Turns:
     async def _make_way(
         self, user_id: str, conversation_id: str, message: Message, refusal: Conflict
     ) -> None:
-        """Clear the end of the branch for a new message, if the message says so; else refuse it."""
+        """Stop the turn that blocks a new message, if the message allows that; otherwise raise the
+        refusal."""
         conversation = await self._database.read(conversations.get, conversation_id, user_id)
         blocking = conversation.active_turn if message.parent is ... else message.parent
         if blocking is None:
@@ -194,9 +198,9 @@ class Turns:
         if isinstance(refusal, InterruptPending):
             if refusal.interrupts and not message.supersede:
                 raise refusal
-            # A question is not refused for the sake of a message that is refused too.
+            # Do not close the questions for a message that would be refused anyway.
             await self._database.read(shares.check, user_id, replace(self._share, questions=None))
-            # What has expired waits for nobody, even if no one has noticed yet.
+            # Questions that have expired no longer count, even if the turn has not been closed yet.
             await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
         elif not message.take_over or self._presence.anybody(turn) or self._elsewhere(turn):
             raise refusal
@@ -204,12 +208,12 @@ class Turns:
             await self._stop(turn, "disconnect")
 
     def _elsewhere(self, turn: Turn) -> bool:
-        """Whether another node runs the turn: that one knows who reads it."""
+        """Whether another node runs the turn: that node knows who reads it."""
         return self._database.shared and turn.owner is not None and not self._engine.owns(turn)
 
     async def _stop(self, turn: Turn, reason: StopReason) -> bool:
         def unless(connection: Connection) -> bool:
-            # Somebody may have come while this waited for the storage.
+            # A reader may have connected while this waited for storage.
             if reason != "disconnect":
                 return False
             return self._presence.anybody(turn) or readings.anybody(connection, turn.num)

@@ -32,7 +32,7 @@ async def test_it_says_that_it_is_no_ai_in_both_languages() -> None:
     assert "不是人工智能" in (await answer("你好")).text
 
 
-async def test_what_it_says_of_itself_asks_for_no_confirmation() -> None:
+async def test_its_description_of_itself_asks_for_no_confirmation() -> None:
     for said in ("hello", "你好", "show markdown", "展示 markdown"):
         assert phrases.detect((await answer(said)).text) is None
 
@@ -52,7 +52,7 @@ async def test_thoughts_come_before_words_and_can_be_switched_off() -> None:
     assert not any(reasoning_of(chunk) for chunk in await stream("think about trees think=no"))
 
 
-async def test_the_last_chunk_says_what_it_cost() -> None:
+async def test_the_last_chunk_has_the_usage() -> None:
     chunks = await stream("think about trees")
     usage = usage_of(chunks[-1])
     assert usage is not None
@@ -98,7 +98,7 @@ async def test_it_breaks_off_in_the_middle(said: str) -> None:
     assert len("".join(words)) > 10
 
 
-async def test_it_fails_twice_and_then_succeeds_and_counts_anew() -> None:
+async def test_it_fails_twice_then_succeeds_and_starts_counting_again() -> None:
     model = DemoModel(delay=0)
     for _ in range(2):
         for _ in range(2):
@@ -128,7 +128,7 @@ async def test_it_remembers_what_was_said() -> None:
 @pytest.mark.parametrize(
     "said", ["请帮我删除 prod 数据库中所有过期用户数据", "部署 v2.0 到生产环境", "delete the old rows"]
 )
-async def test_it_asks_for_a_confirmation_in_words(said: str) -> None:
+async def test_it_asks_for_a_confirmation_in_its_text(said: str) -> None:
     asked = await answer(said)
     reason = phrases.detect(asked.text)
     assert reason is not None
@@ -176,7 +176,7 @@ async def test_a_refusal_is_acknowledged_and_ends_the_steps() -> None:
     assert "You refused `write_file`" in final.text
 
 
-async def test_a_tool_that_is_not_there_is_not_called() -> None:
+async def test_a_missing_tool_is_not_called() -> None:
     found = await answer("search for trees")
     assert found.tool_calls == []
     assert found.text == "This agent has no tool called web_search."

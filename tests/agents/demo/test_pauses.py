@@ -1,4 +1,4 @@
-"""However long a message is, the demo model's rules read it in a time that grows with its length."""
+"""The demo model's rules take time linear in the length of a message."""
 
 import time
 from typing import Any
@@ -10,7 +10,7 @@ from caesura.agents.demo import plan
 from caesura.agents.demo.rules import TOOLS, WORDS
 from caesura.agents.demo.scene import scene_of
 
-#: Seconds of CPU. A rule that goes back and forth takes minutes for a message of this length.
+#: Seconds of CPU. A rule that backtracks takes minutes for a message of this length.
 LONGEST = 1.0
 SIZE = 60_000
 EXAMPLES = [example for rule in (*WORDS, *TOOLS) for example in rule.examples]

@@ -42,7 +42,7 @@ def scene(said: str) -> Scene:
 
 
 def listed() -> dict[str, tuple[str, ...]]:
-    """The tables of the page: the name of a rule, and what is between backticks in its row."""
+    """The tables of the page: the name of each rule, and the texts between backticks in its row."""
     lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
     rows = [line.strip("| ").split(" | ") for line in lines]
     return {row[0]: tuple(cell.strip("`") for cell in row[1:3]) for row in rows if row[1].startswith("`")}
@@ -81,7 +81,7 @@ def test_all_tools_are_called_at_once() -> None:
     assert {call.name for call in plan.reply(scene("use every tool")).calls} == set(SCHEMAS)
 
 
-def test_a_polite_word_may_stand_before() -> None:
+def test_a_command_may_begin_with_a_polite_word() -> None:
     assert plan.reply(scene("please write hello.py")).calls[0].name == "write_file"
     assert plan.reply(scene("请帮我执行 npm install")).calls[0].args == {"command": "npm install"}
 
@@ -99,7 +99,7 @@ def test_a_polite_word_may_stand_before() -> None:
         "create hello.py",
     ],
 )
-def test_a_file_is_written_in_many_words(said: str) -> None:
+def test_many_phrasings_write_a_file(said: str) -> None:
     (call,) = plan.reply(scene(said)).calls
     assert (call.name, call.args["path"]) == ("write_file", "hello.py")
 
@@ -110,7 +110,7 @@ def test_not_everything_that_is_created_is_a_file(said: str) -> None:
 
 
 @pytest.mark.parametrize("said", ["hello", "你好"])
-def test_it_only_offers_what_its_tools_allow(said: str) -> None:
+def test_the_hints_only_offer_what_the_tools_allow(said: str) -> None:
     every = plan.reply(scene(said)).text
     files = {name: SCHEMAS[name] for name in ("write_file", "read_file", "list_files")}
     some = plan.reply(scene_of([HumanMessage(said)], files)).text
@@ -123,7 +123,7 @@ def test_it_only_offers_what_its_tools_allow(said: str) -> None:
     assert "python3" not in some
 
 
-def test_steps_are_only_taken_apart_where_each_is_a_command() -> None:
+def test_a_message_is_only_split_into_steps_if_each_is_a_command() -> None:
     (call,) = plan.reply(scene("run echo 1 + 1 then done")).calls
     assert call.args == {"command": "echo 1 + 1 then done"}
 

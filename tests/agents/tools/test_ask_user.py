@@ -68,7 +68,7 @@ json = st.recursive(
 
 
 @given(json)
-def test_whatever_a_model_sends_is_taken_or_explained(questions: Any) -> None:
+def test_any_input_is_accepted_or_explained_to_the_model(questions: Any) -> None:
     try:
         found = parse(questions)
     except ToolException:
@@ -83,7 +83,7 @@ def test_the_description_counts_the_questions() -> None:
     assert describe({}, "en").description == "The agent asks 1 question"
 
 
-def test_answers_are_told_with_their_questions() -> None:
+def test_answers_are_shown_with_their_questions() -> None:
     asked = parse([GOOD, {"question": "Why?"}])
     assert told(asked, Answer("answers", answers=("a", "because"))) == "Which? → a (A)\nWhy? → because"
     assert told(asked, Answer("reject")) == "The person declined to answer."

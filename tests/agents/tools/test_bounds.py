@@ -1,4 +1,4 @@
-"""What a command may take of the machine, tried with the real sandbox."""
+"""The limits of a command, tested with the real sandbox."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def run(command: str, workspace: Path, bounds: Bounds | None = None, quota: Quot
 
 
 @BWRAP
-def test_the_memory_of_all_processes_together_is_bounded(tmp_path: Path) -> None:
-    """Each of them stays below the bound; together they are over it."""
+def test_the_total_memory_of_all_processes_is_limited(tmp_path: Path) -> None:
+    """Each process stays below the limit; together they exceed it."""
     hold = "(head -c 40M /dev/zero | tail -n 1 | sleep 60) &"
     outcome = run(
         f"for i in 1 2 3 4 5 6; do {hold} done; wait", tmp_path, Bounds(seconds=50, memory=128 * MIB)
@@ -66,7 +66,7 @@ def test_memory_that_processes_share_counts_once(tmp_path: Path) -> None:
 
 @BWRAP
 def test_sockets_count_as_memory(tmp_path: Path) -> None:
-    """What is in them belongs to no process."""
+    """The data in sockets belongs to no process."""
     program = (
         "import os, socket, time\n"
         "for _ in range(3): os.fork()\n"
@@ -121,7 +121,7 @@ def test_a_command_that_makes_too_many_files_is_ended(tmp_path: Path) -> None:
     ids=["allocated", "written by children"],
 )
 def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path, fill: str) -> None:
-    """No file is there to be measured, and the process that keeps them open has written nothing."""
+    """The files are in no folder, and the process that keeps them open has written nothing."""
     keep = (
         "import os, signal, time\n"
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
@@ -136,8 +136,8 @@ def test_files_that_are_deleted_and_kept_open_are_counted(tmp_path: Path, fill: 
 
 
 @BWRAP
-def test_what_children_wrote_counts_when_they_have_ended(tmp_path: Path) -> None:
-    """Their parent ignores that they end, so the kernel forgets what they wrote."""
+def test_bytes_written_by_ended_children_count(tmp_path: Path) -> None:
+    """Their parent ignores SIGCHLD, so the kernel forgets how much they wrote."""
     write = (
         "import os, signal, time\n"
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
@@ -154,7 +154,7 @@ def test_what_children_wrote_counts_when_they_have_ended(tmp_path: Path) -> None
 
 
 @BWRAP
-def test_in_a_full_workspace_a_command_can_make_room_and_nothing_grows(tmp_path: Path) -> None:
+def test_in_a_full_workspace_a_command_can_free_space_and_no_file_grows(tmp_path: Path) -> None:
     quota = Quota(bytes=2 * MIB)
     (tmp_path / "big").write_bytes(b"x" * 3 * MIB)
     refused = run("echo more > more; sleep 0.5", tmp_path, quota=quota)
@@ -210,12 +210,12 @@ def test_what_ended_processes_wrote_counts_once() -> None:
     total = _Total()
     assert total.now({1: 0, 2: 10, 3: 5}) == 15
     assert total.now({1: 0, 2: 15}) == 15  # the parent took over what its child wrote
-    assert total.now({1: 0, 4: 20}) == 35  # nobody did: what a new process wrote is its own
+    assert total.now({1: 0, 4: 20}) == 35  # nobody did: a new process has only its own bytes
     assert total.now({1: 20}) == 35
 
 
 def deep(root: Path, levels: int) -> int:
-    """A descriptor of the last of so many folders, one in the other."""
+    """Create this many nested folders; returns a descriptor of the innermost."""
     here = os.open(root, os.O_RDONLY)
     for _ in range(levels):
         os.mkdir("a", dir_fd=here)
@@ -226,7 +226,7 @@ def deep(root: Path, levels: int) -> int:
 
 
 def test_measuring_many_deep_folders_takes_little_memory(tmp_path: Path) -> None:
-    """A path for each of them would be 3,000 folders times 400 names."""
+    """Keeping a path for each folder would take 3,000 folders times 400 names."""
     bottom = deep(tmp_path, 400)
     for n in range(3000):
         os.mkdir(f"{n}", dir_fd=bottom)
@@ -269,7 +269,7 @@ def test_folders_that_are_moved_while_they_are_measured_do_no_harm(
 
 @contextmanager
 def plain_user(folder: Path) -> Iterator[None]:
-    """As somebody whom this folder belongs to, and who is not root: root may look into every folder."""
+    """Run as an ordinary user who owns this folder: root may read every folder."""
     before = os.geteuid()
     if before == 0:
         os.chown(folder, NOBODY, NOBODY)
@@ -281,8 +281,8 @@ def plain_user(folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
-def test_files_in_a_folder_without_rights_are_counted(mode: int) -> None:
-    # Not in pytest's folder, which is root's alone.
+def test_files_in_a_folder_without_permissions_are_counted(mode: int) -> None:
+    # Not in pytest's folder, which only root may read.
     with tempfile.TemporaryDirectory() as name, plain_user(Path(name)):
         folder = Path(name) / "closed"
         folder.mkdir()
@@ -302,11 +302,11 @@ async def use(tool: str, person: str, workspace: Path, tools: list[Tool], **argu
         return str(await coroutine(**arguments))
 
 
-async def test_many_files_of_one_person_do_not_hold_up_another(
+async def test_many_files_of_one_person_do_not_delay_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Measuring the first workspace takes until the other person has got an answer. Calls that are cancelled
-    meanwhile free no thread: theirs still works."""
+    """Measuring the first workspace lasts until the other person has got a result. Calls that are cancelled
+    meanwhile do not free a thread: their threads still work."""
     measured: list[Path] = []
     go_on = threading.Event()
 
@@ -375,15 +375,15 @@ async def test_a_person_has_no_more_places_than_allowed() -> None:
 
 
 @BWRAP
-async def test_so_many_commands_run_at_once_and_the_others_wait(tmp_path: Path) -> None:
-    """Waiting is not counted as a command's own time."""
+async def test_a_limited_number_of_commands_run_at_once_and_the_others_wait(tmp_path: Path) -> None:
+    """Waiting does not count towards a command's time."""
     sandbox = Sandbox(Bounds(seconds=25), at_once=1)
     count = "n=$(ls running* 2>/dev/null | wc -l); touch running$$; sleep 0.3; rm running$$; echo $n"
     done = await asyncio.gather(*(sandbox.run(count, tmp_path, f"person {n}") for n in range(4)))
     assert [outcome.output for outcome in done] == ["0\n"] * 4
 
 
-async def test_each_person_in_turn_gets_the_next_place() -> None:
+async def test_people_take_turns_for_the_next_place() -> None:
     places, order = Places(1), []
 
     async def work(person: str) -> None:
@@ -396,7 +396,7 @@ async def test_each_person_in_turn_gets_the_next_place() -> None:
     assert len(order) == 7
 
 
-async def test_who_waits_too_long_or_leaves_takes_no_place() -> None:
+async def test_a_caller_that_times_out_or_leaves_takes_no_place() -> None:
     places = Places(1)
     async with places.one("first", 30):
         with pytest.raises(Busy):
@@ -411,7 +411,7 @@ async def test_who_waits_too_long_or_leaves_takes_no_place() -> None:
 
 
 @BWRAP
-async def test_a_command_that_finds_no_place_is_told_so(tmp_path: Path) -> None:
+async def test_a_command_that_gets_no_place_is_reported_as_busy(tmp_path: Path) -> None:
     sandbox = Sandbox(Bounds(patience=0.01), at_once=1)
     assert await sandbox.unavailable() is None
     run = RunContext("c", "t", "u", "a", "en", tmp_path)
@@ -467,14 +467,14 @@ def test_a_group_without_the_controllers_is_not_used(tmp_path: Path) -> None:
         Groups(tmp_path / "nowhere", MIB, 7)
 
 
-def test_a_server_moves_out_of_the_group_that_it_divides(tmp_path: Path) -> None:
+def test_a_server_moves_out_of_its_group_before_it_creates_others(tmp_path: Path) -> None:
     own = made(tmp_path / "own", enabled="")
     Groups(own, MIB, 7)
     assert (own / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
 @BWRAP
-async def test_what_the_kernel_does_not_hold_is_said() -> None:
+async def test_limits_that_the_kernel_cannot_enforce_are_reported() -> None:
     sandbox = Sandbox()
     said = " ".join(await sandbox.weaknesses())
     assert ("several times a second" in said) == (sandbox._groups is None)

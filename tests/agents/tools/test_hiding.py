@@ -1,4 +1,4 @@
-"""What commands see of the machine: looked for from inside the real sandbox."""
+"""What commands can see of the machine, tested from inside the real sandbox."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(command: str, workspace: Path, hide: Hidden | None = None) -> str:
 
 @pytest.fixture
 def name() -> Iterator[str]:
-    """A name below every folder of the system; whatever has it is removed in the end."""
+    """A name to use below system folders; everything with this name is removed at the end."""
     name = f"caesura-test-{secrets.token_hex(8)}"
     yield name
     for folder in (*SYSTEM, *OTHERS):
@@ -44,7 +44,7 @@ def name() -> Iterator[str]:
 
 @BWRAP
 @ROOT
-def test_folders_of_the_server_are_not_found_wherever_they_are(tmp_path: Path, name: str) -> None:
+def test_the_servers_folders_are_hidden_wherever_they_are(tmp_path: Path, name: str) -> None:
     content = secrets.token_hex(16)
     folders = [Path(folder) / name / "app/data" for folder in (*SYSTEM, *OTHERS)]
     for folder in folders:
@@ -62,14 +62,14 @@ def test_folders_of_the_server_are_not_found_wherever_they_are(tmp_path: Path, n
         hide,
     )
     assert output == ""
-    # Such a folder would be seen if it were nobody's: the test looks at the right place.
+    # Without hiding the folder would be visible: this shows that the test looks at the right place.
     shown = f"/usr/share/{name}/app/data/{name}.secret"
     assert run(f"cat {shown}", tmp_path / "seen", Hidden()) == content
 
 
 @BWRAP
 @ROOT
-def test_what_the_settings_name_is_hidden(tmp_path: Path, name: str) -> None:
+def test_paths_in_the_settings_are_hidden(tmp_path: Path, name: str) -> None:
     data, agents, elsewhere = (Path(folder) / name for folder in ("/usr/share", "/usr/lib", "/usr/local/lib"))
     for folder in (agents, elsewhere):
         folder.mkdir()
@@ -92,8 +92,8 @@ def test_what_the_settings_name_is_hidden(tmp_path: Path, name: str) -> None:
 
 @BWRAP
 @ROOT
-def test_a_bind_mount_does_not_show_what_is_hidden(tmp_path: Path, name: str) -> None:
-    """Both ways: the folder appears below /usr, or is reached past a mount of a part of /usr."""
+def test_a_bind_mount_does_not_expose_hidden_paths(tmp_path: Path, name: str) -> None:
+    """Both cases: the folder appears below /usr, or it is below a mount of a part of /usr."""
     code = (
         "import asyncio, pathlib, subprocess, sys\n"
         "from caesura.agents.tools.hiding import hidden\n"
@@ -163,7 +163,7 @@ def test_the_name_of_the_machine_its_users_and_its_processes_are_not_seen(tmp_pa
 
 
 @BWRAP
-def test_the_arguments_of_bubblewrap_tell_no_paths(tmp_path: Path) -> None:
+def test_the_arguments_of_bubblewrap_contain_no_paths(tmp_path: Path) -> None:
     workspace = tmp_path / "a-telling-name"
     output = run("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\\0' ' '; ls -l /proc/1/fd", workspace)
     assert "bwrap --args" in output

@@ -1,4 +1,4 @@
-"""The tools there are, what they are called for people, who must agree."""
+"""The registry of tools, their descriptions for people, and which of them need approval."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def test_tools_come_in_the_agents_order_once_and_without_denied_ones() -> None:
         ("execute", "confirm", False, False),
     ],
 )
-def test_each_tool_says_who_must_agree(name: str, permission: str, repeatable: bool, asks: bool) -> None:
+def test_each_tool_says_whether_it_needs_approval(
+    name: str, permission: str, repeatable: bool, asks: bool
+) -> None:
     tool = STANDARD.get(name)
     assert (tool.permission, tool.repeatable, tool.asks) == (permission, repeatable, asks)
     assert STANDARD.permission(Spec(), name) == permission
@@ -71,7 +73,7 @@ def told(name: str, args: dict[str, object], language: Language = "en") -> str:
     return STANDARD.get(name).describe(args, language).description
 
 
-def test_a_command_is_told_whole_and_with_its_length() -> None:
+def test_a_command_is_described_in_full_and_with_its_length() -> None:
     long = "echo " + "x" * 300
     assert told("execute", {"command": long}) == f"Running command (305 characters): {long}"
     assert told("execute", {"command": "cd a\nrm -rf ."}, "zh") == (
@@ -81,7 +83,7 @@ def test_a_command_is_told_whole_and_with_its_length() -> None:
     assert told("execute", {"command": ["rm", "x"]}) == 'Running command: ["rm","x"]'
 
 
-def test_a_length_that_a_command_makes_up_stands_after_the_colon() -> None:
+def test_a_length_forged_by_a_command_appears_after_the_colon() -> None:
     forged = "(5 characters): ls"
     assert told("execute", {"command": forged}) == "Running command: (5 characters): ls"
     assert told("execute", {"command": f"{forged}\n"}) == (
@@ -89,7 +91,7 @@ def test_a_length_that_a_command_makes_up_stands_after_the_colon() -> None:
     )
 
 
-def test_a_file_is_told_with_the_length_of_its_content() -> None:
+def test_a_file_is_described_with_the_length_of_its_content() -> None:
     content = "a\n" * 1234
     assert told("write_file", {"path": "a.py", "content": content}) == (
         "Writing file (content: 2,468 characters, 1,234 lines): a.py"
@@ -99,7 +101,7 @@ def test_a_file_is_told_with_the_length_of_its_content() -> None:
     )
 
 
-def test_a_description_too_long_says_at_its_front_that_it_is_cut() -> None:
+def test_a_truncated_description_begins_with_a_note() -> None:
     for command, shown in (("x" * 100_000, 65_536), ("\x1b\x9b" * 50_000, 16_384)):
         description = told("execute", {"command": command})
         assert len(description) < 66_000
@@ -149,7 +151,7 @@ def test_models_see_only_the_arguments_that_they_can_give() -> None:
     }
 
 
-def test_the_end_of_a_command_is_always_told() -> None:
+def test_the_report_always_says_how_a_command_ended() -> None:
     sandbox = Sandbox()
     assert report(Outcome(0, "hi\n", cut=False), sandbox) == "hi\n[exit code 0]"
     assert report(Outcome(3, "", cut=False), sandbox) == "[exit code 3]"

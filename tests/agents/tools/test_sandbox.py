@@ -38,7 +38,7 @@ def running(marker: str) -> list[int]:
 
 
 def wait_for(marker: str) -> None:
-    """Until a process with this argument runs."""
+    """Wait until a process with this argument runs."""
     until = time.monotonic() + 60
     while not running(marker):
         assert time.monotonic() < until
@@ -55,7 +55,7 @@ def test_a_command_runs_in_the_workspace_and_gives_its_exit_code(tmp_path: Path)
 
 @pytest.fixture
 def inherited(tmp_path: Path) -> Iterator[int]:
-    """A folder of the machine that whoever started the server left open for it."""
+    """A descriptor of a folder that the server inherited from its parent process."""
     opened = os.open("/etc", os.O_RDONLY)
     found = fcntl.fcntl(opened, fcntl.F_DUPFD, 100)
     os.close(opened)
@@ -65,7 +65,7 @@ def inherited(tmp_path: Path) -> Iterator[int]:
 
 @BWRAP
 @pytest.mark.parametrize("loop", [uvloop.new_event_loop, asyncio.new_event_loop])
-def test_a_command_gets_the_standard_descriptors_alone(
+def test_a_command_gets_only_the_standard_descriptors(
     tmp_path: Path, inherited: int, loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     assert os.get_inheritable(inherited)
@@ -80,7 +80,7 @@ def test_a_command_gets_the_standard_descriptors_alone(
     assert "Bad file descriptor" in outcome.output
 
 
-def test_descriptors_from_whoever_started_the_server_are_kept(inherited: int) -> None:
+def test_descriptors_that_the_server_inherited_are_not_passed_on(inherited: int) -> None:
     keep_descriptors()
     assert not os.get_inheritable(inherited)
     assert os.get_inheritable(2)
@@ -94,7 +94,7 @@ def test_there_is_no_network(tmp_path: Path) -> None:
 
 
 @BWRAP
-def test_the_system_is_read_only_and_the_rest_is_not_there(tmp_path: Path) -> None:
+def test_the_system_is_read_only_and_everything_else_is_hidden(tmp_path: Path) -> None:
     tries = "for f in /usr/x /x /etc/x /dev/x; do echo 1 > $f && echo WROTE $f; done 2>/dev/null"
     _, output, _ = run(f"{tries}; ls -d /home /root /etc/shadow {tmp_path.parent} 2>/dev/null", tmp_path)
     assert output == ""
@@ -117,7 +117,7 @@ def test_the_environment_is_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @BWRAP
-def test_nothing_in_it_has_capabilities_or_makes_namespaces(tmp_path: Path) -> None:
+def test_commands_have_no_capabilities_and_cannot_create_namespaces(tmp_path: Path) -> None:
     _, output, _ = run("grep CapEff /proc/self/status; unshare -Ur true && echo MADE", tmp_path)
     assert "0000000000000000" in output
     assert "MADE" not in output
@@ -126,7 +126,7 @@ def test_nothing_in_it_has_capabilities_or_makes_namespaces(tmp_path: Path) -> N
 @BWRAP
 def test_memory_files_and_scratch_space_are_bounded(tmp_path: Path) -> None:
     mib = 1024 * 1024
-    hold = "head -c 600M /dev/zero | tail -n 1 > /dev/null"  # a line has to be held until it ends
+    hold = "head -c 600M /dev/zero | tail -n 1 > /dev/null"  # tail keeps a whole line in memory
     assert run(hold, tmp_path, memory=512 * mib)[0] != 0
     assert run(hold, tmp_path, memory=2048 * mib)[0] == 0
     code, _, _ = run("head -c 3000000 /dev/zero > big", tmp_path, file_size=mib)
@@ -198,7 +198,8 @@ def test_a_killed_server_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 def plain_user() -> Iterator[tuple[list[str], Path]]:
-    """How a plain user starts Python, and where they can read the source. Who is root becomes another."""
+    """The command with which an ordinary user starts Python, and a readable copy of the source. Root switches
+    to another user."""
     with tempfile.TemporaryDirectory() as folder:
         source = shutil.copytree(Path(__file__).parents[3] / "src", Path(folder) / "src")
         subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
@@ -227,7 +228,7 @@ def test_a_plain_user_can_use_it_and_the_number_of_processes_is_bounded(
     assert "ALL" not in done.stdout
 
 
-async def test_a_missing_program_is_said_with_the_remedy() -> None:
+async def test_a_missing_program_is_reported_with_the_remedy() -> None:
     sandbox = Sandbox(program="no-such-bwrap")
     reason = await sandbox.unavailable()
     assert reason == "commands cannot run here: no-such-bwrap is not installed (apt-get install bubblewrap)"
@@ -235,7 +236,7 @@ async def test_a_missing_program_is_said_with_the_remedy() -> None:
         await sandbox.run("true", Path())
 
 
-async def test_a_sandbox_that_does_not_work_is_said_and_tried_once(tmp_path: Path) -> None:
+async def test_a_sandbox_that_does_not_work_is_reported_and_tried_once(tmp_path: Path) -> None:
     program = tmp_path / "bwrap"
     program.write_text(f"#!/bin/sh\necho tried >> {tmp_path}/log\necho no namespaces >&2\nexit 1\n")
     program.chmod(0o755)

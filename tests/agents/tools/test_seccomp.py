@@ -1,4 +1,4 @@
-"""The filter of system calls, tried from inside the sandbox."""
+"""The filter of system calls, tested from inside the sandbox."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.programs import needs
 BWRAP = needs("bwrap")
 PLACE = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
 LISTED = pytest.mark.skipif(PLACE is None, reason="no calls are listed for this machine")
-#: The names of all numbers on a machine with the kernel's headers.
+#: The kernel's headers with the numbers of all calls.
 HEADERS = {
     0: Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     1: Path("/usr/include/asm-generic/unistd.h"),
@@ -65,7 +65,7 @@ def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
 
 @BWRAP
 @LISTED
-def test_calls_with_arguments_that_reach_further_are_refused(tmp_path: Path) -> None:
+def test_calls_with_dangerous_arguments_are_refused(tmp_path: Path) -> None:
     tries = [
         ([number("clone"), 0x10000000 | 17], errno.EPERM),  # a namespace of users
         ([number("clone"), 0x40000000 | 17], errno.EPERM),  # a namespace of networks
@@ -84,7 +84,7 @@ def test_calls_with_arguments_that_reach_further_are_refused(tmp_path: Path) -> 
         ([number("ioctl"), 0, 0x5401, 0], errno.ENOTTY),
         ([number("memfd_create"), 0, 0], errno.ENOSYS),
         ([number("fallocate"), 1, 0, 0, 1], errno.EOPNOTSUPP),
-        ([500], errno.ENOSYS),  # newer than any that is known
+        ([500], errno.ENOSYS),  # newer than any known call
         ([0x40000000 + 39], errno.ENOSYS),  # the x32 ABI
     ]
     assert errors([call for call, _ in tries], tmp_path) == [error for _, error in tries]
@@ -123,7 +123,7 @@ WORK = {
 
 @BWRAP
 @pytest.mark.parametrize("program", WORK)
-def test_ordinary_work_goes_on(tmp_path: Path, program: str) -> None:
+def test_ordinary_programs_work(tmp_path: Path, program: str) -> None:
     if shutil.which(program, path="/usr/local/bin:/usr/bin:/bin") is None:
         pytest.skip(f"{program} is not installed")
     outcome = run(WORK[program], tmp_path)
@@ -149,7 +149,7 @@ def test_the_numbers_are_those_of_the_kernels_headers(place: int) -> None:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_every_path_through_the_filter_ends_in_an_answer(machine: str) -> None:
+def test_every_path_through_the_filter_ends_in_a_verdict(machine: str) -> None:
     program = seccomp.program(machine)
     assert program is not None
     steps = list(struct.iter_unpack("<HBBI", program))
@@ -173,7 +173,7 @@ async def test_a_sandbox_without_a_filter_says_so(monkeypatch: pytest.MonkeyPatc
 
 
 @BWRAP
-async def test_a_filter_that_the_kernel_refuses_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_filter_that_the_kernel_refuses_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seccomp, "program", lambda: b"\xff" * 16)
     sandbox = Sandbox()
     assert await sandbox.unavailable() is None

@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def refused(workspace: Workspace, path: str) -> str:
-    """Why a path is refused, whatever is tried with it."""
+    """Why a path is refused, for reading and for writing."""
     with pytest.raises(WorkspaceError) as reading:
         workspace.read(path)
     with pytest.raises(WorkspaceError):
@@ -42,7 +42,7 @@ def refused(workspace: Workspace, path: str) -> str:
     return str(reading.value)
 
 
-def test_what_is_written_is_read_and_listed(workspace: Workspace) -> None:
+def test_a_written_file_is_read_and_listed(workspace: Workspace) -> None:
     assert workspace.write("src/deep/main.py", "print('ü')\n") == 12
     assert workspace.read("./src//deep/main.py") == "print('ü')\n"
     assert [(e.name, e.size) for e in workspace.entries()[0]] == [("src", None)]
@@ -70,7 +70,7 @@ def test_control_characters_in_a_path_are_refused(workspace: Workspace, path: st
 
 
 @pytest.mark.parametrize("path", ["x" * 256, "ü" * 128, "a/" * 600 + "b", "\ud800", ".caesura-unfinished-x"])
-def test_names_that_cannot_be_are_refused(workspace: Workspace, path: str) -> None:
+def test_impossible_names_are_refused(workspace: Workspace, path: str) -> None:
     refused(workspace, path)
 
 
@@ -101,7 +101,7 @@ def test_magic_links_are_refused(workspace: Workspace, root: Path) -> None:
     refused(workspace, "proc/etc/passwd")
 
 
-def test_what_is_no_regular_file_is_refused_and_never_waited_for(workspace: Workspace, root: Path) -> None:
+def test_an_irregular_file_is_refused_and_never_blocks(workspace: Workspace, root: Path) -> None:
     os.mkfifo(root / "pipe")
     (root / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as listening:
@@ -114,14 +114,14 @@ def test_what_is_no_regular_file_is_refused_and_never_waited_for(workspace: Work
     refused(workspace, "pipe/below")
 
 
-def test_what_is_not_there_is_said(workspace: Workspace) -> None:
+def test_a_missing_file_is_reported(workspace: Workspace) -> None:
     with pytest.raises(WorkspaceError, match=r"a\.txt does not exist"):
         workspace.read("a.txt")
     with pytest.raises(WorkspaceError, match="nowhere does not exist"):
         workspace.entries("nowhere")
 
 
-def test_a_file_in_place_of_a_folder_is_said(workspace: Workspace) -> None:
+def test_a_file_in_place_of_a_folder_is_reported(workspace: Workspace) -> None:
     workspace.write("a", "x")
     for attempt in (lambda: workspace.write("a/b", "x"), lambda: workspace.entries("a")):
         with pytest.raises(WorkspaceError):
@@ -143,7 +143,7 @@ def test_a_long_file_is_cut_with_a_note(workspace: Workspace) -> None:
     assert read.endswith("[cut: only the first 262144 of 262149 bytes are shown]")
 
 
-def test_a_binary_file_is_said_to_be_one(workspace: Workspace, root: Path) -> None:
+def test_a_binary_file_is_reported_as_binary(workspace: Workspace, root: Path) -> None:
     (root / "a").write_bytes(b"\x00\x01\x02")
     with pytest.raises(WorkspaceError, match="a is not a text file"):
         workspace.read("a")
@@ -170,10 +170,10 @@ def test_a_replaced_file_keeps_its_permissions_and_links_to_it_their_content(
     assert workspace.read("other") == "old"
 
 
-def test_each_folder_is_synced_once_what_was_made_is_in_it(
+def test_each_folder_is_synced_after_its_entry_was_created(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else power loss takes a file back, or a folder with it, that the model was told of."""
+    """Otherwise power loss could remove a file or folder that was already reported to the model."""
     genuine = os.fsync
     synced: list[tuple[int, list[str]]] = []
 
@@ -212,7 +212,9 @@ def test_a_reader_sees_the_old_or_the_new_file_and_nothing_between(workspace: Wo
     assert [entry.name for entry in workspace.entries()[0]] == ["f"]
 
 
-def test_a_folder_swapped_for_a_link_leads_nowhere(workspace: Workspace, root: Path, tmp_path: Path) -> None:
+def test_a_folder_replaced_by_a_link_does_not_lead_out(
+    workspace: Workspace, root: Path, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (root / "d").mkdir()
@@ -222,7 +224,7 @@ def test_a_folder_swapped_for_a_link_leads_nowhere(workspace: Workspace, root: P
         number = 0
         while not done.is_set():
             number += 1
-            with suppress(OSError):  # the workspace may have made the folder anew meanwhile
+            with suppress(OSError):  # the workspace may have created the folder again meanwhile
                 os.rename(root / "d", root / f"kept-{number}")
                 os.symlink(outside, root / "d")
                 os.unlink(root / "d")

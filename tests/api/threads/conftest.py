@@ -1,4 +1,4 @@
-"""A server with agents of an operator's own beside the standard ones."""
+"""A server with an operator's own agents in addition to the standard ones."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ import pytest
 from tests.api.server import Served
 from tests.api.threads import models
 
-#: How long a run waits for its reader to come back.
+#: Seconds that a run waits for its reader to reconnect.
 GRACE = 1.0
 
 
@@ -51,11 +51,11 @@ def prompts(server: Served) -> "Prompts":
 
 
 class Prompts:
-    """What the agent `recorder` was given to read."""
+    """The prompts of the agent `recorder`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def last(self) -> list[tuple[str, str]]:
-        """The newest: who said what."""
+        """The newest prompt, as pairs of role and text."""
         return [(kind, text) for kind, text in json.loads(self._path.read_text().splitlines()[-1])]

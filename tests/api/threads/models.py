@@ -1,4 +1,4 @@
-"""An operator's own chat models: the demo model with something odd beside it. Put into an agents folder."""
+"""An operator's own chat models: variants of the demo model. The file is copied into an agents folder."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from caesura.agents.demo.model import DemoModel
 
 
 class Titler(DemoModel):
-    """Answers like the demo model, and makes titles in a way of its own."""
+    """Answers like the demo model, but makes titles in its own way."""
 
     way: Literal["fail", "hang", "say"] = "say"
     title: str = ""
@@ -40,7 +40,7 @@ class Titler(DemoModel):
 
 
 class Recorder(DemoModel):
-    """Writes down what it was given to read, a line for each call."""
+    """Records its prompts, one line for each call."""
 
     trace: str
 

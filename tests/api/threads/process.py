@@ -1,4 +1,5 @@
-"""The server in a process of its own, to be killed. Children come from one process that has imported all."""
+"""The server in a separate process, to be killed. The processes are forked from one that has imported
+everything."""
 
 import multiprocessing
 from multiprocessing.connection import Connection
@@ -33,7 +34,7 @@ class Process:
         return self
 
     def kill(self) -> None:
-        """As kill -9 does."""
+        """Kill the process with SIGKILL."""
         self._process.kill()
         self._process.join()
 

@@ -1,4 +1,4 @@
-"""The agent asks questions: answered in full or not at all, and a mistake changes nothing."""
+"""The agent asks questions: they are answered all or not at all, and a mistake changes nothing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,7 +35,7 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def asked(server: Served) -> Iterator[Thread]:
-    """A thread in which three questions wait, through all the mistakes of this module."""
+    """A thread with three waiting questions, which all the mistakes in this module leave unanswered."""
     with server.client("asked") as client:
         thread = Thread.new(client)
         thread.chat("问我三个问题")
@@ -71,7 +71,7 @@ def test_questions_are_shown_as_they_were_asked(alice: httpx.Client) -> None:
     assert thread.status()["interrupt_info"] == {"task_name": "用户问答", "interrupts": [shown]}
 
 
-def test_in_english_they_are_announced_in_english(alice: httpx.Client) -> None:
+def test_questions_in_english_are_announced_in_english(alice: httpx.Client) -> None:
     shown = one(Thread.new(alice).chat("ask me 3 questions"), "interrupt")
     assert (shown["info"], shown["taskName"]) == ("The agent asks 3 questions", "Questions")
     shown = one(Thread.new(alice).chat("ask me one question"), "interrupt")
@@ -101,7 +101,7 @@ def test_several_questions_are_answered_also_in_ones_own_words(alice: httpx.Clie
     ]
 
 
-def test_not_to_answer_is_told_to_the_agent_which_goes_on(alice: httpx.Client) -> None:
+def test_the_agent_gets_a_declined_question_and_continues(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     thread.chat("ask me 3 questions")
     found = thread.resume("cancel")
@@ -207,7 +207,7 @@ def test_after_all_mistakes_the_right_answers_are_taken(alice: httpx.Client) -> 
     assert "Which animal do you like? → my own animal" in said(found)
 
 
-def test_where_nothing_waits_there_is_nothing_to_decide(alice: httpx.Client) -> None:
+def test_a_decision_is_refused_if_nothing_waits(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     for action, answers in (("continue", None), ("cancel", None), ("answer", ["x"])):
         refused = thread.decide(action=action, answers=answers)

@@ -1,4 +1,4 @@
-"""The agent asks for consent: shown, found again after a reload, given, refused, passed over, expired."""
+"""Approvals: shown, shown again after a reload, given, refused, superseded, expired."""
 
 import threading
 import time
@@ -31,7 +31,7 @@ def file_of(server: Served, thread: Thread, name: str) -> Path:
         ("create a hello.py file", "Writing file: hello.py", "Write a file", ENGLISH),
     ],
 )
-def test_what_is_asked_is_said_in_the_persons_language(
+def test_an_approval_is_described_in_the_persons_language(
     alice: httpx.Client, message: str, info: str, task: str, options: list[Any]
 ) -> None:
     thread = Thread.new(alice)
@@ -51,7 +51,7 @@ def test_what_is_asked_is_said_in_the_persons_language(
     }
 
 
-def test_after_a_reload_the_status_has_all_that_was_asked(alice: httpx.Client) -> None:
+def test_after_a_reload_the_status_has_the_whole_interrupt(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     asked = one(thread.chat("write hello.py: print(1)"), "interrupt")
     assert thread.status() == {
@@ -65,7 +65,7 @@ def test_after_a_reload_the_status_has_all_that_was_asked(alice: httpx.Client) -
     assert thread.listed()["status"] == "interrupted"
 
 
-def test_consent_lets_the_agent_go_on(alice: httpx.Client, server: Served) -> None:
+def test_an_approval_lets_the_agent_continue(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     asked = one(thread.chat("write hello.py: print(1)"), "interrupt")
     assert not file_of(server, thread, "hello.py").exists()
@@ -83,7 +83,7 @@ def test_consent_lets_the_agent_go_on(alice: httpx.Client, server: Served) -> No
     assert thread.decide(action="continue").json() == {"detail": "nothing is pending"}
 
 
-def test_a_refusal_is_told_to_the_agent_which_goes_on(
+def test_the_agent_gets_a_refusal_and_continues(
     alice: httpx.Client, server: Served, prompts: Prompts
 ) -> None:
     thread = Thread.new(alice, "recorder")
@@ -118,7 +118,7 @@ def test_two_calls_at_once_are_both_refused(alice: httpx.Client, server: Served)
     assert not file_of(server, thread, "second.txt").exists()
 
 
-def test_what_is_asked_together_keeps_its_order(alice: httpx.Client) -> None:
+def test_interrupts_asked_together_keep_their_order(alice: httpx.Client) -> None:
     calls = " + ".join(f"write {number}.txt" for number in range(8))
     thread = Thread.new(alice)
     asked = one(thread.chat(calls), "interrupt")
@@ -142,7 +142,7 @@ def test_a_run_that_was_resumed_may_ask_again(alice: httpx.Client, server: Serve
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.02, 0.1])
-def test_of_two_clicks_one_wins_and_the_other_learns_the_decision(server: Served, gap: float) -> None:
+def test_of_two_clicks_one_wins_and_the_other_gets_the_decision(server: Served, gap: float) -> None:
     with server.client("clicker") as first, server.client("clicker") as second:
         thread = Thread.new(first)
         thread.chat("write hello.py delay=0.02")
@@ -165,9 +165,7 @@ def test_of_two_clicks_one_wins_and_the_other_learns_the_decision(server: Served
     assert file_of(server, thread, "hello.py").exists() == (decision == "approve")
 
 
-def test_a_click_that_comes_while_the_run_goes_on_learns_the_decision(
-    alice: httpx.Client, server: Served
-) -> None:
+def test_a_click_while_the_run_continues_gets_the_decision(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     thread.chat("write hello.py delay=0.02")
     url, body = f"/api/resume/{thread.id}", {"action": "continue"}
@@ -179,7 +177,7 @@ def test_a_click_that_comes_while_the_run_goes_on_learns_the_decision(
         thread.at(other).stop()
 
 
-def test_a_message_while_something_waits_is_refused_and_shows_what_waits(alice: httpx.Client) -> None:
+def test_a_message_to_a_waiting_thread_is_refused_with_its_interrupts(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     asked = one(thread.chat("write hello.py"), "interrupt")
     refused = thread.send("echo something else")
@@ -189,7 +187,7 @@ def test_a_message_while_something_waits_is_refused_and_shows_what_waits(alice: 
     assert len(thread.history()) == 2
 
 
-def test_a_message_may_pass_over_what_waits_and_the_agent_sees_that_it_was_not_done(
+def test_a_message_may_supersede_an_interrupt_and_the_agent_sees_it_was_not_done(
     alice: httpx.Client, server: Served, prompts: Prompts
 ) -> None:
     thread = Thread.new(alice, "recorder")
@@ -202,12 +200,12 @@ def test_a_message_may_pass_over_what_waits_and_the_agent_sees_that_it_was_not_d
     assert thread.decide(action="continue").status_code == 409
 
 
-def test_superseding_where_nothing_waits_is_just_a_message(alice: httpx.Client) -> None:
+def test_supersede_without_an_interrupt_is_an_ordinary_message(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     assert said(thread.chat("echo one", supersede=True)) == "one"
 
 
-def test_what_has_expired_no_longer_waits(server: Served) -> None:
+def test_an_expired_interrupt_no_longer_waits(server: Served) -> None:
     with server.client("sleeper") as client:
         thread = Thread.new(client, "hasty")
         one(thread.chat("write hello.py"), "interrupt")
@@ -224,7 +222,7 @@ def test_what_has_expired_no_longer_waits(server: Served) -> None:
         assert [role for role, _ in thread.history()] == ["user", "assistant", "tool", "user", "assistant"]
 
 
-def test_nobody_needs_to_look_for_something_to_expire(server: Served) -> None:
+def test_an_interrupt_expires_even_if_nobody_asks_for_it(server: Served) -> None:
     with server.client("sleeper") as client:
         thread = Thread.new(client, "hasty")
         thread.chat("write hello.py")
@@ -233,7 +231,7 @@ def test_nobody_needs_to_look_for_something_to_expire(server: Served) -> None:
         assert thread.join()[-1].name == "end"
 
 
-def test_a_confirmation_in_words_is_continued_or_cancelled(alice: httpx.Client) -> None:
+def test_a_confirmation_in_the_text_is_continued_or_cancelled(alice: httpx.Client) -> None:
     yes, no = Thread.new(alice, "approval-agent"), Thread.new(alice, "approval-agent")
     asked = one(yes.chat("delete the old rows"), "interrupt")
     assert asked["taskName"] == "Confirmation"

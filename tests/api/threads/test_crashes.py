@@ -1,4 +1,5 @@
-"""kill -9 of the server: what waits waits on, what was being said is said anew, and nothing is done twice."""
+"""kill -9 of the server: interrupts still wait, unfinished answers are made again, and nothing is done
+twice."""
 
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from tests.api.threads.thread import Thread, checked, kinds, names, one, read, s
 COUNTED = " ".join(str(number) for number in range(1, 301)) + " done."
 
 
-def test_what_waits_for_consent_waits_through_a_crash(tmp_path: Path) -> None:
+def test_an_approval_still_waits_after_a_crash(tmp_path: Path) -> None:
     file = "workspaces/{}/hello.py"
     with Process(tmp_path) as server, server.client() as client:
         refused, agreed = Thread.new(client), Thread.new(client)
@@ -27,7 +28,7 @@ def test_what_waits_for_consent_waits_through_a_crash(tmp_path: Path) -> None:
         assert [role for role, _ in agreed.history()] == ["user", "assistant", "tool", "assistant"]
 
 
-def test_questions_wait_through_a_crash(tmp_path: Path) -> None:
+def test_questions_still_wait_after_a_crash(tmp_path: Path) -> None:
     with Process(tmp_path) as server, server.client() as client:
         thread = Thread.new(client)
         thread.chat("问我三个问题")
@@ -38,7 +39,7 @@ def test_questions_wait_through_a_crash(tmp_path: Path) -> None:
         assert "green (绿色)" in said(thread.resume("answer", ["green", "cat", "now"]))
 
 
-def test_an_answer_cut_by_a_crash_is_taken_back_and_made_anew(tmp_path: Path) -> None:
+def test_an_answer_cut_by_a_crash_is_voided_and_made_again(tmp_path: Path) -> None:
     with Process(tmp_path) as server, server.client() as client:
         thread = Thread.new(client)
         with thread.chatting("count to 300 delay=0.005") as found:
@@ -50,11 +51,11 @@ def test_an_answer_cut_by_a_crash_is_taken_back_and_made_anew(tmp_path: Path) ->
         rest = thread.join(first[-1].id)
         assert names(rest).count("messages/reset") == 1
         assert one(rest, "messages/reset") == {}
-        # What came before the reset, seen live or not, is void; what follows it is the whole answer.
+        # Text before the reset, seen live or not, is void; the text after it is the whole answer.
         assert said(checked(first + rest)) == COUNTED
         assert thread.history() == [("user", "count to 300 delay=0.005"), ("assistant", COUNTED)]
         assert thread.status()["message_count"] == 2
-        # Who joins from the beginning sees the same.
+        # A reader that joins from the beginning sees the same.
         assert said(thread.join()) == COUNTED
         assert thread.join(first[-1].id) == rest
 
@@ -82,7 +83,7 @@ def test_a_crash_between_two_answers_keeps_the_finished_one(tmp_path: Path) -> N
         assert [role for role, _ in history] == ["user", "assistant", "tool", "assistant"]
 
 
-def test_after_a_restart_the_grace_begins_anew(tmp_path: Path) -> None:
+def test_after_a_restart_the_grace_period_begins_again(tmp_path: Path) -> None:
     with Process(tmp_path) as server, server.client() as client:
         thread = Thread.new(client)
         with thread.chatting("count to 5000 delay=0.01") as found:

@@ -1,4 +1,4 @@
-"""A decision is about what the person was shown: a second click approves nothing that nobody has seen."""
+"""A decision is about what the person was shown: a second click never approves something unseen."""
 
 import threading
 from typing import Any
@@ -22,13 +22,13 @@ def slow_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_double_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if enough time had passed between any two clicks."""
+    """Act as if enough time had passed between any two clicks."""
     monkeypatch.setattr(interrupts, "DOUBLE_CLICK", 0)
 
 
 @pytest.mark.usefixtures("slow_clicks")
 @pytest.mark.parametrize("action", ["continue", "cancel", "answer"])
-def test_the_second_click_decides_nothing_and_shows_what_waits(
+def test_the_second_click_decides_nothing_and_gets_the_interrupts(
     alice: httpx.Client, server: Served, action: str
 ) -> None:
     thread = Thread.new(alice)
@@ -42,7 +42,7 @@ def test_the_second_click_decides_nothing_and_shows_what_waits(
 
 
 @pytest.mark.usefixtures("slow_clicks")
-def test_a_second_click_that_comes_while_the_first_is_read_decides_nothing(
+def test_a_second_click_while_the_first_is_processed_decides_nothing(
     server: Served, alice: httpx.Client
 ) -> None:
     thread = Thread.new(alice)
@@ -73,7 +73,7 @@ def test_a_wrong_answer_is_not_a_decision(alice: httpx.Client) -> None:
 
 
 @pytest.mark.usefixtures("no_double_clicks")
-def test_a_click_that_comes_later_is_a_decision_of_its_own(alice: httpx.Client, server: Served) -> None:
+def test_a_later_click_is_a_separate_decision(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     thread.chat(ONE_AFTER_THE_OTHER)
     thread.decide(action="continue")
@@ -90,7 +90,7 @@ def test_each_turn_has_its_own_first_click(alice: httpx.Client) -> None:
 
 
 @pytest.mark.usefixtures("slow_clicks")
-def test_a_decision_that_names_what_was_shown_is_taken_at_once(alice: httpx.Client, server: Served) -> None:
+def test_a_decision_that_names_the_interrupt_is_accepted_at_once(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     first = one(thread.chat(ONE_AFTER_THE_OTHER), "interrupt")
     second = one(parsed(thread.decide(action="continue", interrupt_id=first["interrupt_id"])), "interrupt")
@@ -100,7 +100,7 @@ def test_a_decision_that_names_what_was_shown_is_taken_at_once(alice: httpx.Clie
 
 @pytest.mark.usefixtures("no_double_clicks")
 @pytest.mark.parametrize("listed", [False, True])
-def test_a_decision_on_something_else_than_waits_is_refused_with_what_waits(
+def test_a_decision_on_another_interrupt_is_refused_with_the_waiting_ones(
     alice: httpx.Client, server: Served, listed: bool
 ) -> None:
     thread = Thread.new(alice)
@@ -116,7 +116,7 @@ def test_a_decision_on_something_else_than_waits_is_refused_with_what_waits(
 
 
 @pytest.mark.usefixtures("slow_clicks")
-def test_a_list_decides_on_its_members_alone(alice: httpx.Client, server: Served) -> None:
+def test_a_list_decides_only_on_its_members(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     asked = one(thread.chat("write a.txt + write b.txt + write c.txt"), "interrupt")
     a, b, c = [action["interrupt_id"] for action in asked["data"]]
@@ -132,7 +132,7 @@ def test_a_list_decides_on_its_members_alone(alice: httpx.Client, server: Served
     assert written == [True, False, True]
 
 
-def test_where_nothing_waits_a_named_decision_is_told_so(alice: httpx.Client) -> None:
+def test_a_named_decision_is_refused_if_nothing_waits(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     asked = one(thread.chat("write hello.py"), "interrupt")["interrupt_id"]
     thread.decide(action="continue", interrupt_id=asked)

@@ -1,4 +1,4 @@
-"""The whole flow of a front end: list, create, chat, title, list again; and titles that go wrong."""
+"""The whole flow of a front end: list, create, chat, title, list again; and titles that fail."""
 
 import time
 from collections.abc import Iterator
@@ -43,14 +43,14 @@ def test_a_short_answer_waits_for_the_title(alice: httpx.Client) -> None:
     assert names(thread.chat("echo hello")) == ["messages/partial", "title_updated", "end"]
 
 
-def test_an_answer_without_words_leaves_the_title_to_the_next(alice: httpx.Client) -> None:
+def test_an_answer_without_text_leaves_the_title_to_the_next(alice: httpx.Client) -> None:
     thread = Thread.new(alice, "thinks")
     assert names(thread.chat("say nothing")) == ["end"]
     assert thread.history() == [("user", "say nothing")]
     assert one(thread.chat("echo hello"), "title_updated") == {"title": "Counting"}
 
 
-def test_a_title_is_there_while_the_answer_still_comes(alice: httpx.Client, server: Served) -> None:
+def test_the_title_is_available_while_the_answer_is_streamed(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     with thread.chatting("count to 3000 delay=0.005") as found, server.client("alice") as other:
         while next(found).name != "title_updated":
@@ -71,7 +71,7 @@ def test_thoughts_are_not_shown(alice: httpx.Client) -> None:
     assert said(found) == "I have thought about trees, as far as rules can think."
 
 
-def test_a_tool_that_needs_no_consent_is_just_called(alice: httpx.Client) -> None:
+def test_a_tool_that_needs_no_approval_is_called_at_once(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     found = thread.chat("list files")
     assert kinds(found) == ["tool/start", "tool/end", "end"]
@@ -112,7 +112,7 @@ def test_a_title_that_fails_harms_nothing(alice: httpx.Client) -> None:
     assert said(thread.chat("echo again")) == "again"
 
 
-def test_a_title_that_hangs_holds_the_end_up_no_longer_than_it_may(
+def test_a_title_that_hangs_delays_the_end_only_until_its_time_limit(
     alice: httpx.Client, hasty_titles: float
 ) -> None:
     thread = Thread.new(alice, "hangs")

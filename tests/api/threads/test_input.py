@@ -1,4 +1,4 @@
-"""What a client can send that is no good: a clear 400 that names the field, and nothing happens."""
+"""Invalid input: a clear 400 that names the field, and nothing changes."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture(scope="module")
 def quiet(server: Served) -> Iterator[Thread]:
-    """A thread in which nothing ever happens."""
+    """A thread that no request changes."""
     with server.client("quiet") as client:
         yield Thread.new(client)
 
@@ -39,7 +39,7 @@ def unchanged(thread: Thread) -> bool:
         ({"message": "a", "on_disconnect": True}, "on_disconnect"),
     ],
 )
-def test_a_body_of_the_wrong_form_is_refused_by_the_fields_name(
+def test_the_error_for_a_malformed_body_names_the_field(
     quiet: Thread, body: dict[str, Any], names: str
 ) -> None:
     response = quiet.client.post(f"/api/chat/{quiet.id}", json=body)
@@ -53,7 +53,7 @@ def test_a_body_of_the_wrong_form_is_refused_by_the_fields_name(
     "content", [b"", b"{", b"[]", b"null", b'"echo x"', b"\xff\xfe", b'{"message": "a"', b"message=a"]
 )
 @pytest.mark.parametrize("route", ["chat", "resume"])
-def test_a_body_that_is_no_object_is_refused(quiet: Thread, route: str, content: bytes) -> None:
+def test_a_body_that_is_not_an_object_is_refused(quiet: Thread, route: str, content: bytes) -> None:
     response = quiet.client.post(f"/api/{route}/{quiet.id}", content=content, headers=JSON)
     assert response.status_code == 400
     assert response.json()["detail"]
@@ -96,18 +96,18 @@ def test_a_body_over_one_mebibyte_is_too_large(quiet: Thread) -> None:
     assert unchanged(quiet)
 
 
-def test_what_a_client_adds_to_a_body_is_let_be(alice: httpx.Client) -> None:
+def test_unknown_members_of_a_body_are_ignored(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     assert said(thread.chat("echo x", user_id="bob", stream=True)) == "x"
 
 
 @pytest.mark.parametrize("text", ["\x00 nul", "\ud800 half", "\u202e turned", "😀" * 50, "</script>"])
-def test_any_text_is_taken_and_given_back(alice: httpx.Client, text: str) -> None:
+def test_any_text_is_accepted_and_returned(alice: httpx.Client, text: str) -> None:
     thread = Thread.new(alice)
     body = json.dumps({"message": f"echo {text}"})
     response = alice.post(f"/api/chat/{thread.id}", content=body, headers=JSON)
     assert response.status_code == 200
-    # Half a character is no text.
+    # A lone surrogate is not valid text.
     assert thread.history()[0] == ("user", f"echo {text}".replace("\ud800", "?"))
 
 
@@ -115,7 +115,7 @@ def test_any_text_is_taken_and_given_back(alice: httpx.Client, text: str) -> Non
     "thread_id",
     ["x", "alice", "alice-", "../alice", "%00", "alice-%F0%9F%98%80", "x" * 2000, "alice-" + "x" * 2000],
 )
-def test_an_id_that_is_none_is_refused_and_never_a_fault(alice: httpx.Client, thread_id: str) -> None:
+def test_an_invalid_id_is_refused_and_never_a_server_error(alice: httpx.Client, thread_id: str) -> None:
     for response in (
         alice.get(f"/api/status/{thread_id}"),
         alice.get(f"/api/history/{thread_id}"),
@@ -128,7 +128,7 @@ def test_an_id_that_is_none_is_refused_and_never_a_fault(alice: httpx.Client, th
         assert set(response.json()) == {"detail"}
 
 
-def test_the_wrong_method_is_said_in_the_same_form(alice: httpx.Client) -> None:
+def test_the_error_for_a_wrong_method_has_the_same_form(alice: httpx.Client) -> None:
     for response in (alice.put("/api/sessions"), alice.get("/api/chat/x"), alice.delete("/api/status/x")):
         assert response.status_code == 405
         assert set(response.json()) == {"detail"}

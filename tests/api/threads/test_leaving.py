@@ -1,4 +1,4 @@
-"""The person goes away in mid-stream: for good, for a moment, or to say something else."""
+"""The reader disconnects in mid-stream: for good, for a moment, or to send another message."""
 
 import time
 from collections.abc import Iterator
@@ -15,13 +15,14 @@ from tests.api.threads.thread import Thread, checked, names, read, said
 
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server that waits long for its readers, and whose runs go on without them unless told otherwise."""
+    """A server with a long grace period, whose runs continue without readers unless the message says
+    otherwise."""
     folder = tmp_path_factory.mktemp("patient")
     with Served(folder, disconnect_grace=60, on_disconnect="continue") as server:
         yield server
 
 
-def test_who_leaves_finds_the_words_that_were_seen_and_the_agent_goes_on_from_them(
+def test_a_reader_that_leaves_finds_its_text_and_the_agent_continues_from_it(
     alice: httpx.Client, prompts: Prompts
 ) -> None:
     thread = Thread.new(alice, "recorder")
@@ -39,7 +40,7 @@ def test_who_leaves_finds_the_words_that_were_seen_and_the_agent_goes_on_from_th
     assert prompts.last()[-3:] == [("human", asked), ("ai", kept), ("human", "what did I say first?")]
 
 
-def test_a_run_goes_on_for_the_grace_and_is_stopped_then(alice: httpx.Client) -> None:
+def test_a_run_continues_for_the_grace_period_and_is_then_stopped(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     with thread.chatting("count to 5000 delay=0.005") as found:
         read(found, 3)
@@ -74,7 +75,7 @@ def test_a_run_is_stopped_once_storage_is_back(
     assert "5000" not in said(thread.join())
 
 
-def test_who_comes_back_within_the_grace_misses_nothing(alice: httpx.Client) -> None:
+def test_a_reader_that_returns_within_the_grace_period_misses_nothing(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     with thread.chatting("count to 300 delay=0.003") as found:
         first = read(found, 40)
@@ -83,7 +84,7 @@ def test_who_comes_back_within_the_grace_misses_nothing(alice: httpx.Client) -> 
     assert said(checked(first + rest)) == " ".join(str(n) for n in range(1, 301)) + " done."
 
 
-def test_who_comes_back_again_and_again_keeps_the_run_alive(alice: httpx.Client) -> None:
+def test_a_reader_that_returns_repeatedly_keeps_the_run_alive(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     with thread.chatting("count to 400 delay=0.003") as found:
         taken = read(found, 5)
@@ -93,7 +94,7 @@ def test_who_comes_back_again_and_again_keeps_the_run_alive(alice: httpx.Client)
     assert said(checked(taken)).endswith(" 399 400 done.")
 
 
-def test_a_new_message_stops_at_once_what_nobody_reads_any_more(patient: Served) -> None:
+def test_a_new_message_stops_a_run_without_readers_at_once(patient: Served) -> None:
     with patient.client() as client:
         for _ in range(5):
             thread = Thread.new(client)
@@ -116,7 +117,7 @@ def test_a_new_message_is_refused_while_somebody_reads(alice: httpx.Client, serv
     assert len(thread.history()) == 2
 
 
-def test_who_left_but_watches_elsewhere_has_not_left(alice: httpx.Client, server: Served) -> None:
+def test_a_reader_with_another_connection_has_not_left(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     with server.client("alice") as other, thread.chatting("count to 5000 delay=0.005") as found:
         read(found, 2)
@@ -129,7 +130,7 @@ def test_who_left_but_watches_elsewhere_has_not_left(alice: httpx.Client, server
             assert list(elsewhere)[-1].name == "end"
 
 
-def test_a_run_that_shall_go_on_does_so_without_a_reader(alice: httpx.Client) -> None:
+def test_a_run_with_on_disconnect_continue_needs_no_reader(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     with thread.chatting("count to 300 delay=0.005", on_disconnect="continue") as found:
         read(found, 2)
@@ -137,7 +138,7 @@ def test_a_run_that_shall_go_on_does_so_without_a_reader(alice: httpx.Client) ->
     assert thread.history()[-1][1].endswith(" 300 done.")
 
 
-def test_the_servers_setting_says_what_becomes_of_a_run_unless_the_message_does(patient: Served) -> None:
+def test_the_message_overrides_the_servers_setting_for_disconnects(patient: Served) -> None:
     presence = patient.context.service.presence
     before = len(presence._timers)
     with patient.client() as client:
@@ -154,7 +155,7 @@ def test_the_servers_setting_says_what_becomes_of_a_run_unless_the_message_does(
         assert stops.stop()
 
 
-def test_who_leaves_while_a_question_waits_finds_it_waiting(alice: httpx.Client) -> None:
+def test_a_question_still_waits_after_its_reader_has_left(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     with thread.chatting("write hello.py") as found:
         while next(found).name != "interrupt":
@@ -164,7 +165,7 @@ def test_who_leaves_while_a_question_waits_finds_it_waiting(alice: httpx.Client)
     assert names(thread.resume("continue"))[0] == "tool/start"
 
 
-def test_stopping_keeps_the_words_and_ends_the_stream(alice: httpx.Client, server: Served) -> None:
+def test_stopping_keeps_the_text_and_ends_the_stream(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     with thread.chatting("count to 5000 delay=0.005") as found, server.client("alice") as other:
         first = read(found, 20)
@@ -185,7 +186,7 @@ def test_stopping_where_nothing_runs_changes_nothing(alice: httpx.Client) -> Non
     assert thread.history() == [("user", "echo hello"), ("assistant", "hello")]
 
 
-def test_stopping_what_waits_closes_the_question(alice: httpx.Client) -> None:
+def test_stopping_a_waiting_turn_closes_the_question(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     thread.chat("write hello.py")
     assert thread.stop() is True

@@ -33,7 +33,7 @@ pytestmark = needs("node")
 
 @pytest.fixture(scope="module")
 def node() -> Run:
-    """Runs the client; what a page would show."""
+    """Runs the JavaScript client; returns what a page would show."""
     program = shutil.which("node")
     assert program is not None
 
@@ -112,7 +112,7 @@ def test_every_event_of_every_situation_is_understood_however_it_is_cut(node: Ru
 
 @contextmanager
 def sending(data: bytes, size: int) -> Iterator[str]:
-    """A server that sends this, so many bytes at a time."""
+    """A server that sends this data, `size` bytes at a time."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,5 @@
-"""Whose thread it is is not read from its id: a person whose name begins like another's gets nowhere."""
+"""The owner of a thread is not derived from its id: a person whose name begins like another's gets no
+access."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +28,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def threads(server: Served) -> Iterator[dict[str, Thread]]:
-    """A thread of each of the twins, in which something waits."""
+    """A thread of each of the two people, with a waiting interrupt."""
     with server.client("twin") as short, server.client("twin-b") as long:
         made = {"twin": Thread.new(short), "twin-b": Thread.new(long)}
         for thread in made.values():
@@ -40,7 +41,7 @@ def ask(client: httpx.Client, route: tuple[str, str], thread_id: str) -> httpx.R
     return client.request(method, path.format(thread_id=thread_id), json=BODIES.get(path))
 
 
-def test_all_of_them_are_looked_at() -> None:
+def test_every_route_with_a_thread_is_tested() -> None:
     assert len(ROUTES) == 7
 
 
@@ -53,7 +54,7 @@ def test_all_of_them_are_looked_at() -> None:
         ("stranger", "twin", 403, "this thread is not yours"),
     ],
 )
-def test_anothers_thread_looks_like_one_that_does_not_exist(
+def test_somebody_elses_thread_looks_like_a_missing_one(
     server: Served,
     threads: dict[str, Thread],
     route: tuple[str, str],
@@ -70,7 +71,7 @@ def test_anothers_thread_looks_like_one_that_does_not_exist(
         assert response.json() == {"detail": detail}
 
 
-def test_nothing_of_anothers_is_listed(server: Served, threads: dict[str, Thread]) -> None:
+def test_threads_of_others_are_not_listed(server: Served, threads: dict[str, Thread]) -> None:
     for name, thread in threads.items():
         with server.client(name) as client:
             page = client.get("/api/sessions").json()
@@ -78,7 +79,7 @@ def test_nothing_of_anothers_is_listed(server: Served, threads: dict[str, Thread
         assert page["total"] == 1
 
 
-def test_after_all_that_both_still_wait(threads: dict[str, Thread]) -> None:
+def test_after_all_refusals_both_threads_still_wait(threads: dict[str, Thread]) -> None:
     for thread in threads.values():
         assert thread.status()["status"] == "interrupted"
         assert len(thread.history()) == 2

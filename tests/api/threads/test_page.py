@@ -1,4 +1,4 @@
-"""The page about this API against what the server says of itself."""
+"""The page about this API compared with the OpenAPI document."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ ROUTES = [
     for method, operation in operations.items()
     if operation["tags"] == ["threads"]
 ]
-#: Errors that any route of any API may give.
+#: Errors that any route of any API may return.
 EVERYWHERE = {"401", "405", "429", "500", "503"}
 
 

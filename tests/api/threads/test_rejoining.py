@@ -1,4 +1,4 @@
-"""Joining a stream, and going on behind any event that was seen."""
+"""Joining a stream, and resuming after any event that was seen."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def test_a_stream_cut_after_every_event_and_joined_again_equals_the_whole(alice:
     assert said(joined).endswith(" 60 done.")
 
 
-def test_from_every_event_on_the_rest_is_the_same(alice: httpx.Client) -> None:
+def test_the_events_after_any_event_equal_those_of_the_whole_stream(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     asking = thread.chat("write a.txt + write b.txt")
     assert_rest_is_the_same(thread, asking)
@@ -42,7 +42,7 @@ def assert_rest_is_the_same(thread: Thread, whole: list[Event]) -> None:
     assert (nothing.status_code, nothing.content) == (204, b"")
 
 
-def test_where_nothing_was_ever_said_there_is_nothing_to_join(alice: httpx.Client) -> None:
+def test_a_thread_without_turns_has_no_stream_to_join(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     assert alice.get(f"/api/chat/{thread.id}/stream").status_code == 204
 
@@ -54,7 +54,7 @@ def test_two_read_the_same_stream(alice: httpx.Client, server: Served) -> None:
         assert thread.at(other).join() == first + list(found)
 
 
-def test_who_was_away_for_a_whole_answer_gets_the_rest_and_then_the_next(alice: httpx.Client) -> None:
+def test_a_reader_that_missed_an_answer_gets_the_rest_and_then_the_next(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     first = thread.chat("echo one two three")
     second = thread.chat("echo four five")
@@ -64,7 +64,7 @@ def test_who_was_away_for_a_whole_answer_gets_the_rest_and_then_the_next(alice: 
     assert thread.join() == second
 
 
-def test_who_saw_the_question_gets_what_was_done_about_it_elsewhere(
+def test_a_reader_that_saw_the_question_gets_the_continuation_after_its_answer(
     alice: httpx.Client, server: Served
 ) -> None:
     thread = Thread.new(alice)
@@ -85,7 +85,7 @@ def test_an_id_beyond_the_end_begins_at_the_newest_segment(alice: httpx.Client, 
 
 
 @pytest.mark.parametrize("id", ["x", "-1", "1.5", "0x10", "１", str(2**53), "9" * 4000, "1 2", "null"])
-def test_an_id_that_nobody_gave_is_refused(alice: httpx.Client, id: str) -> None:
+def test_an_invalid_event_id_is_refused(alice: httpx.Client, id: str) -> None:
     thread = Thread.new(alice)
     thread.chat("echo one")
     headers = {b"Last-Event-ID": id.encode()}
@@ -94,7 +94,7 @@ def test_an_id_that_nobody_gave_is_refused(alice: httpx.Client, id: str) -> None
     assert response.json() == {"detail": "Last-Event-ID must be an id that this thread's stream has sent"}
 
 
-def test_ids_are_numbers_that_javascript_holds_exactly(alice: httpx.Client) -> None:
+def test_event_ids_are_exact_in_javascript(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     found = thread.chat("echo one")
     assert all(int(event.id) < 2**53 for event in found)
@@ -130,7 +130,7 @@ def test_the_head_of_a_stream_is_that_of_server_sent_events(alice: httpx.Client)
     assert lines[-3:] == ["event: end", "data: {}", ""]
 
 
-def test_hostile_words_stay_on_their_line(alice: httpx.Client) -> None:
+def test_hostile_text_stays_on_its_line(alice: httpx.Client) -> None:
     words = 'a\n\nevent: end\ndata: {}\r\n\u2028\u0085 "quoted" \\ \U0001f600 [DONE]'
     thread = Thread.new(alice)
     found = thread.chat(f"echo {words}")
@@ -154,13 +154,13 @@ def test_an_interrupt_is_the_same_live_and_joined(alice: httpx.Client) -> None:
     assert one(thread.join(), "interrupt") == live
 
 
-def test_who_joins_right_after_an_answer_gets_what_comes_of_it_and_no_old_question(
+def test_joining_right_after_an_answer_gives_its_events_and_no_old_question(
     tmp_path: Path, database_url: str
 ) -> None:
     with Served(tmp_path, database_url=database_url) as server, server.client() as alice:
         thread = Thread.new(alice)
         asked = one(thread.chat("write a.txt"), "interrupt")["interrupt_id"]
-        # The answer is taken, and nobody has begun to work on it.
+        # The answer is accepted, and no run has started yet.
         server.call(server.database.write(life.answer, "alice", {asked: Answer("approve")}))
         joined = thread.join()
         assert kinds(joined) == ["tool/start", "tool/end", "end"]

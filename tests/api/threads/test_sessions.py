@@ -63,7 +63,7 @@ def test_times_are_utc_without_a_zone(alice: httpx.Client) -> None:
     assert timedelta(seconds=-2) < age < timedelta(seconds=10)
 
 
-def test_pages_lie_end_to_end_newest_first(server: Served) -> None:
+def test_pages_are_contiguous_and_newest_first(server: Served) -> None:
     with server.client("pager") as client:
         made = [Thread.new(client).id for _ in range(25)]
         first = client.get("/api/sessions").json()
@@ -86,7 +86,9 @@ def test_a_page_is_never_larger_than_the_largest(crowd: httpx.Client) -> None:
 
 @pytest.mark.parametrize("name", ["page", "page_size"])
 @pytest.mark.parametrize("value", ["0", "-1", "x", "1.5", "", "1e3", "9" * 30])
-def test_a_page_that_cannot_be_is_refused_by_its_name(alice: httpx.Client, name: str, value: str) -> None:
+def test_the_error_for_an_invalid_page_names_the_parameter(
+    alice: httpx.Client, name: str, value: str
+) -> None:
     response = alice.get("/api/sessions", params={name: value})
     assert response.status_code == 400
     assert response.json()["detail"].startswith(f"{name}: ")
@@ -128,7 +130,7 @@ def test_the_count_is_that_of_the_history_at_every_moment(server: Served) -> Non
 
 
 def counts(thread: Thread) -> int:
-    """The count that the status, the history and the list agree on, once nothing changes in between."""
+    """The message count, after checking that the status, the history and the list agree on it."""
     before, found = -1, 0
     for _ in range(20):
         before, found = thread.status()["message_count"], len(thread.history())
@@ -205,7 +207,7 @@ def test_a_deleted_session_is_gone_for_every_call(alice: httpx.Client) -> None:
 
 
 def rows(server: Served) -> dict[str, int]:
-    """How many rows each table has, and how many events there are: their rows are packed later on."""
+    """How many rows each table has, and the number of events, because their rows are packed later."""
     held = func.coalesce(func.sum(schema.events.c.last - schema.events.c.first + 1), 0)
 
     def count(connection: Connection) -> dict[str, int]:
@@ -244,7 +246,7 @@ def _fill(connection: Connection, user_id: str, count: int) -> None:
 
 @contextmanager
 def statements(server: Served) -> Iterator[list[str]]:
-    """What is asked of the database meanwhile."""
+    """The SQL statements that are executed meanwhile."""
     found: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -260,7 +262,7 @@ def statements(server: Served) -> Iterator[list[str]]:
 
 
 def asked_for(server: Served, client: httpx.Client) -> list[str]:
-    """The statements of one page, and maybe some of what else goes on."""
+    """The statements of one page, and perhaps some of background work."""
     with statements(server) as found:
         page = client.get("/api/sessions").json()
     assert len(page["threads"]) == min(page["total"], 20)

@@ -1,4 +1,5 @@
-"""A client that is there, or on its way, keeps its run, however slow the storage is. Who leaves does not."""
+"""A connected or connecting client keeps its run, however slow the storage is. A client that leaves does
+not."""
 
 import threading
 import time
@@ -16,13 +17,13 @@ from tests.api.slow_storage import PATIENCE, hold_before, hold_disk
 from tests.api.threads.thread import Thread, read
 
 GRACE = 0.1
-#: It takes longer than any test here.
+#: A message whose answer takes longer than any test here.
 LONG = "count to 20000 delay=0.005"
 
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    """The servers end before it: that ends what their clients wait for."""
+    """A thread pool that outlives the servers: their end releases the waiting clients."""
     with ThreadPoolExecutor(8) as pool:
         yield pool
 
@@ -40,7 +41,7 @@ def patient(tmp_path: Path, database_url: str, pool: ThreadPoolExecutor) -> Iter
 
 
 class Reader:
-    """A client in a thread of its own. It joins, or sends a message, and reads until it is told to leave."""
+    """A client in a separate thread. It joins, or sends a message, and reads until it is asked to leave."""
 
     def __init__(
         self, server: Served, thread: Thread, pool: ThreadPoolExecutor, message: str | None = None
@@ -72,7 +73,7 @@ def test_a_double_click_does_not_stop_the_run_of_the_first_click(
         first = Reader(patient, thread, pool, LONG)
         disk.until_reached()
         second = pool.submit(thread.send, LONG)
-        if not patient.database.shared:  # elsewhere it waits for the first one of the same person
+        if not patient.database.shared:  # there it waits for the first request of the same person
             until(second.done)
         disk.let_go()
         assert second.result(PATIENCE).status_code == 409
@@ -100,7 +101,7 @@ def test_a_disk_that_is_slower_than_the_grace_does_not_stop_the_run(
         thread.until_idle()
 
 
-def test_who_comes_back_on_slow_storage_finds_the_run_going_on_until_leaving_again(
+def test_a_reader_that_returns_on_slow_storage_keeps_the_run_until_it_leaves_again(
     slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slow.client() as client:
@@ -120,7 +121,7 @@ def test_who_comes_back_on_slow_storage_finds_the_run_going_on_until_leaving_aga
         assert "20000" not in thread.history()[-1][1]
 
 
-def test_who_wanted_to_come_back_and_could_not_does_not_keep_the_run(
+def test_a_reader_that_failed_to_return_does_not_keep_the_run(
     slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slow.client() as client:
@@ -137,7 +138,7 @@ def test_who_wanted_to_come_back_and_could_not_does_not_keep_the_run(
         thread.until_idle()
 
 
-def test_who_comes_back_while_the_stop_waits_for_the_storage_keeps_the_run(
+def test_a_reader_that_returns_while_the_stop_waits_keeps_the_run(
     slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slow.client() as client:
@@ -193,7 +194,7 @@ def test_a_repeated_request_on_slow_storage_keeps_the_run_of_the_first(
         until(lambda: client.get(f"/api/v2/turns/{turn}").json()["status"] == "stopped")
 
 
-def test_one_key_at_many_clicks_at_once_is_one_turn(slow: Served, pool: ThreadPoolExecutor) -> None:
+def test_many_concurrent_clicks_with_one_key_make_one_turn(slow: Served, pool: ThreadPoolExecutor) -> None:
     with slow.client() as client:
         made = conversation(client)
         url, key = f"/api/v2/conversations/{made}/turns", {"Idempotency-Key": "click"}

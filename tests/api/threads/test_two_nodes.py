@@ -1,4 +1,4 @@
-"""Two nodes on one database: the readers of a run count, whichever node they read at."""
+"""Two nodes on one database: the readers of a run count, whichever node they are connected to."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.api.server import Served
 from tests.api.threads.thread import Thread, read, said
 
 GRACE = 0.5
-#: A node looks three times in this time whether it is to stop a run.
+#: A node checks three times within this time whether it should stop a run.
 LEASE = 6
 
 
@@ -25,7 +25,7 @@ def clients(tmp_path: Path, postgres_url: str) -> Iterator[tuple[httpx.Client, h
         yield here, there
 
 
-def test_neither_a_reader_who_leaves_nor_a_message_stops_what_is_read_at_another_node(
+def test_a_run_that_is_read_on_another_node_is_not_stopped(
     clients: tuple[httpx.Client, httpx.Client],
 ) -> None:
     here, there = clients
@@ -38,7 +38,9 @@ def test_neither_a_reader_who_leaves_nor_a_message_stops_what_is_read_at_another
         assert said(list(found)).endswith("399 400 done.")
 
 
-def test_who_comes_back_at_another_node_reads_to_the_end(clients: tuple[httpx.Client, httpx.Client]) -> None:
+def test_a_reader_that_returns_on_another_node_reads_to_the_end(
+    clients: tuple[httpx.Client, httpx.Client],
+) -> None:
     here, there = clients
     thread = Thread.new(here)
     with thread.chatting("count to 250 delay=0.01") as found:
@@ -46,7 +48,7 @@ def test_who_comes_back_at_another_node_reads_to_the_end(clients: tuple[httpx.Cl
     assert said(thread.at(there).join()).endswith("249 250 done.")
 
 
-def test_a_run_is_stopped_once_nobody_reads_it_at_any_node(
+def test_a_run_is_stopped_once_nobody_reads_it_on_any_node(
     clients: tuple[httpx.Client, httpx.Client],
 ) -> None:
     here, there = clients

@@ -26,24 +26,24 @@ class Thread:
         return Thread(client, self.id)
 
     def chat(self, message: str, **body: Any) -> list[Event]:
-        """A message, and everything until the stream ends."""
+        """Send a message, and read until the stream ends."""
         with self.chatting(message, **body) as found:
             return checked(list(found))
 
     @contextmanager
     def chatting(self, message: str, **body: Any) -> Iterator[Iterator[Event]]:
-        """A message and its events as they come; leaving early closes the connection."""
+        """Send a message, and read its events as they arrive; leaving early closes the connection."""
         url, sent = f"/api/chat/{self.id}", {"message": message, **body}
         with self.client.stream("POST", url, json=sent) as response:
             assert response.status_code == 200, response.read()
             yield parse(response.iter_lines())
 
     def send(self, message: Any, **body: Any) -> httpx.Response:
-        """For what is not answered by a stream."""
+        """Send a message whose response is not a stream."""
         return self.client.post(f"/api/chat/{self.id}", json={"message": message, **body})
 
     def resume(self, action: str, answers: list[str] | None = None) -> list[Event]:
-        """A decision on what the thread shows now, and everything until the stream ends."""
+        """Decide on the interrupts that the thread shows now, and read until the stream ends."""
         asked = self.status()["interrupt_info"]
         shown = asked["interrupts"][0]["interrupt_id"] if asked else None
         response = self.decide(action=action, answers=answers, interrupt_id=shown)
@@ -73,7 +73,7 @@ class Thread:
         return [(item["role"], item["content"]) for item in body["messages"]]
 
     def listed(self) -> dict[str, Any]:
-        """As the list of sessions shows it."""
+        """The thread in the list of sessions."""
         found: list[dict[str, Any]] = self._get("/api/sessions?page_size=100")["threads"]
         return next(item for item in found if item["thread_id"] == self.id)
 
@@ -94,13 +94,13 @@ class Thread:
 
 
 def parsed(response: httpx.Response) -> list[Event]:
-    """The events of a decision that was taken."""
+    """The events of a decision that was accepted."""
     assert response.status_code == 200, response.text
     return checked(list(parse(response.iter_lines())))
 
 
 def checked(found: list[Event]) -> list[Event]:
-    """What is true of every stream: one `end`, last; ids that grow."""
+    """Check what is true of every stream: one `end`, at the end; increasing ids."""
     assert names(found).count("end") == 1, found
     assert found[-1] == Event(found[-1].id, "end", {})
     numbers = [int(event.id) for event in found if event.id]
@@ -113,12 +113,12 @@ def names(found: list[Event]) -> list[str]:
 
 
 def kinds(found: list[Event]) -> list[str]:
-    """The names, without those of a text's pieces and of the title, which comes when it comes."""
+    """The names of the events, without text pieces and without the title, which may come at any time."""
     return [name for name in names(found) if name not in ("messages/partial", "title_updated")]
 
 
 def said(found: list[Event]) -> str:
-    """The text a front end shows in the end."""
+    """The text that a front end shows in the end."""
     shown, answer = "", ""
     for event in found:
         if event.name == "messages/partial":

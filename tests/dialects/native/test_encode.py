@@ -25,7 +25,7 @@ def decoded(frame: bytes) -> tuple[int, str, dict[str, object]]:
     return int(id.removeprefix(b"id: ")), name.removeprefix(b"event: ").decode(), orjson.loads(data[6:])
 
 
-def test_the_name_of_a_frame_is_the_events() -> None:
+def test_a_frame_has_the_name_of_its_event() -> None:
     assert encode.NAMES[ev.TextDelta] == "text_delta"
     assert encode.NAMES[ev.RunStarted] == "run_started"
     assert len(set(encode.NAMES.values())) == len(get_args(ev.Event))

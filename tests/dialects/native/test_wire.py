@@ -1,4 +1,4 @@
-"""What the native API takes in."""
+"""The requests that the native API accepts."""
 
 from typing import Any
 
@@ -26,6 +26,6 @@ def test_a_body_full_of_faults_makes_one_error(model: type[wire._In], given: dic
     assert found.value.error_count() == 1
 
 
-def test_as_many_answers_as_may_be_are_taken() -> None:
+def test_the_largest_allowed_number_of_answers_is_accepted() -> None:
     answers = {f"int-{number}": {"decision": "approve"} for number in range(100)}
     assert len(wire.NewAnswers.model_validate({"answers": answers}).answers) == 100

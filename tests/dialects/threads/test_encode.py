@@ -30,7 +30,7 @@ SAID: list[Event] = [
 LOG = [Envelope(seq, 0, event) for seq, event in enumerate(SAID, 1)]
 
 
-def test_from_every_cursor_the_rest_is_the_same() -> None:
+def test_the_frames_after_any_cursor_equal_those_of_the_unbroken_stream() -> None:
     frames = []
     state = State(1)
     for item in LOG:
@@ -42,7 +42,7 @@ def test_from_every_cursor_the_rest_is_the_same() -> None:
         assert ended == state
 
 
-def test_what_a_reader_has_seen_is_not_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_before_the_cursor_are_not_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     genuine = encode._partial
 

@@ -1,4 +1,4 @@
-"""The tool calls the demo model can be made to do."""
+"""The tool calls that the demo model can make."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def fetch(scene: Scene, match: Match) -> Calls:
 
 
 def delegate(scene: Scene, match: Match) -> Calls:
-    """Hand a task to a sub-agent, which is a tool of that name that takes a text."""
+    """Give a task to a sub-agent, which is a tool with the agent's name and one text argument."""
     wanted = match["agent"].lower().replace("-", "_")
     name = next((tool for tool in scene.tools if tool.lower().replace("-", "_") == wanted), None)
     if name is None:

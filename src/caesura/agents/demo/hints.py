@@ -1,4 +1,4 @@
-"""What the demo model says of itself: what can be tried with the tools it has."""
+"""The demo model's description of itself: what a person can try with the agent's tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LAST_ZH = "有了真实服务商的密钥，同样的智能体会运行在真�
 
 
 class _Hint(NamedTuple):
-    """Given where the agent has all of these tools."""
+    """A hint that is shown if the agent has all of these tools."""
 
     english: str
     chinese: str

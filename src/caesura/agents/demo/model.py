@@ -24,10 +24,10 @@ from caesura.agents.aside import Aside
 from caesura.agents.demo import plan
 from caesura.agents.demo.scene import Call, Reply, Scene, scene_of
 
-#: Words with the space after them; Chinese two characters at a time.
+#: The tokens: words with the space after them, and Chinese text two characters at a time.
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]{1,2}|[^\s\u3400-\u9fff\uf900-\ufaff]+\s*|\s+")
 _MOST_TRIES = 1000
-#: The rules take a while for a message of more characters: it is read beside the event loop.
+#: The rules take a while for a longer message, so it is matched in a thread.
 _LONG = 1024
 
 
@@ -109,7 +109,7 @@ class DemoModel(BaseChatModel):
     def _chunks(
         self, messages: Sequence[BaseMessage], scene: Scene, reply: Reply
     ) -> Iterator[ChatGenerationChunk]:
-        """The reply in pieces, the last of which says what it cost."""
+        """The reply in pieces. The last piece has the usage."""
         thoughts = _TOKEN.findall(reply.thinking) if self.think and scene.think else []
         tokens = _TOKEN.findall(reply.text)
         breaks = self._breaking_point(scene, reply, len(tokens))
@@ -127,7 +127,7 @@ class DemoModel(BaseChatModel):
         yield _last(reply, _usage(messages, len(thoughts), len(tokens) + len(pieces)))
 
     def _breaking_point(self, scene: Scene, reply: Reply, length: int) -> int | None:
-        """The token before which this try fails; None for a try that succeeds."""
+        """The token before which this attempt fails; None for an attempt that succeeds."""
         if reply.breaks is None:
             return None
         if reply.failures is not None:

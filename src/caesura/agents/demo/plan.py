@@ -1,4 +1,5 @@
-"""What the demo model does next: the first rule that fits, step by step, until its tools have answered."""
+"""What the demo model does next: it follows the first rule that matches, step by step, until its tools have
+answered."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from caesura.agents.demo import words
 from caesura.agents.demo.rules import TOOLS, WORDS
 from caesura.agents.demo.scene import Call, Reply, Scene
 
-#: These calls are made although no such tool is there: that is what they are for.
+#: Rules that call a tool even if the agent does not have it: that is their purpose.
 _ALWAYS = ("unknown tool", "broken arguments", "wrong arguments", "call")
-# Written so that no message, however long, makes them go back and forth: each space is looked at once.
+# These patterns do not backtrack, however long the message is: each space is examined once.
 _THEN = re.compile(
     r"(?<!\s)\s*+(?:,\s*+)?(?<=\s)(?:and then|then)\s++|(?<!\s)\s*+(?:[，,]\s*+)?(?:然后|接着)\s*+",
     re.IGNORECASE,
@@ -33,7 +34,8 @@ def reply(scene: Scene) -> Reply:
 
 
 def _decision(scene: Scene) -> bool | None:
-    """Whether the person has just confirmed or refused what was asked in words."""
+    """Whether the person has just confirmed (True) or refused (False) a question in the text; None
+    otherwise."""
     if phrases.detect(scene.asked_before) is None:
         return None
     if _NO.match(scene.said):
@@ -79,14 +81,14 @@ def _steps(scene: Scene) -> list[list[Call]]:
 
 
 def _parts(text: str, between: re.Pattern[str], words: tuple[str, ...]) -> list[str]:
-    lowered = text.lower()  # to look for the words alone is far quicker than for the pattern
+    lowered = text.lower()  # searching for the words alone is far quicker than for the pattern
     if not any(word in lowered for word in words):
         return [text]
     return between.split(text, maxsplit=_MOST_STEPS)
 
 
 def _whole(scene: Scene) -> list[list[Call]]:
-    """Not every part is a command, so `then` and `+` were only words in one."""
+    """The message as one command: not every part of it is a command, so `then` and `+` are ordinary words."""
     found = _calls(scene, scene.said)
     return [] if found is None else [found]
 

@@ -1,4 +1,5 @@
-"""The rules of the demo model: what in a message makes it do what. The docs list the examples of each."""
+"""The rules of the demo model: which messages trigger which behaviour. The docs list the examples of each
+rule."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _POLITE = r"\s*(?:(?:please|can you|could you|now)\s+|(?:请帮我|请|帮我)(?
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A whole message, after a polite word or none, that fits one of the patterns makes the model do it."""
+    """A rule applies when the whole message, after an optional polite word, matches one of its patterns."""
 
     name: str
     does: Callable[[Scene, Match], Reply | Calls]
@@ -85,7 +86,7 @@ def _number(match: Match) -> int:
 
 _NUMBER = r"(?P<number>[0-9]+)"
 
-#: Answered in words, once.
+#: Rules that are answered with text only.
 WORDS: tuple[Rule, ...] = (
     Rule("silence", _silent, r"say nothing", r"什么都不说", ("say nothing", "什么都不说")),
     Rule(
@@ -144,11 +145,12 @@ _CHANGE = r"(?:\s*[:：]\s*+(?P<old>.+?)=>(?P<new>.*))?"
 _CONTENT = r"(?:\s*[:：]\s*(?P<content>.+))?"
 _PATH = r"(?P<path>[^\s:：]+)"
 _LEAST_PATH = r"(?P<path>[^\s:：]+?)"
-#: Much can be created: only where a file is named, or has a name like `hello.py`, it is one.
+#: "Create" may mean many things. It means a file only if the message says "file" or has a name like
+#: `hello.py`.
 _A_FILE = r"(?=.*(?:\bfile\b|文件|\w\.\w))"
 _ID = r"(?:\s+(?P<id>\S+))?"
 
-#: Answered by calling tools; several can be joined with `then` and `+`.
+#: Rules that are answered by calling tools; several can be joined with `then` and `+`.
 TOOLS: tuple[Rule, ...] = (
     Rule(
         "create artifact",

@@ -1,4 +1,4 @@
-"""What the demo model has before it: the last thing the person said, what followed, what it may call."""
+"""The input of the demo model: the person's last message, what followed it, and the available tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from caesura.core import language
 
-#: `delay=0.5` and `think=no` in a message change how it is answered and are no part of what it says.
+#: `delay=0.5` and `think=no` in a message change how it is answered, and are removed from its text.
 _SETTING = re.compile(r"(?:^|\s)(?:delay=(?P<delay>\d+(?:\.\d+)?)|think=(?P<think>yes|no))(?=\s|$)")
 _REFUSAL = re.compile(
     r"reject|refus|declin|denied|not (?:done|executed|approved)|拒绝|取消|未执行|不允许", re.IGNORECASE
@@ -22,7 +22,7 @@ _LONGEST_DELAY = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call; `raw` stands for arguments that are no JSON."""
+    """A tool call; `raw` replaces the arguments with text that is not valid JSON."""
 
     name: str
     args: dict[str, Any] = field(default_factory=dict)
@@ -31,7 +31,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model says and does. It breaks off after `breaks` of its text, `failures` times or always."""
+    """The model's text and tool calls. The reply breaks off after the fraction `breaks` of its text,
+    `failures` times or always."""
 
     text: str = ""
     thinking: str = ""
@@ -65,12 +66,12 @@ class Scene:
 
     @property
     def rounds(self) -> int:
-        """How often tools have been called since the person spoke."""
+        """How many rounds of tool calls there were since the person's last message."""
         return sum(1 for message in self.since if _calls(message))
 
     @property
     def results(self) -> list[Result]:
-        """What came of the tools called since the person spoke."""
+        """The results of the tools that were called since the person's last message."""
         return [_result(message) for message in self.since if isinstance(message, ToolMessage)]
 
     @property
@@ -82,12 +83,12 @@ class Scene:
 
     @property
     def earlier(self) -> list[str]:
-        """What the person said before."""
+        """The person's earlier messages."""
         return [message.text for message in self.before if isinstance(message, HumanMessage)]
 
     @property
     def asked_before(self) -> str:
-        """What the model itself said last before the person spoke."""
+        """The model's last text before the person's last message."""
         own = [message.text for message in self.before if isinstance(message, AIMessage)]
         return own[-1] if own else ""
 
@@ -113,7 +114,8 @@ def scene_of(messages: Sequence[BaseMessage], tools: Mapping[str, Mapping[str, A
 
 
 def _key(messages: Sequence[BaseMessage]) -> str:
-    """The same for the same conversation at the same point, and different for two that run side by side."""
+    """A key that is the same for the same conversation at the same point, and different for concurrent
+    conversations."""
     digest = hashlib.sha256(str(len(messages)).encode())
     for message in (*(m for m in messages if isinstance(m, SystemMessage)), *messages[-1:]):
         digest.update(f"\0{message.id}\0{message.text}".encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""What the demo model says."""
+"""The sentences of the demo model."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def markdown(scene: Scene) -> str:
 
 
 def closing(scene: Scene) -> Reply:
-    """What is said when the tools are done: every result, refusal and answer is acknowledged."""
+    """The reply when the tools are done: it acknowledges every result, refusal and answer."""
     lines = [_acknowledged(scene, result) for result in scene.results]
     thinking = scene.say("The tools have answered; I report what they said.", "工具已有结果，我来汇报。")
     return Reply("\n\n".join(lines) or scene.say("Done.", "完成。"), thinking)
@@ -112,7 +112,7 @@ def thought(scene: Scene, topic: str) -> Reply:
 
 
 def request(scene: Scene) -> Reply:
-    """Asking for a confirmation in words."""
+    """A reply that asks for a confirmation in its text."""
     wish = scene.said.rstrip(" .!?。！？")
     text = scene.say(
         f"You want me to do this: {wish}. This cannot be undone. Please confirm that I may go on with it.",

@@ -44,7 +44,7 @@ _QUESTIONS = {
 
 
 class Arguments(BaseModel):
-    # Anything is let through here: `parse` says better than a schema what is wrong.
+    # The schema accepts anything: `parse` explains faults better than a schema does.
     questions: Annotated[Any, WithJsonSchema(_QUESTIONS)] = Field(description="What to ask, all at once")
 
 

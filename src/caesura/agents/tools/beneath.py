@@ -1,6 +1,6 @@
 """Opening files below a folder, so that no path, link or race leads out of it.
 
-Two ways that give the same: the kernel's own check (`openat2`, Linux 5.6), and a walk that opens one
+There are two equivalent ways: the kernel's own check (`openat2`, Linux 5.6), and a walk that opens one
 component at a time and follows no link.
 """
 
@@ -12,7 +12,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 
-#: Opens `parts` below the folder `root`, a descriptor; raises OSError for anything that is or passes a link.
+#: Opens the path `parts` below the folder descriptor `root`; raises OSError if the path contains a link.
 Opener = Callable[[int, Sequence[str], int, int], int]
 
 _OPENAT2 = 437

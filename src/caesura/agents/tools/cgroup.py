@@ -1,7 +1,7 @@
 """Control groups, version 2: bounds that hold for all processes of a command together.
 
-They can be used where the server's own group may be divided: as root outside of a container, in a service
-with `Delegate=yes`, or in a container whose groups are writable.
+They can be used where the server may create groups below its own: as root outside of a container, in a
+service with `Delegate=yes`, or in a container whose groups are writable.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Group:
         self._folder = folder
 
     def command(self) -> list[str]:
-        """What to put before a command, so that it begins in this group."""
+        """The prefix of a command that starts it in this group."""
         enter = 'echo 0 > "$0" && exec "$@"'
         return ["/bin/sh", "-c", enter, str(self._folder / "cgroup.procs")]
 
@@ -68,7 +68,8 @@ class Group:
         return any(line.startswith("oom_kill ") and line != "oom_kill 0" for line in lines)
 
     def remove(self) -> None:
-        """Kill what is left in it. In a thread: the kernel takes a moment."""
+        """Kill the remaining processes and remove the group. Call this in a thread: the kernel takes a
+        moment."""
         with suppress(OSError):
             (self._folder / "cgroup.kill").write_text("1")
         for _ in range(_TRIES):
@@ -96,7 +97,8 @@ def _own_folder() -> Path:
 
 
 def _divide(folder: Path) -> None:
-    """Let groups below this one have bounds. For that no process may be in it: this one moves below."""
+    """Allow limits for groups below this one. For that the group must have no processes, so this process
+    moves into a group below."""
     try:
         offered = set((folder / "cgroup.controllers").read_text().split())
         if missing := _NEEDED - offered:
@@ -126,7 +128,7 @@ def _enable(folder: Path) -> None:
 
 
 def _remove_old(folder: Path) -> None:
-    """Groups of servers that were killed."""
+    """Remove the groups of servers that were killed."""
     for group in folder.glob(f"{_NAME}[0-9]*-*"):
         owner = group.name.removeprefix(_NAME).partition("-")[0]
         if not Path(f"/proc/{owner}").exists():

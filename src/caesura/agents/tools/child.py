@@ -1,7 +1,7 @@
-"""A process that gets no descriptors but those it is meant to have.
+"""A child process that inherits only the file descriptors that it is meant to have.
 
-The event loop's own way to start one hands on every descriptor that is not marked to be closed, such as those
-that the server got from whoever started it. `subprocess` closes all the others in the new process.
+asyncio's subprocess support passes on every descriptor that is not marked close-on-exec, such as those that
+the server itself inherited. `subprocess` closes all others in the new process.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Self
 
 
 class Child:
-    """It has an empty environment, an empty standard input, and a session of its own. What it writes, errors
-    too, is read from `output`."""
+    """A process with an empty environment, an empty standard input, and its own session. Its standard output
+    and errors are read from `output`."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process, self.pid = process, process.pid
@@ -30,7 +30,7 @@ class Child:
 
     @classmethod
     async def start(cls, command: Sequence[str], descriptors: Sequence[int] = ()) -> Self:
-        """`descriptors` are handed on, besides the standard ones."""
+        """Start a process. It inherits `descriptors` in addition to the standard ones."""
         child = cls(_started(command, descriptors))
         try:
             await child._connect()
@@ -41,20 +41,20 @@ class Child:
 
     @property
     def code(self) -> int | None:
-        """None while it runs."""
+        """The exit code; None while the process runs."""
         return self._ended.result() if self._ended.done() else None
 
     async def wait(self) -> int:
         return await asyncio.shield(self._ended)
 
     def kill(self) -> None:
-        """The process and all of its group."""
+        """Kill the process and its whole process group."""
         if not self._ended.done():
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """No longer read what it writes."""
+        """Stop reading the output of the process."""
         if self._pipe is not None:
             self._pipe.close()
 
@@ -85,9 +85,9 @@ def _started(command: Sequence[str], descriptors: Sequence[int]) -> subprocess.P
 
 
 def keep_descriptors() -> None:
-    """Programs that this process starts get none of the descriptors that it has now, except the standard
-    ones."""
+    """Mark all current descriptors, except the standard ones, so that programs started by this process do not
+    inherit them."""
     for name in os.listdir("/dev/fd"):
         if int(name) > 2:
-            with suppress(OSError):  # the one of this list is closed already
+            with suppress(OSError):  # the descriptor of this listing is already closed
                 os.set_inheritable(int(name), False)

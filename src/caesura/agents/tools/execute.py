@@ -36,7 +36,7 @@ def tool(sandbox: Sandbox) -> Tool:
 
 
 def report(outcome: Outcome, sandbox: Sandbox) -> str:
-    """What the model is told: the output, then how the command ended."""
+    """The text for the model: the output, then how the command ended."""
     parts = [outcome.output.rstrip("\n")] if outcome.output.strip() else []
     if outcome.cut:
         parts.append(f"[cut: only the first {sandbox.bounds.output} bytes of output are shown]")

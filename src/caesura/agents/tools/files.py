@@ -24,15 +24,15 @@ Path = Annotated[str, "A path relative to the workspace, such as notes.txt or sr
 
 
 class Threads:
-    """Threads of their own: a slow disk holds up nothing else. A person has one of them at a time, so that
-    slow work of one, such as measuring a workspace of many folders, holds up that person alone."""
+    """Separate threads, so that a slow disk delays nothing else. A person uses at most one thread at a time,
+    so that slow work, such as measuring a workspace with many folders, delays only that person."""
 
     def __init__(self, count: int = 8) -> None:
         self._threads = ThreadPoolExecutor(count, "caesura-files")
         self._places = Places(count, each=1)
 
     async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """In a thread, for the person of the current run."""
+        """Run the work in a thread, for the person of the current run."""
         person = context.current().user_id
         try:
             await self._places.take(person, _PATIENCE)
@@ -41,13 +41,13 @@ class Threads:
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))
         future.add_done_callback(partial(self._done, person))
-        # A thread cannot be stopped. When nobody waits for it any more, its place is still taken.
+        # A thread cannot be stopped. It keeps its place until it ends, even if nobody waits for it.
         return await asyncio.shield(future)
 
     def _done(self, person: str, future: asyncio.Future[T]) -> None:
         self._places.give_back(person)
         if not future.cancelled():
-            future.exception()  # else the loop logs one that nobody waits for any more
+            future.exception()  # otherwise the event loop logs an exception that nobody retrieves
 
 
 def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[Tool]:
@@ -95,7 +95,7 @@ def listing(entries: list[Entry], more: bool) -> str:
 
 
 def _line(entry: Entry) -> str:
-    # A command may have made names that are no texts, or have line breaks in them.
+    # A command may have created names that are not valid text, or that contain line breaks.
     name = entry.name if entry.name.isprintable() else ascii(entry.name)
     return f"{name}/" if entry.size is None else f"{name} ({entry.size} bytes)"
 

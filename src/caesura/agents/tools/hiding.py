@@ -1,8 +1,8 @@
 """What a command in the sandbox sees of the machine's files, and what is hidden below that.
 
-Known folders of the system are shown, never all of /usr: container images keep applications there. What
-belongs to the server and still lies below a folder that is shown is covered, at every place where links
-and bind mounts make it appear.
+Known folders of the system are shown, never all of /usr: container images keep applications there. Files of
+the server that are below a shown folder are covered, at every path where links and bind mounts make them
+appear.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """`always`: a system folder in one of these is not shown either. `below`: covered where they lie below a
-    system folder. The home of a service's user may be /, and that hides nothing."""
+    """`always`: paths that are hidden with everything in them, including system folders. `below`: paths that
+    are covered only where they are below a system folder. The home of a service's user may be /, and then
+    hides nothing."""
 
     always: tuple[Path, ...] = ()
     below: tuple[Path, ...] = ()
@@ -45,7 +46,7 @@ class _Mount(NamedTuple):
 
 
 def hidden(*paths: Path | None, files: Iterable[Path | None] = ()) -> Hidden:
-    """These folders and files, and what any server has: its program, its home and where it was started."""
+    """These folders and files, and those of every server: its program, its home and its working directory."""
     named = tuple(path for path in paths if path is not None)
     single = [path for path in files if path is not None]
     beside = [path.with_name(path.name + end) for path in single for end in ("", "-wal", "-shm", "-journal")]
@@ -53,7 +54,7 @@ def hidden(*paths: Path | None, files: Iterable[Path | None] = ()) -> Hidden:
 
 
 def arguments(hide: Hidden, shown: Sequence[str] = _SHOWN) -> list[str]:
-    """For bubblewrap: show the system, then cover what is hidden."""
+    """The arguments for bubblewrap: show the system, then cover the hidden paths."""
     links = {name: os.readlink(name) for name in shown if os.path.islink(name) and os.path.isdir(name)}
     real = {name: Path(name).resolve() for name in shown if name not in links and os.path.exists(name)}
     mounts = _mounts()
@@ -83,7 +84,7 @@ def _cover(place: Path) -> list[str]:
 def _own() -> Iterator[Path]:
     yield Path(caesura.__file__).parent
     yield Path(sys.prefix)
-    with suppress(OSError):  # it may have been removed
+    with suppress(OSError):  # the folder may have been removed
         yield Path.cwd()
     with suppress(RuntimeError):  # not every user has one
         yield Path.home()

@@ -1,4 +1,5 @@
-"""Places for work: so much is done at once, the rest waits, and each person in turn gets the next place."""
+"""Places for work: a limited amount is done at once, the rest waits, and people take turns for the next
+place."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ class Places:
 
     @asynccontextmanager
     async def one(self, person: str, seconds: float) -> AsyncIterator[None]:
-        """A place, after waiting for these seconds at most; `Busy` when none became free."""
+        """Hold a place, after waiting at most this many seconds; `Busy` when none became free."""
         await self.take(person, seconds)
         try:
             yield
@@ -30,7 +31,7 @@ class Places:
             self.give_back(person)
 
     async def take(self, person: str, seconds: float) -> None:
-        """Like `one`, for a place that is given back by hand."""
+        """Like `one`, for a place that the caller returns with `give_back`."""
         if self._may_have(person):
             self._grant(person)
             return
@@ -41,7 +42,7 @@ class Places:
                 await place
         except BaseException as error:
             if place.done() and not place.cancelled():
-                self.give_back(person)  # it came in the same moment
+                self.give_back(person)  # the place was given at the same moment
             else:
                 self._forget(person, place)
             if isinstance(error, TimeoutError):
@@ -59,7 +60,7 @@ class Places:
             self._grant(following)
             queue.popleft().set_result(None)
             if queue:
-                self._waiting[following] = queue  # behind the other people
+                self._waiting[following] = queue  # after the other people
 
     def _may_have(self, person: str) -> bool:
         return self._free > 0 and self._taken[person] < self._each

@@ -1,4 +1,4 @@
-"""The tools there are, by name."""
+"""The registry of tools, by name."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.tool import Tool
 from caesura.core.errors import NotFound
 
-#: What an agent gets that does not say which tools it wants.
+#: The tools of an agent whose file does not list tools.
 DEFAULT = ("ask_user", "read_file", "list_files", "write_file", "execute")
 
 
 class Registry:
-    """Name to tool. Never changes: `extended` gives another one."""
+    """Maps names to tools. Immutable: `extended` returns a new registry."""
 
     def __init__(self, tools: Iterable[Tool], default: Sequence[str] = DEFAULT) -> None:
         self._tools = {tool.name: tool for tool in tools}
@@ -34,13 +34,14 @@ class Registry:
         return self._tools[name]
 
     def tools_of(self, spec: Spec) -> list[Tool]:
-        """The tools an agent may use, in its own order, without those it is denied."""
+        """The tools that an agent may use, in the order of its file, without denied tools."""
         names = dict.fromkeys(self._default if spec.tools is None else spec.tools)
         tools = [self.get(name) for name in names]
         return [tool for tool in tools if self.permission(spec, tool.name) != "deny"]
 
     def permission(self, spec: Spec, name: str) -> Permission:
-        """Whether a call runs at once or after approval: the agent's word, else the tool's."""
+        """Whether a call runs at once or after approval: as the agent's file says, or by default as the tool
+        says."""
         return spec.permission(name, self._tools[name].permission if name in self._tools else "auto")
 
 

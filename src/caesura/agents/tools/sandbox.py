@@ -1,6 +1,6 @@
-"""Where commands run: a bubblewrap sandbox with no network, a read-only system and bounds on everything.
+"""The sandbox for commands: bubblewrap with no network, a read-only system and limits on everything.
 
-Which bounds hold depends on the machine. That is found out once, and `weaknesses` says what does not hold.
+Which limits can be enforced depends on the machine. That is determined once; `weaknesses` lists the others.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "LANG": "C
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`seconds` is by the clock; sizes are in bytes; `cpu_seconds` and `descriptors` are for each process. A
-    command waits for `patience` seconds while too many others run; they do not count as its own."""
+    """The limits of a command. `seconds` is wall-clock time; sizes are in bytes; `cpu_seconds` and
+    `descriptors` are for each process. A command waits up to `patience` seconds while too many others run;
+    that time does not count towards `seconds`."""
 
     seconds: float = 30
     cpu_seconds: int = 30
@@ -49,9 +50,9 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`code` is None for a command that was ended: because of `reason`, or because its time was up. `full`
-    means that no file could grow: the workspace was over its bounds before. `crowded` says that of all
-    workspaces of the person together."""
+    """The result of a command. `code` is None for a command that the sandbox ended: because of `reason`, or
+    because its time was up. `full`: no file could grow, because the workspace was already over its quota.
+    `crowded`: the same, because of all workspaces of the person together."""
 
     code: int | None
     output: str
@@ -62,14 +63,15 @@ class Outcome:
 
 
 class _Profile(NamedTuple):
-    """How bubblewrap is called here. Old versions cannot be hardened; not every kernel takes a filter."""
+    """How to call bubblewrap on this machine. Old versions lack some options, and not every kernel accepts a
+    filter."""
 
     hardened: bool
     filter: bytes | None
 
 
 class _Prepared(NamedTuple):
-    """`left` is what the person's workspaces may still grow by, all together."""
+    """`left` is how many bytes the person's workspaces may still grow together."""
 
     options: list[str]
     size: Size
@@ -77,7 +79,7 @@ class _Prepared(NamedTuple):
 
 
 class Sandbox:
-    """Whether it works here is found out once, by running `true` in it."""
+    """Runs commands. Whether that works on this machine is determined once, by running `true`."""
 
     def __init__(
         self,
@@ -110,7 +112,7 @@ class Sandbox:
         return self._reason
 
     async def weaknesses(self) -> list[str]:
-        """What does not hold here, for a sandbox that works."""
+        """The protections that this machine lacks, for a sandbox that works."""
         if await self.unavailable() or self._profile is None:
             return []
         found: list[str] = []
@@ -133,8 +135,8 @@ class Sandbox:
         return found
 
     async def run(self, command: str, workspace: Path, person: str = "") -> Outcome:
-        """Run a shell command. Nothing of it is left running, however this ends. `Busy` when too many others
-        run; the next place is given to each person in turn."""
+        """Run a shell command. None of its processes is left running, however this ends. `Busy` when too many
+        other commands run; people take turns for the next place."""
         if reason := await self.unavailable():
             raise RuntimeError(reason)
         assert self._profile is not None  # noqa: S101 - for the type checker
@@ -183,7 +185,7 @@ class Sandbox:
         finally:
             if group is not None:
                 self._threads.submit(group.remove)
-            if self.share.knows(person):  # before the answer: what was removed can be used at once
+            if self.share.knows(person):  # before the result: freed space can be used at once
                 await loop.run_in_executor(self._threads, self._note, workspace, person)
 
     async def _follow(self, process: Child, watch: Watch | None, seconds: float) -> Outcome:
@@ -210,12 +212,12 @@ class Sandbox:
         try:
             watch = Watch(pid, workspace, before, allowed)
         except ProcessLookupError:
-            return None  # it has ended already
+            return None  # the process has already ended
         self._threads.submit(watch.follow)
         return watch
 
     def _prepare(self, profile: _Profile, workspace: Path, person: str) -> _Prepared:
-        """What takes files to find out. In a thread."""
+        """Collect what must be read from files. Call this in a thread."""
         workspace.mkdir(0o700, parents=True, exist_ok=True)
         size = self._note(workspace, person)
         return _Prepared(self._options(profile, workspace), size, self.share.left(person))
@@ -246,7 +248,8 @@ class Sandbox:
             *("--cap-drop", "ALL", "--hostname", "sandbox", *hiding.arguments(self._hide)),
             *("--proc", "/proc", "--dev", "/dev", *(hard if profile.hardened else scratch)),
             *("--bind", str(workspace.resolve()), HOME, "--chdir", HOME),
-            # A server that is root could otherwise write through /proc to the settings of the machine.
+            # Otherwise a command of a server that runs as root could change the machine's settings through
+            # /proc.
             *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"),
         ]
 
@@ -254,7 +257,8 @@ class Sandbox:
         return max(0, self.quota.bytes - size.bytes) if size.whole else 0
 
     def _limits(self, prepared: _Prepared) -> list[str]:
-        # Inside, so that the processes of the sandbox alone are counted, not all of the server's user.
+        # The limits are set inside the sandbox, so that only its processes count, not all of the server's
+        # user.
         bounds = self.bounds
         room = min(bounds.file_size, self._room(prepared.size), prepared.left)
         return [
@@ -265,7 +269,8 @@ class Sandbox:
 
 
 class _Output:
-    """What a command says, up to a limit; the rest is read and forgotten, so that the command can go on."""
+    """The output of a command, up to a limit; the rest is read and dropped, so that the command can
+    continue."""
 
     def __init__(self, limit: int) -> None:
         self._limit, self._data, self.cut = limit, bytearray(), False
@@ -282,7 +287,8 @@ class _Output:
 
 
 async def _end(process: Child, output: _Output) -> None:
-    """Kill what still runs. bwrap takes its whole tree along; the pipe closes when the last of it is gone."""
+    """Kill the remaining processes. When bwrap is killed its whole tree ends; the pipe closes when the last
+    process is gone."""
     try:
         if process.code is None:
             process.kill()
@@ -295,7 +301,7 @@ async def _end(process: Child, output: _Output) -> None:
 
 
 def _profiles() -> Iterator[_Profile]:
-    """The best first."""
+    """The profiles to try, best first."""
     for program in dict.fromkeys((seccomp.program(), None)):
         for hardened in (True, False):
             yield _Profile(hardened, program)
@@ -303,8 +309,8 @@ def _profiles() -> Iterator[_Profile]:
 
 @contextmanager
 def _handed_over(options: Sequence[str], program: bytes | None) -> Iterator[tuple[list[str], list[int]]]:
-    """Through files without a name: a command can read bubblewrap's arguments, and paths of the machine are
-    among them."""
+    """Pass the options and the filter through unnamed files: a command can read bubblewrap's arguments, and
+    the options contain paths of the machine."""
     descriptors: list[int] = []
     try:
         told = list(options)

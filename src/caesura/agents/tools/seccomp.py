@@ -1,7 +1,7 @@
 """The system calls that a command in the sandbox may not make, as a seccomp filter for bubblewrap.
 
-It is a list of what is refused: each call that widens what a command can attack in the kernel and that
-compilers, interpreters and the usual tools do without. Calls newer than `_NEWEST` do not exist inside.
+The filter is a deny list: calls that enlarge the kernel's attack surface and that compilers, interpreters and
+the usual tools do not need. Calls newer than `_NEWEST` do not exist in the sandbox.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-#: Call: its number on x86_64 and on aarch64; None where there is no such call.
+#: By name: the number of a call on x86_64 and on aarch64; None where the call does not exist.
 Numbers = Mapping[str, tuple[int | None, int | None]]
 
-#: Refused whatever the arguments are; "not permitted".
+#: Refused with "not permitted", whatever the arguments are.
 REFUSED: Mapping[str, Numbers] = {
     "changes what is mounted": {
         "mount": (165, 40),
@@ -108,7 +108,7 @@ REFUSED: Mapping[str, Numbers] = {
     },
 }
 
-#: Calls whose arguments decide, or whose error tells programs to use another call.
+#: Calls that depend on their arguments, or that fail with an error that makes programs use another call.
 CHECKED: Numbers = {
     "clone": (56, 220),
     "clone3": (435, 435),
@@ -121,7 +121,7 @@ CHECKED: Numbers = {
 }
 
 _NEWEST = 462
-#: Machine: its place in `Numbers`, and how the kernel names the ABI of its 64-bit programs.
+#: By machine: the index in `Numbers`, and the kernel's number for the ABI of 64-bit programs.
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
@@ -154,10 +154,10 @@ def program(machine: str | None = None) -> bytes | None:
 
 
 def _steps(place: int, abi: int) -> Iterator[_Step]:
-    # Calls of another ABI, such as those of 32-bit programs, have other numbers: they cannot be judged.
+    # Calls of another ABI, such as those of 32-bit programs, have other numbers, so they cannot be checked.
     yield from (_Step(_LOAD, _ABI), _Step(_EQUAL, abi, 1, 0), _Step(_RETURN, _KILL))
     yield _Step(_LOAD, _NUMBER)
-    # Also the x32 ABI, whose numbers begin at 2^30. Programs that are told "no such call" take an older one.
+    # This includes the x32 ABI, whose numbers begin at 2^30. After "no such call" programs use an older call.
     yield from (_Step(_AT_LEAST, _NEWEST + 1, 0, 1), _refuse(errno.ENOSYS))
     for calls in REFUSED.values():
         for numbers in calls.values():
@@ -173,16 +173,17 @@ def _steps(place: int, abi: int) -> Iterator[_Step]:
 def _checks() -> dict[str, list[_Step]]:
     return {
         "clone": [_argument(0), _Step(_ANY_BIT, _NEW_NAMESPACES, 0, 1), _refuse(errno.EPERM), _allow()],
-        # Its flags are behind a pointer. The C library falls back to clone.
+        # The flags of clone3 are behind a pointer, which a filter cannot read. The C library falls back to
+        # clone.
         "clone3": [_refuse(errno.ENOSYS)],
         "personality": _only(0, (_PLAIN_PERSONALITY, _ASK_PERSONALITY), errno.EPERM),
         "socket": _only(0, (_AF_UNIX, _AF_INET, _AF_INET6), errno.EAFNOSUPPORT),
         "socketpair": _only(0, (_AF_UNIX,), errno.EAFNOSUPPORT),
-        # Typing into another's terminal.
+        # These requests can type into somebody else's terminal.
         "ioctl": _none_of(1, (_TIOCSTI, _TIOCLINUX, _TIOCSETD), errno.EPERM),
-        # Its pages belong to no process. Programs take a file instead.
+        # The pages of such a file belong to no process. Programs use an ordinary file instead.
         "memfd_create": [_refuse(errno.ENOSYS)],
-        # What it takes of the disk is not counted as written. The C library writes instead.
+        # The disk space that fallocate takes is not counted as written. The C library writes instead.
         "fallocate": [_refuse(errno.EOPNOTSUPP)],
     }
 
@@ -198,7 +199,7 @@ def _none_of(argument: int, values: tuple[int, ...], error: int) -> list[_Step]:
 
 
 def _argument(index: int) -> _Step:
-    """The lower half, which is what the kernel looks at in all calls that are checked."""
+    """Load the lower half of an argument. In all checked calls the kernel only reads that half."""
     return _Step(_LOAD, _ARGUMENTS + 8 * index)
 
 

@@ -1,4 +1,4 @@
-"""How much the workspaces of each person hold together on this disk, and how much they may hold."""
+"""How much disk space the workspaces of each person take together, and how much they may take."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pathlib import Path
 from caesura.agents.tools.size import Size, measure
 from caesura.core.errors import CaesuraError, WorkspacesFull
 
-#: A file takes room on the disk even if it is empty.
+#: The bytes on disk that a file takes even if it is empty.
 _SMALLEST = 4096
-#: Seconds for which sizes are believed: other processes may use the same disk. Sizes that took long to
-#: measure are believed for longer.
+#: Seconds for which measured sizes are valid: other processes may use the same disk. Sizes that took long to
+#: measure are valid for longer.
 _BELIEVED = 60.0
 _TIMES = 20
-#: The most sizes that are kept, over all people. People who used no tool for longest are measured anew.
+#: At most this many sizes are kept, over all people. The sizes of people who have not used a tool for longest
+#: are dropped first.
 _MOST_SIZES = 100_000
 
 #: The conversations of a person.
@@ -31,8 +32,8 @@ async def _no_conversations(person: str) -> Sequence[str]:
 
 
 class DiskShare:
-    """`most` is in bytes, for each person; None for no bound. `refused` is told of each refusal. Safe to use
-    from threads."""
+    """`most` is the limit in bytes for each person; None for no limit. `refused` is called for each refusal.
+    Thread-safe."""
 
     def __init__(
         self,
@@ -59,14 +60,14 @@ class DiskShare:
             measuring = loop.run_in_executor(self._threads, self._measure, person, names)
             self._measuring[person] = measuring
             measuring.add_done_callback(lambda _: self._measuring.pop(person, None))
-        # Who no longer waits does not end it: the next call finds it done.
+        # A caller that stops waiting does not cancel the measurement: the next call uses its result.
         await asyncio.shield(measuring)
 
     def knows(self, person: str) -> bool:
         return person in self._people
 
     def note(self, person: str, workspace: Path, size: Size) -> bool:
-        """A workspace has this size now. Whether the person's workspaces are over the bound."""
+        """Record the size of a workspace. Returns whether the person's workspaces are over the limit."""
         with self._lock:
             held = self._people.get(person)
             if self._most is None or held is None:
@@ -75,7 +76,7 @@ class DiskShare:
             return held.total > self._most
 
     def take(self, person: str, workspace: Path, size: Size) -> str | None:
-        """Let a workspace come to this size, or tell why it may not."""
+        """Record that a workspace grows to this size, or return why it may not."""
         with self._lock:
             held = self._people.get(person)
             if self._most is None or held is None:
@@ -91,14 +92,14 @@ class DiskShare:
             return sys.maxsize if self._most is None or held is None else max(0, self._most - held.total)
 
     def forget(self, conversation_id: str) -> None:
-        """The workspace is gone."""
+        """Drop the size of a workspace that was deleted."""
         with self._lock:
             for held in self._people.values():
                 if conversation_id in held.sizes:
                     held.put(conversation_id, 0)
 
     def refuse(self) -> str:
-        """Count a refusal; what the model is told."""
+        """Count a refusal; returns the text for the model."""
         error = WorkspacesFull(
             f"the files of all conversations of this person may hold {self._most} bytes together;"
             " remove files with a command, or ask the person to delete conversations"

@@ -15,28 +15,29 @@ from typing import NamedTuple
 from caesura.agents.tools import beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
-#: How often as long as it took to find out that there is room, or that there is none, this is believed.
+#: A measurement is valid for this many times its own duration: if there was room, and if there was none.
 _TRUSTED = 10
 _REFUSED = 2
 _REMEMBERED = 1000
-#: Of bytes, as the kernel bounds it.
+#: In bytes: the limit of the kernel.
 _LONGEST_PATH = 4096
-#: No more are counted, whatever the quota is.
+#: At most this many files are counted, whatever the quota is.
 _MOST_FILES = 500_000
-#: The rights that the server needs in a folder.
+#: The permissions that the server needs in a folder.
 _USABLE = 0o500
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`files` counts folders too."""
+    """How much a workspace may hold. `files` includes folders."""
 
     bytes: int = 256 * 1024 * 1024
     files: int = 50_000
 
 
 class Size(NamedTuple):
-    """`whole` is False when not all was seen: the time was up, `most` was passed, or a path was too long."""
+    """The size of a workspace. `whole` is False when the measurement is incomplete: the time was up, `most`
+    was exceeded, or a path was too long."""
 
     bytes: int = 0
     files: int = 0
@@ -46,20 +47,20 @@ class Size(NamedTuple):
         return self.bytes > quota.bytes or self.files > quota.files
 
 
-#: Told the size that a workspace comes to; why it may not come to that, or None.
+#: Called with the size that a workspace would have; returns why that is not allowed, or None.
 Take = Callable[[Size], str | None]
 
 
 class Meter:
-    """Whether workspaces have room. One that takes long to measure is not measured for each file anew: for a
-    while, what is written here is added to what was found."""
+    """Checks whether workspaces have room. A workspace that takes long to measure is not measured again for
+    each file: for a while, the size of written files is added to the last measurement."""
 
     def __init__(self, quota: Quota | None = None) -> None:
         self.quota = quota or Quota()
         self._found: dict[Path, tuple[Size, float]] = {}
 
     def fault(self, root: Path, count: int, take: Take = lambda size: None) -> str | None:
-        """Why a file of so many bytes may not be added; None when it may. `take` is asked last."""
+        """Why a file of `count` bytes may not be added; None when it may. `take` is called last."""
         begun = time.monotonic()
         size, until = self._found.get(root, (Size(), 0.0))
         if begun > until:
@@ -84,7 +85,7 @@ class Meter:
 
 
 def measure(root: Path, seconds: float = 5.0, most: Quota | None = None) -> Size:
-    """The size of a workspace, within these seconds. No link is followed."""
+    """The size of a workspace, measured for at most this many seconds. Links are not followed."""
     try:
         descriptor = os.open(root, _FOLDER | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -96,7 +97,8 @@ def measure(root: Path, seconds: float = 5.0, most: Quota | None = None) -> Size
 
 
 class _Folder:
-    """One that the walk is in. `left` are the names of the folders in it that are still to be counted."""
+    """A folder on the current path of the walk. `left`: the names of its subfolders that are not yet
+    counted."""
 
     __slots__ = ("identity", "left", "length", "name")
 
@@ -106,8 +108,8 @@ class _Folder:
 
 
 class _Walk:
-    """Holds one folder open, and goes from there to one inside it or to the one above. So a deep folder takes
-    no more time and memory than another."""
+    """Walks a folder tree with one folder open at a time, moving to a subfolder or to the parent. So deep
+    trees take no more time and memory than flat ones."""
 
     def __init__(self, root: int, until: float, most: Quota | None) -> None:
         self._root, self._until, self._most = root, until, most
@@ -143,10 +145,10 @@ class _Walk:
         return True
 
     def _enter(self, here: int, name: str) -> bool:
-        """Count what is in a folder; False when that is enough."""
+        """Count the entries of a folder; False when the walk should end."""
         found = os.fstat(here)
         if found.st_mode & _USABLE != _USABLE:
-            with suppress(PermissionError):  # it is another's
+            with suppress(PermissionError):  # the folder belongs to somebody else
                 os.fchmod(here, stat.S_IMODE(found.st_mode) | _USABLE)
         length = (self._above[-1].length if self._above else 0) + len(os.fsencode(name)) + 1
         if length > _LONGEST_PATH:
@@ -161,7 +163,7 @@ class _Walk:
         return True
 
     def _inside(self, here: int, name: str) -> int | None:
-        """The folder of this name; None when it is gone meanwhile, or no folder any more."""
+        """Open the subfolder with this name; None when it is gone, or no longer a folder."""
         try:
             return _opened(name, here)
         except (FileNotFoundError, NotADirectoryError):
@@ -172,8 +174,8 @@ class _Walk:
             raise
 
     def _back(self, here: int) -> int | None:
-        """The folder above; None at the top. A folder may have been moved: then what is above now is another
-        one, and the folder that the walk came from is looked for by its path."""
+        """Open the parent folder; None at the top. If the folder was moved meanwhile, its parent is another
+        one: then the folder that the walk came from is looked up by its path."""
         self._above.pop()
         while self._above:
             above = os.open("..", _FOLDER | os.O_CLOEXEC, dir_fd=here)
@@ -184,7 +186,7 @@ class _Walk:
             try:
                 return self._open(self._root, [folder.name for folder in self._above[1:]], _FOLDER, 0)
             except (FileNotFoundError, NotADirectoryError):
-                self._above.pop()  # that is gone too
+                self._above.pop()  # that folder is gone too
         return None
 
     def _count(self, entry: os.DirEntry[str], folder: _Folder) -> None:
@@ -217,7 +219,7 @@ def _opened(name: str, folder: int) -> int:
 
 
 def _make_readable(name: str, folder: int) -> None:
-    """A command may have taken the server's own right to look into a folder."""
+    """Restore the server's permission to read a folder: a command may have removed it."""
     inner = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.chmod(f"/proc/self/fd/{inner}", stat.S_IMODE(os.fstat(inner).st_mode) | _USABLE)

@@ -1,4 +1,5 @@
-"""A tool as the engine needs to know it: what runs, who must agree, what people are told."""
+"""A tool as the engine sees it: the function, whether it needs approval, and how it is described to
+people."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from caesura.core import described, shown
 from caesura.core.events import Event
 from caesura.core.language import Language
 
-#: To list more faults than these takes longer than it helps.
+#: At most this many faults are listed: a longer list would not help.
 _MOST_FAULTS = 100
 
 
@@ -63,7 +64,7 @@ class Tool:
     asks: bool = False
 
     def fault(self, args: dict[str, Any]) -> str | None:
-        """Why it does not take these arguments; None when it does, or only a call could tell."""
+        """Why the tool refuses these arguments; None when it accepts them, or when only a call can tell."""
         schema = self.tool.args_schema
         if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
             return None
@@ -74,9 +75,9 @@ class Tool:
         return None
 
     async def run(self, args: dict[str, Any], call_id: str, config: RunnableConfig | None) -> Result:
-        """Call the tool. Faults of the arguments, and those that the tool reports to the model, are a result
-        too. `config` holds the listeners of callbacks. Without any, LangChain's own way around the function
-        is not taken: it costs more than most tools."""
+        """Call the tool. Faults of the arguments and errors for the model are returned as a result too.
+        `config` has the callbacks, if any. Without callbacks the function is called directly: LangChain's
+        wrapper costs more than most tools."""
         tool = self.tool
         if config is not None or not isinstance(tool, _Plain) or tool.coroutine is None:
             call = ToolCall(name=self.name, args=args, id=call_id, type="tool_call")
@@ -111,7 +112,7 @@ def structured(
     arguments: type[BaseModel] | None = None,
     name: str | None = None,
 ) -> StructuredTool:
-    """A tool whose faults, and those of its arguments, become texts for the model."""
+    """A tool whose errors, and faults of its arguments, become texts for the model."""
 
     @wraps(function)
     async def both(*args: Any, **kwargs: Any) -> tuple[str, Result]:
@@ -142,8 +143,8 @@ def _wrong_arguments(error: Exception) -> str:
 def describer(
     labels: dict[Language, str], doing: dict[Language, str], argument: str, counted: str | None = None
 ) -> Describe:
-    """`Running command: npm install`: the kind of thing, and all of the argument that matters. Of the
-    `counted` argument the length is told, where it is no short line."""
+    """Describes a call such as `Running command: npm install`: the kind of action, and the whole of the
+    important argument. Of the `counted` argument only the size is given, unless it is a short line."""
 
     def describe(args: Mapping[str, Any], language: Language) -> Description:
         value = _value(args.get(argument, ""), language)
@@ -155,7 +156,7 @@ def describer(
 
 
 def describe_any(name: str) -> Describe:
-    """What can be said of a tool that nobody described: its name and its arguments."""
+    """Describes a call of a tool without its own description: its name and its arguments."""
 
     def describe(args: Mapping[str, Any], language: Language) -> Description:
         label, doing = ("使用工具", "正在使用工具") if language == "zh" else ("Use a tool", "Using tool")

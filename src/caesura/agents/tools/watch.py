@@ -1,7 +1,8 @@
-"""Watching a command while it runs, and ending it when it takes more than it may.
+"""Watching a command while it runs, and ending it when it exceeds its limits.
 
-The kernel has no bound for what all processes of a command write, nor, without a control group, for their
-memory and number. So the watch looks several times a second: what happens between two looks is not seen.
+The kernel has no limit for what all processes of a command write together, nor, without a control group, for
+their memory and number. So the watch checks several times a second, and does not see what happens between two
+checks.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ from caesura.agents.tools.size import Quota, Size, measure
 
 _PAUSE = 0.1
 _LONGEST_LOOK = 20.0
-#: A command may write again and again.
+#: A command may overwrite its files: it may write this many times the workspace's quota.
 _WRITTEN = 4
-#: What a socket of Unix can hold at most, by the usual settings of the kernel. How much it holds is not told.
+#: The most that a Unix socket can hold, with the usual kernel settings. The kernel does not report how much
+#: it holds.
 _SOCKET = 416 * 1024
 _KIB = 1024
 
 
 class Allowed(NamedTuple):
-    """`crowded` is told the size of the workspace, and says whether the person's workspaces hold too much
-    together; `refuse` then gives the text for the model."""
+    """The limits of a command. `crowded` is called with the size of the workspace, and returns whether the
+    person's workspaces hold too much together; `refuse` then returns the text for the model."""
 
     memory: int
     processes: int
@@ -40,21 +42,21 @@ class Allowed(NamedTuple):
 
 
 class Watch:
-    """Of the tree below one process. `reason` says why the command was ended, for the model."""
+    """Watches the process tree below one process. `reason` tells the model why the command was ended."""
 
     def __init__(self, pid: int, workspace: Path, before: Size, allowed: Allowed) -> None:
         self._pid, self._workspace, self._before, self._allowed = pid, workspace, before, allowed
-        # Who is over the quota already may still run a command that makes room. So may who has a workspace
-        # that takes too long to measure: there no file can grow.
+        # If the workspace is already over the quota, a command that frees space may still run. The same goes
+        # for a workspace that takes too long to measure: in it no file can grow.
         self._most = Quota(max(allowed.quota.bytes, before.bytes), max(allowed.quota.files, before.files))
-        self._handle = os.pidfd_open(pid)  # a number may be another's by the time it is killed
+        self._handle = os.pidfd_open(pid)  # a process id may be reused before the kill
         self._over = threading.Event()
         self._next_measure = 0.0 if before.whole else math.inf
         self._written, self._cancelled = _Total(), _Total()
         self.reason: str | None = None
 
     def follow(self) -> None:
-        """Look until `stop`, or until there is a reason to end the command."""
+        """Check until `stop` is called, or until there is a reason to end the command."""
         try:
             self._follow()
         finally:
@@ -74,12 +76,12 @@ class Watch:
     def _processes(self) -> str | None:
         allowed = self._allowed
         tree = list(_tree(self._pid))
-        # The first two are bubblewrap's own.
+        # The first two processes are bubblewrap's own.
         if sum(_threads(pid) for pid in tree) > allowed.processes + 2:
             return f"it had more than {allowed.processes} processes"
         opened = _opened(tree)
         sockets = _SOCKET * sum(stat.S_ISSOCK(found.st_mode) for found in opened)
-        # A page that several share counts for each of them at first; the exact figure takes longer.
+        # The quick figure counts a shared page once for each process; the exact figure takes longer.
         most = allowed.memory - sockets
         if sum(map(_held, tree)) > most and sum(map(_share, tree)) > most:
             return f"it used more than {allowed.memory} bytes of memory"
@@ -103,15 +105,15 @@ class Watch:
                 f"the workspace held more than {self._allowed.quota.bytes} bytes"
                 f" or {self._allowed.quota.files} files"
             )
-        # A command that does not add to what is there may make room.
+        # A command that adds nothing to the workspace may be freeing space.
         if crowded and (size.bytes > self._before.bytes or size.files > self._before.files):
             return self._allowed.refuse()
         return None if size.whole else "the size of the workspace could not be measured"
 
 
 class _Total:
-    """The sum of a figure that only grows, over processes that end. What a process had goes over to one that
-    was there before, unless its parent ignores the end of its children: then it is kept here."""
+    """The sum of a counter over processes, including those that have ended. The kernel adds the counter of an
+    ended process to its parent's, unless the parent ignores the end of its children: then it is kept here."""
 
     def __init__(self) -> None:
         self._last: dict[int, int] = {}
@@ -141,7 +143,7 @@ def _tree(root: int) -> Iterator[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """From the state on: what comes before may contain anything."""
+    """The fields from the process state on: the name before it may contain anything."""
     return _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
@@ -163,19 +165,19 @@ def _io(pid: int, name: str) -> int:
 
 
 def _opened(tree: Sequence[int]) -> list[os.stat_result]:
-    """What the processes have open, each file and socket once."""
+    """The open files and sockets of the processes, each once."""
     found: dict[tuple[int, int], os.stat_result] = {}
     for pid in tree:
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             for name in os.listdir(f"/proc/{pid}/fd"):
-                with suppress(OSError):  # it is closed
+                with suppress(OSError):  # the file was closed
                     item = os.stat(f"/proc/{pid}/fd/{name}")
                     found[item.st_dev, item.st_ino] = item
     return list(found.values())
 
 
 def _kept(found: os.stat_result) -> int:
-    """What a file takes of the disk that no folder has."""
+    """The disk space of an open file that has been deleted."""
     return 512 * found.st_blocks if stat.S_ISREG(found.st_mode) and not found.st_nlink else 0
 
 
@@ -185,7 +187,7 @@ def _sum(path: str, *names: str) -> int:
 
 
 def _read(path: str) -> str:
-    """Nothing, when the process has ended or may not be looked at."""
+    """The content of a file in /proc; empty when the process has ended or may not be inspected."""
     try:
         with open(path, errors="replace") as file:
             return file.read()

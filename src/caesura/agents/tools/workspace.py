@@ -1,4 +1,5 @@
-"""The files of one conversation: read, written and listed, and never a path that leaves them."""
+"""The files of one conversation: reading, writing and listing them. Paths that lead out of the workspace are
+refused."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ UNFINISHED = ".caesura-unfinished-"
 
 
 class WorkspaceError(ToolException):
-    """Said to the model, in place of a result."""
+    """An error whose text the model gets as the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Workspace:
         return text
 
     def write(self, path: str, content: str) -> int:
-        """Put `content` there, all of it or nothing; how many bytes that were."""
+        """Write `content` to the file atomically; returns the number of bytes."""
         *folders, name = file_parts(path)
         data = _encoded(content)
         with self._rooted(path) as root:
@@ -74,7 +75,7 @@ class Workspace:
         return len(data)
 
     def entries(self, path: str = ".") -> tuple[list[Entry], bool]:
-        """What is in a folder, by name, and whether there is more than is told."""
+        """The entries of a folder, by name, and whether there are more than are returned."""
         with self._rooted(path) as root:
             flags = os.O_RDONLY | os.O_DIRECTORY
             with self._opened(root, parts_of(path), flags) as folder, os.scandir(folder) as found:
@@ -121,7 +122,7 @@ class Workspace:
 
 
 def parts_of(path: str) -> list[str]:
-    """The components of a path inside the workspace, or why it is refused."""
+    """The components of a path inside the workspace; raises an error that says why a path is refused."""
     if len(path.encode("utf-8", "replace")) > _PATH_LIMIT:
         raise WorkspaceError(f"the path must be a text of at most {_PATH_LIMIT} bytes")
     if any(ord(character) < 32 or ord(character) == 127 for character in path):
@@ -171,7 +172,7 @@ def _must_be_file(mode: int, path: str) -> None:
 
 
 def _mode_of(folder: int, name: str, path: str) -> int:
-    """The permissions the written file gets: those of the file that it replaces, if there is one."""
+    """The permissions of the written file: those of the file that it replaces, if there is one."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -183,7 +184,7 @@ def _mode_of(folder: int, name: str, path: str) -> int:
 
 
 def _replace(root: int, folder: int, name: str, data: bytes, mode: int) -> None:
-    # At the top, where the sweep finds it if this process dies.
+    # At the top of the workspace, where the sweep finds the file if this process dies.
     unfinished = UNFINISHED + secrets.token_hex(8)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(unfinished, flags, 0o600, dir_fd=root)

@@ -1,1 +1,1 @@
-"""The native API, `/api/v2`: everything there is, in our own words."""
+"""The native API, `/api/v2`: all features of the server."""

@@ -1,4 +1,4 @@
-"""The native frames of events: the name of the class, and all of its fields."""
+"""The native frames of events: the name of the event's class, and all of its fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES: dict[type[ev.Event], str] = {
 
 
 def start(ordinal: int, epoch: int = 0) -> int:
-    """Where a reader is: what the attempt adds to the number of an event."""
+    """The state of a reader: the offset that its attempt adds to an event's number."""
     return cursors.make(epoch, 0)
 
 
@@ -27,7 +27,7 @@ def step(attempt: int, envelope: ev.Envelope) -> tuple[int, bytes]:
 
 
 def skip(attempt: int, event: ev.Event) -> int:
-    """As `step`, without the frame."""
+    """Like `step`, without the frame."""
     return cursors.make(event.epoch, 0) if type(event) is ev.RunStarted else attempt
 
 
@@ -51,7 +51,7 @@ def _dumps(value: Any) -> bytes:
 
 
 def data(at: int, event: ev.Event) -> dict[str, Any]:
-    """What stands in a frame. The two deltas go without their time: they are most of a stream."""
+    """The data of a frame. The two delta events have no time, because they make up most of a stream."""
     fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, ev.Interrupted):
         fields["interrupts"] = [interrupt(item) for item in event.interrupts]

@@ -99,7 +99,7 @@ async def listing(
     cursor: PageCursor = None,
     order: Literal["updated", "created"] = "updated",
 ) -> wire.Conversations:
-    """Newest first. More than the largest page is taken as the largest page."""
+    """The caller's conversations, newest first. A `limit` above the largest page size is reduced to it."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit)
     page = await here.service.conversations.page(user_id, size + 1, after=after, order=order)
@@ -121,8 +121,8 @@ async def listing(
 async def tree(
     here: Here, user_id: User, conversation_id: Id, limit: Limit = None, cursor: TreeCursor = None
 ) -> Response:
-    """The conversation with its turns, on all branches, oldest first. One page is as large as it may be
-    unless `limit` says less."""
+    """The conversation with its turns on all branches, oldest first. Without `limit` a page has the largest
+    allowed size."""
     size = here.pages.size(limit or here.pages.largest)
     body = await here.service.conversations.tree(
         user_id, conversation_id, size, cursor or 0, lambda page: _json(wire.Tree.of_page(page))
@@ -139,8 +139,8 @@ async def tree(
 async def snapshot(
     here: Here, user_id: User, conversation_id: Id, limit: Limit = None, cursor: BranchCursor = None
 ) -> Response:
-    """For a page that just opened: the end of the active branch, and where its events go on. One page is as
-    large as it may be unless `limit` says less."""
+    """For a client that just opened: the end of the active branch, and the cursor after which its events
+    continue. Without `limit` a page has the largest allowed size."""
     size = here.pages.size(limit or here.pages.largest)
     body = await here.service.conversations.branch(
         user_id, conversation_id, size, cursor, lambda page: _json(wire.Snapshot.of_page(page))
@@ -155,13 +155,13 @@ async def rename(here: Here, user_id: User, conversation_id: Id, new: wire.Renam
 
 @router.delete("/conversations/{conversation_id}", tags=["conversations"], status_code=204, responses=_FOUND)
 async def delete(here: Here, user_id: User, conversation_id: Id) -> None:
-    """Stops what runs, and leaves nothing of it."""
+    """Stop the conversation's runs and delete all of its data."""
     await here.service.conversations.delete(user_id, conversation_id)
 
 
 @router.post("/conversations/{conversation_id}/branch", tags=["conversations"], responses=_FOUND | _SENT)
 async def branch(here: Here, user_id: User, conversation_id: Id, to: wire.Branch) -> wire.Conversation:
-    """Go on with the branch through this turn."""
+    """Make the branch through this turn the active branch."""
     return wire.Conversation.of(
         await here.service.conversations.activate(user_id, conversation_id, to.turn_id)
     )
@@ -181,7 +181,8 @@ async def grants(here: Here, user_id: User, conversation_id: Id) -> wire.Grants:
     responses=_FOUND,
 )
 async def revoke(here: Here, user_id: User, conversation_id: Id, tool: ToolName) -> None:
-    """Ask for this tool again, on every branch of the conversation, from now on: also in turns that run."""
+    """Revoke the grant for this tool on every branch of the conversation. From now on calls need approval
+    again, also in running turns."""
     await here.service.grants.revoke(user_id, conversation_id, tool)
 
 
@@ -197,7 +198,7 @@ async def send(
     new: wire.NewTurn,
     key: IdempotencyKey = None,
 ) -> wire.Turn:
-    """Send a message: it is kept, and being answered, when this returns."""
+    """Send a message. When the response arrives, the message is stored and its turn is queued or running."""
     message = Message(
         new.content,
         new.parent if "parent" in new.model_fields_set else ...,
@@ -216,7 +217,7 @@ async def turn(here: Here, user_id: User, turn_id: Id) -> wire.Turn:
 
 @router.post("/turns/{turn_id}/stop", tags=["turns"], responses=_FOUND)
 async def stop(here: Here, user_id: User, turn_id: Id) -> wire.Stopped:
-    """False when it had ended already. What was said is kept."""
+    """Stop a turn; `stopped` is false when it had already ended. Its messages are kept."""
     return wire.Stopped(stopped=await here.service.turns.stop(user_id, turn_id))
 
 
@@ -224,7 +225,7 @@ async def stop(here: Here, user_id: User, turn_id: Id) -> wire.Stopped:
 async def retry(
     here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
 ) -> wire.Turn:
-    """Another attempt at a failed or stopped turn that nothing follows."""
+    """Retry a failed or stopped turn that no other turn follows."""
     return wire.Turn.of(await here.service.turns.retry(user_id, turn_id, _key(request, key)))
 
 
@@ -232,7 +233,7 @@ async def retry(
 async def regenerate(
     here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
 ) -> wire.Turn:
-    """The same message once more, beside this turn: both answers stay."""
+    """Send the same message again, as a sibling of this turn. Both answers are kept."""
     return wire.Turn.of(await here.service.turns.regenerate(user_id, turn_id, _key(request, key)))
 
 
@@ -244,7 +245,7 @@ async def events(
     after: Cursor = None,
     last_event_id: LastEventId = None,
 ) -> Response:
-    """All that happens in this turn, over all its segments, until it has ended."""
+    """All events of this turn, over all its segments, until the turn has ended."""
     begin = last_event_id if last_event_id is not None else after or 0
     place = await here.service.streams.place(user_id, turn_id, begin)
     if place.exhausted and place.turn.ended:
@@ -259,8 +260,8 @@ async def events(
 
 @router.get("/interrupts", tags=["interrupts"], responses=documented(FORM, 400, 422))
 async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCursor = None) -> wire.Inbox:
-    """What waits for me, over all conversations, oldest first. One page is as large as it may be unless
-    `limit` says less."""
+    """The interrupts that wait for the caller in all conversations, oldest first. Without `limit` a page has
+    the largest allowed size."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit or here.pages.largest)
     found, more = await here.service.inbox.waiting(user_id, size, after)
@@ -285,7 +286,8 @@ async def answer(
     new: wire.NewAnswer,
     key: IdempotencyKey = None,
 ) -> wire.Turn:
-    """Once nothing of the turn is left to answer it goes on. Whoever comes second is told the decision."""
+    """Answer an interrupt. The turn continues once none of its interrupts is pending. A second answer is
+    refused, and the error contains the first one."""
     answers = {interrupt_id: new.answer()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
     return wire.Turn.of(answered.turn)
@@ -300,7 +302,7 @@ async def answer_all(
     new: wire.NewAnswers,
     key: IdempotencyKey = None,
 ) -> wire.Turn:
-    """Several answers at once: all of them count, or none."""
+    """Answer several interrupts of a turn at once: all answers are accepted, or none."""
     for interrupt_id in new.answers:
         if (await here.service.inbox.get(user_id, interrupt_id)).turn_id != turn_id:
             raise NotFound("interrupt not found")

@@ -1,4 +1,4 @@
-"""What goes over the wire of the native API. Times are milliseconds since 1970, UTC."""
+"""The JSON that the native API takes and gives. Times are milliseconds since 1970, UTC."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _MEMBERS = 100
 
 
 def _few(value: Any) -> Any:
-    """Every member that is wrong makes an error of its own: for 100,000 of them the server stood still."""
+    """Refuse objects with too many members. Each wrong member makes its own error, and 100,000 errors would
+    block the server."""
     if isinstance(value, dict) and len(value) > _MEMBERS:
         raise PydanticCustomError("too_many_members", f"an object has at most {_MEMBERS} members here")
     return value
@@ -65,7 +66,8 @@ class Branch(_In):
 
 
 class NewTurn(_In):
-    """`parent` left out goes on with the active branch; null begins a new root; an id branches there."""
+    """Without `parent` the message continues the active branch. `null` begins a new root. A turn's id
+    branches there."""
 
     content: str
     parent: Id | None = None
@@ -75,7 +77,7 @@ class NewTurn(_In):
 
 
 class NewAnswer(_In):
-    """Which of the other members counts depends on the decision."""
+    """Which of the other members are used depends on the decision."""
 
     decision: core.Decision
     args: dict[str, Any] | None = None
@@ -170,7 +172,8 @@ class Conversations(BaseModel):
 
 
 class Message(BaseModel):
-    """`call` is the model call under which more of this message's text may come."""
+    """An unfinished message has a `call`. Append the text of later `text_delta` events with the same `call`
+    to it."""
 
     role: msg.Role
     content: str
@@ -301,7 +304,7 @@ class RunningTool(BaseModel):
 
 
 class SeenTurn(Turn):
-    """A turn with what was said in it, up to and with the event `cursor`."""
+    """A turn with its messages, up to and including the event `cursor`."""
 
     messages: list[Message]
     interrupts: list[Interrupt]
@@ -336,8 +339,8 @@ class Tree(Conversation):
 
 
 class Snapshot(BaseModel):
-    """The end of the active branch as it is now, oldest turn first. What comes later is in the events of
-    `turn`, the newest one here, after `cursor`."""
+    """The end of the active branch as it is now, oldest turn first. Later changes are the events after
+    `cursor` of `turn`, the newest turn here."""
 
     conversation: Conversation
     turns: list[SeenTurn]

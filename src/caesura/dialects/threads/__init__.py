@@ -1,1 +1,1 @@
-"""API A: sessions and threads, one SSE response a segment."""
+"""API A: sessions and threads, with one SSE response for each segment."""

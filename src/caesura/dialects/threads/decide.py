@@ -1,4 +1,4 @@
-"""From this API's three actions to a decision on each thing that waits."""
+"""Translates this API's three actions into an answer for each waiting interrupt."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Action = Literal["continue", "cancel", "answer"]
 
 
 def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequence[Interrupt]:
-    """What of all that waits a decision is about: all of it, or what is listed. `InterruptPending` where the
-    person was shown something else."""
+    """The waiting interrupts that a decision is about: all of them, or those that are listed.
+    `InterruptPending` if the person was shown others."""
     if isinstance(shown, set):
         if not shown <= {item.id for item in waiting}:
             raise InterruptPending(tuple(waiting))
@@ -24,8 +24,8 @@ def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequenc
 
 
 def decisions(items: Sequence[Interrupt], action: Action, answers: Sequence[str]) -> dict[str, Answer]:
-    """An answer for each interrupt that the action is about. `continue` never answers a question, `answer`
-    never approves a call: where both wait, each takes its own."""
+    """An answer for each interrupt that the action is about. `continue` never answers a question, and
+    `answer` never approves a call: if both kinds wait, each action applies to its own kind."""
     if action == "cancel":
         return {item.id: Answer("reject") for item in items}
     if action == "continue":

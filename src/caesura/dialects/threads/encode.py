@@ -1,4 +1,5 @@
-"""Events to frames: a pure fold. A stream that is read on from any id equals the unbroken one."""
+"""Encodes events as frames, with a pure fold. A stream that is resumed after any id equals the unbroken
+stream."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from caesura.core.interrupts import Interrupt
 from caesura.dialects.threads import cursor
 
 END = b"event: end\ndata: {}\n\n"
-#: Power loss took events that this reader has seen: its segment comes again, from the beginning.
+#: Sent when power loss took events that the reader has seen: its segment is sent again from the beginning.
 ANEW = b'event: messages/reset\ndata: {"scope":"segment"}\n\n'
 _OPTIONS = {
     "en": [{"label": "Continue", "value": "continue"}, {"label": "Cancel", "value": "cancel"}],
@@ -25,8 +26,8 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a reader is: the turn's ordinal, what the attempt adds to the number of an event, which calls are
-    a sub-agent's, which have shown text."""
+    """The state of a reader: the turn's ordinal, the offset that the attempt adds to an event's number, the
+    calls of sub-agents, and the calls that have shown text."""
 
     ordinal: int
     attempt: int = 0
@@ -39,7 +40,7 @@ def start(ordinal: int, epoch: int = 0) -> State:
 
 
 def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901 - one case for each event
-    """The frame of one event, empty where this API has none for it."""
+    """The frame of one event; empty if this API has none for it."""
     event = envelope.event
     match event:
         case ev.TextDelta(call, text):
@@ -82,7 +83,7 @@ def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901
 
 
 def skip(state: State, event: ev.Event) -> State:
-    """As `step`, without the frame."""
+    """Like `step`, without the frame."""
     match event:
         case ev.TextDelta(call):
             if call in state.shown or call in state.hidden:
@@ -99,7 +100,7 @@ def skip(state: State, event: ev.Event) -> State:
 
 
 def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
-    """What a client needs to draw the question, live or after a reload."""
+    """The data with which a client shows the questions, live or after a reload."""
     questions = [interrupts.question_dict(q) for item in items for q in item.questions]
     return {
         "info": "; ".join(item.description for item in items if item.description),
@@ -112,12 +113,12 @@ def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
 
 
 def error(message: str) -> bytes:
-    """A refusal that comes as a stream: nothing has changed."""
+    """The frames of a refusal that is sent as a stream: nothing has changed."""
     return b"event: error\ndata: " + _data({"message": message}) + b"\n\n" + END
 
 
 def still_pending(items: Sequence[Interrupt]) -> bytes:
-    """Some of what waited is answered, this is not yet."""
+    """The frames for interrupts that still wait after some others were answered."""
     return b"event: interrupt\ndata: " + _data(interrupt_data(items)) + b"\n\n" + END
 
 

@@ -87,7 +87,7 @@ async def listing(
     page: Annotated[int, Query(ge=1, le=10**9)] = 1,
     page_size: Annotated[int | None, Query(ge=1, le=10**9)] = None,
 ) -> wire.Sessions:
-    """Newest first. A page larger than the largest is taken as the largest."""
+    """Newest first. A page size above the largest is reduced to it."""
     size = here.pages.size(page_size)
     found = await here.service.conversations.page(user_id, size, offset=(page - 1) * size)
     return wire.Sessions(threads=[wire.session(item) for item in found.items], total=found.total)
@@ -95,7 +95,7 @@ async def listing(
 
 @router.delete("/sessions/{thread_id}", status_code=204, responses=_OF_ONE)
 async def delete(here: Here, user_id: User, thread_id: ThreadId) -> None:
-    """Stops its run and deletes all of it."""
+    """Stop the thread's run and delete all of its data."""
     with _own(user_id, thread_id):
         await here.service.conversations.delete(user_id, thread_id)
 
@@ -112,7 +112,7 @@ async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
     with _own(user_id, thread_id):
         first = await anext(pages)
         more = await anext(pages, None)
-    # Thousands of messages are written as they are, without a model for each.
+    # Thousands of messages are serialized directly, without a pydantic model for each.
     if more is None:
         return Response(plain.dumps(wire.history(thread_id, first)), media_type="application/json")
     return StreamingResponse(_written(thread_id, first, more, pages), media_type="application/json")
@@ -142,8 +142,9 @@ async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new:
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
 async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new: wire.Resume) -> Response:
-    """Decide on what waits, and read how it goes on. A decision that does not fit changes nothing. One that
-    names no interrupt is refused within a second after another: nobody can have seen what it is about."""
+    """Decide on the waiting interrupts, and read how the turn continues. A decision that does not fit changes
+    nothing. A decision that names no interrupt is refused within a second after another decision, because
+    nobody can have seen what it is about."""
     action, answers = _checked(new)
     shown = _shown(new)
     with _own(user_id, thread_id):
@@ -158,7 +159,7 @@ async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, ne
         if blind and await here.service.inbox.just_decided(found.turn.num):
             raise InterruptPending(found.pending) from error
         return here.streams.response(_bytes(encode.error(error.message)))
-    # As it is now: somebody else may have answered the rest at the same time.
+    # Read the pending interrupts again: another request may have answered the rest at the same time.
     waits = answered.turn.status == "waiting"
     if waits and (left := await here.service.inbox.pending(answered.turn.num)):
         return here.streams.response(_bytes(encode.still_pending([item.interrupt for item in left])))
@@ -173,7 +174,7 @@ async def resume(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, ne
 async def stream(
     here: Here, user_id: StreamUser, thread_id: ThreadId, last_event_id: LastEventId = None
 ) -> Response:
-    """Join the current or the last segment, or go on behind the last event that was seen."""
+    """Join the current or the last segment, or continue after the last event that was seen."""
     seen = cursor.parse(last_event_id) if last_event_id else None
     with _own(user_id, thread_id):
         place = await here.service.streams.join(user_id, thread_id, *(seen or ()))
@@ -185,14 +186,15 @@ async def stream(
 
 @router.post("/chat/{thread_id}/stop", responses=_OF_ONE)
 async def stop(here: Here, user_id: User, thread_id: ThreadId) -> wire.Stopped:
-    """Stop what goes on; what was said is kept."""
+    """Stop the active turn; its messages are kept."""
     with _own(user_id, thread_id):
         return wire.Stopped(stopped=await here.service.turns.stop_active(user_id, thread_id))
 
 
 @contextmanager
 def _own(user_id: str, thread_id: str) -> Iterator[None]:
-    """Another's thread and one that does not exist look the same: 403, or 404 where the name is one's own."""
+    """Somebody else's thread and a thread that does not exist look the same: 403, or 404 if the id begins
+    with the person's own name."""
     try:
         yield
     except NoConversation as error:
@@ -202,7 +204,8 @@ def _own(user_id: str, thread_id: str) -> Iterator[None]:
 
 
 async def _nothing(here: Context, turn: Turn | None) -> Conflict:
-    """The second of two clicks learns what the first one said, as long as the answer to it goes on."""
+    """The error when nothing waits. While the turn continues after an answer, it says what the answer was, so
+    that the second click of a double click learns of the first."""
     live = turn is not None and turn.status in ("queued", "running")
     asked = await here.service.inbox.decided(turn.num) if turn is not None and live else None
     if asked is None or asked.answer is None:
@@ -234,8 +237,9 @@ def _shown(new: wire.Resume) -> str | set[str] | None:
 async def _segment(
     here: Context, turn: Turn, after: int, segment: int = 0, first: bytes = b""
 ) -> AsyncGenerator[bytes, None]:
-    """What came before the event `after` in its segment is folded in, not sent again. With `segment`, that
-    one from its beginning, which lies behind that event. `first` is sent before all else."""
+    """The frames of a segment after the event `after`. Earlier events of the segment are folded in, not sent
+    again. `segment` selects a later segment, which is sent from its beginning. `first` is sent before
+    everything else."""
     if first:
         yield first
     turn = turn.bare()
@@ -254,7 +258,7 @@ async def _segment(
 async def _written(
     thread_id: str, first: list[Line], second: list[Line], others: AsyncGenerator[list[Line], None]
 ) -> AsyncGenerator[bytes, None]:
-    """A history in pieces: one page of it is in memory at a time."""
+    """A history as JSON in pieces: one page is in memory at a time."""
     begin = plain.dumps(wire.history(thread_id, first))
     yield begin.removesuffix(b"]}")
     del begin, first

@@ -1,4 +1,4 @@
-"""What this API takes and gives, as JSON."""
+"""The JSON that this API takes and gives."""
 
 from __future__ import annotations
 
