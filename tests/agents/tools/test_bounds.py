@@ -297,9 +297,9 @@ def test_files_in_a_folder_without_permissions_are_counted(mode: int) -> None:
 
 
 async def use(tool: str, person: str, workspace: Path, tools: list[Tool], **arguments: str) -> str:
-    coroutine = next(item.tool for item in tools if item.name == tool).coroutine  # type: ignore[attr-defined]
+    made = next(item for item in tools if item.name == tool)
     with RunContext("c", "t", person, "a", "en", workspace).active():
-        return str(await coroutine(**arguments))
+        return (await made.run(dict(arguments), "call-1", None)).text
 
 
 async def test_many_files_of_one_person_do_not_delay_another(
