@@ -143,7 +143,7 @@ def test_a_reader_that_returns_while_the_stop_waits_keeps_the_run(
 ) -> None:
     with slow.client() as client:
         thread = Thread.new(client)
-        stop = hold_before(slow, monkeypatch, "write", "Turns._stop")
+        stop = hold_before(slow, monkeypatch, "write", "Engine.stop")
         with thread.chatting(LONG) as found:
             read(found, 3)
         stop.until_reached()
