@@ -26,7 +26,7 @@ ANSWER = """
 import asyncio, json, sys
 from caesura.core.errors import AlreadyAnswered
 from caesura.core.interrupts import Answer
-from caesura.store import interrupts
+from caesura.store import life
 from caesura.store.open import open_database
 
 async def main(url, name):
