@@ -93,10 +93,10 @@ async def test_an_id_that_is_a_path_removes_nothing(root: Path, tmp_path: Path, 
 async def test_files_that_appear_meanwhile_are_removed_too(root: Path) -> None:
     fill(root / "a")
     stop = threading.Event()
+    folder = os.open(root / "a", os.O_RDONLY)  # like a command that still runs
 
     def write() -> None:
         number = 0
-        folder = os.open(root / "a", os.O_RDONLY)  # like a command that still runs
         while not stop.is_set():
             number += 1
             try:
