@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -90,28 +92,49 @@ async def test_an_id_that_is_a_path_removes_nothing(root: Path, tmp_path: Path, 
     assert (tmp_path / "outside/folder/file").exists()
 
 
-async def test_files_that_appear_meanwhile_are_removed_too(root: Path) -> None:
-    fill(root / "a")
+@contextmanager
+def writing(workspace: Path, most: int) -> Iterator[None]:
+    """Create files in the workspace from another thread, like a command that still runs."""
     stop = threading.Event()
-    folder = os.open(root / "a", os.O_RDONLY)  # like a command that still runs
+    folder = os.open(workspace, os.O_RDONLY)
 
     def write() -> None:
-        number = 0
-        while not stop.is_set():
-            number += 1
+        for number in range(most):
+            if stop.is_set():
+                return
             try:
                 os.close(os.open(f"{number}", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
             except FileNotFoundError:
-                break
-        os.close(folder)
+                return
 
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        await discard(root, "a")
+        yield
     finally:
         stop.set()
         writer.join()
+        os.close(folder)
+
+
+async def test_files_that_appear_meanwhile_are_removed_too(root: Path) -> None:
+    fill(root / "a")
+    with writing(root / "a", most=20_000):
+        await discard(root, "a")
+    await sweep(root, set())
+    assert left(root) == []
+
+
+async def test_files_that_appear_without_end_do_not_hold_up_other_workspaces(root: Path) -> None:
+    fill(root / "a")
+    fill(root / "b")
+    workspaces = Workspaces(root, emptying_seconds=0.1)
+    with writing(root / "a", most=sys.maxsize):
+        await workspaces.discard("a")
+        await workspaces.discard("b")
+        await workspaces._in_thread(lambda: None)  # after the work that was begun
+        assert len(left(root)) <= 1
+    await asyncio.to_thread(workspaces.close)
     await sweep(root, set())
     assert left(root) == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import itertools
 import logging
 import os
 import secrets
@@ -28,6 +29,8 @@ T = TypeVar("T")
 _TRASH = ".trash"
 _ORIGIN = ".database"
 _ROUND = 500
+_TAKEN_AT_ONCE = 10_000
+_EMPTYING_SECONDS = 60.0
 _UNFINISHED_SECONDS = 3600
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -43,9 +46,14 @@ class Workspaces:
     """
 
     def __init__(
-        self, root: Path, origin: str = "", gone: Callable[[str], None] = lambda conversation_id: None
+        self,
+        root: Path,
+        origin: str = "",
+        gone: Callable[[str], None] = lambda conversation_id: None,
+        emptying_seconds: float = _EMPTYING_SECONDS,
     ) -> None:
         self._root, self._trash, self._origin, self._gone = root, root / _TRASH, origin, gone
+        self._emptying_seconds = emptying_seconds
         self._thread = ThreadPoolExecutor(1, "caesura-removal")
         self._moving = Aside("caesura-discard")
         self._closing = threading.Event()
@@ -120,13 +128,16 @@ class Workspaces:
         return True
 
     def _empty_trash(self) -> None:
+        """The time is limited: a process may create files in the trash as fast as they are removed."""
         try:
             trash = os.open(self._trash, _FOLDER)
         except OSError:
             return
+        deadline = time.monotonic() + self._emptying_seconds
         try:
             while (names := os.listdir(trash)) and not self._closing.is_set():
-                if not any([self._remove_entry(trash, name) for name in names]):
+                smaller = any([self._remove_entry(trash, name) for name in names])
+                if not smaller or time.monotonic() > deadline:
                     logger.warning("%s could not be emptied; it is tried again later", self._trash)
                     return
         finally:
@@ -144,7 +155,7 @@ class Workspaces:
             folder = os.open(name, _FOLDER, dir_fd=trash)
             try:
                 with os.scandir(folder) as entries:
-                    for entry in entries:
+                    for entry in itertools.islice(entries, _TAKEN_AT_ONCE):
                         if self._closing.is_set():
                             return False
                         done += _take(folder, entry, trash)
