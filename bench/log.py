@@ -21,7 +21,7 @@ from caesura.core import codec, ids
 from caesura.core.events import Event, Finished, SegmentEnded, TextDelta
 from caesura.core.turns import Turn
 from caesura.log import Log, Stream
-from caesura.log.also import Alike
+from caesura.log.bulk import Bulk
 from caesura.store import conversations, life, shares, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
@@ -246,7 +246,7 @@ async def _beats(count: int) -> AsyncIterator[int]:
         due += 0.01
 
 
-class _Over(Alike):
+class _Over(Bulk):
     """The rows of a turn that has ended, as the engine writes them."""
 
     def __init__(self, turn: Turn) -> None:

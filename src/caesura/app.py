@@ -29,7 +29,7 @@ from caesura.agents.tools.size import Quota
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.native import routes as native
 from caesura.dialects.threads import routes as threads
-from caesura.engine import watching
+from caesura.engine import callbacks
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.http import auth, docs, health, limits, logs, metrics, tracing
@@ -168,7 +168,7 @@ def _lifespan(settings: Settings) -> Callable[[FastAPI], AbstractAsyncContextMan
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     tokens = Tokens(secret_of(settings), settings.token_hours) if settings.auth == "password" else None
-    watching.allow_langsmith(settings.langsmith, os.environ)
+    callbacks.allow_langsmith(settings.langsmith, os.environ)
     counted = Metrics()
     database = await open_database(settings.database)
     stack.push_async_callback(database.close)

@@ -194,5 +194,5 @@ def test_waiting_requests_of_one_person_leave_connections_to_others(
 
 def _places(server: Served) -> int:
     """How many requests of alice wait."""
-    _, count = server.context.service.turns._places._taken.get("alice", (None, 0))
+    _, count = server.context.service.turns._locks._taken.get("alice", (None, 0))
     return count

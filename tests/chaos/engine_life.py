@@ -269,7 +269,7 @@ class _Children:
 if __name__ == "__main__":
     import langgraph.prebuilt  # noqa: F401 - once, for all children
 
-    import caesura.engine.graphs  # noqa: F401
+    import caesura.engine.graphs.drive  # noqa: F401
 
     gc.freeze()  # so that no child copies pages just to look for garbage there
     children = _Children()

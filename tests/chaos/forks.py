@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Engine, event
 
-from caesura.store import events, prepared, sqlite
+from caesura.store import events, sqlite, statements
 from caesura.store.open import open_database
 from tests.chaos.crowd import write_until_killed
 from tests.chaos.process import Program, wait_for
@@ -86,9 +86,9 @@ def _call_before_commits(reaper: Reaper) -> None:
             reaper()
 
     def run(connection: Connection, text: str, *values: Any) -> Any:
-        if text == "COMMIT" or not (text.startswith("BEGIN") or prepared.driver(connection).in_transaction):
+        if text == "COMMIT" or not (text.startswith("BEGIN") or statements.driver(connection).in_transaction):
             reaper()
-        return prepared.run(connection, text, *values)
+        return statements.run(connection, text, *values)
 
     event.listen(Engine, "commit", before_commit)
     event.listen(Engine, "before_cursor_execute", before_statement)

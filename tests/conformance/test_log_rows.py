@@ -7,11 +7,11 @@ from typing import Any, Self
 import pytest
 from sqlalchemy import Connection, event, select
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.events import Finished, TextDelta
 from caesura.core.turns import Turn
 from caesura.log import Log, Stream
-from caesura.log.also import Alike
+from caesura.log.bulk import Bulk
 from caesura.log.stream import Batch
 from caesura.store import life, schema, shares, turns
 from caesura.store.database import Database
@@ -26,7 +26,7 @@ class Refused(Exception):
     """Raised by an `also`."""
 
 
-class Over(Alike):
+class Over(Bulk):
     """The rows that the engine writes when a turn ends."""
 
     def __init__(self, turn: Turn, *, refused: bool = False) -> None:
@@ -173,7 +173,7 @@ async def test_charging_many_turns_at_once_equals_charging_each(database: Databa
     assert all(sizes.values())
     for place in places_:
         assert accounts[place] == sum(sizes[turn.num] for turn in made if turn.conversation_id == place)
-    kept = plain.dumps([])
+    kept = json_data.dumps([])
     await database.write(lambda c: life.settle(c, [settled(made[0])]))
     await database.write(lambda c: shares.charge(c, *(turn.num for turn in made)))
     assert (await database.read(_account))[1][places_[0]] == accounts[places_[0]] + len(kept)

@@ -13,7 +13,7 @@ from caesura.core.messages import Message
 from caesura.store import conversations, interrupts, life, schema
 from caesura.store.conversations import Order
 from caesura.store.database import Database
-from caesura.store.prepared import driver
+from caesura.store.statements import driver
 from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
 
 

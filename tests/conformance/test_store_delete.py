@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, inspect, text
 
-from caesura.core import codec, plain
+from caesura.core import codec, json_data
 from caesura.core import events as ev
 from caesura.core.artifacts import rewrite
 from caesura.core.interrupts import Answer, Interrupt
@@ -85,7 +85,7 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
     for seq, event in enumerate(log, 1):
         row = events.Rows(first.num, 1, seq, seq, 0, codec.encode([event]))
         await database.write(events.insert_fenced, [row])
-    await change_turn(database, first, messages=plain.dumps([to_dict(Message("assistant", mark))]))
+    await change_turn(database, first, messages=json_data.dumps([to_dict(Message("assistant", mark))]))
     await end_turn(database, first)
     second = await make_turn(database, conversation_id)
     asked = {name: Interrupt(f"{mark}-{name}", "approval") for name in ("a", "b")}

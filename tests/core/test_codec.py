@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caesura.core import codec, plain
+from caesura.core import codec, json_data
 from caesura.core import events as ev
 from caesura.core.errors import CodecError, UnknownVersion
 from tests.core.strategies import by_event, events
@@ -117,15 +117,15 @@ def test_arguments_that_json_cannot_represent_are_stored_as_text_or_null() -> No
 
 @pytest.mark.parametrize(("row", "event"), OLDEST, ids=lambda value: type(value).__name__)
 def test_fields_that_an_older_writer_left_out_get_their_defaults(row: list[Any], event: ev.Event) -> None:
-    assert codec.decode(codec.VERSION, plain.dumps([row]), 7, 5) == [ev.Envelope(7, 5, event)]
+    assert codec.decode(codec.VERSION, json_data.dumps([row]), 7, 5) == [ev.Envelope(7, 5, event)]
 
 
 @given(events(), st.data())
 def test_an_event_may_end_anywhere_after_its_required_fields(event: ev.Event, data: st.DataObject) -> None:
-    [row] = plain.loads(codec.encode([event]))
+    [row] = json_data.loads(codec.encode([event]))
     [shortest] = [len(fields) for fields, oldest in OLDEST if type(oldest) is type(event)]
     kept = data.draw(st.integers(shortest, len(row)))
-    [envelope] = codec.decode(codec.VERSION, plain.dumps([row[:kept]]), 1, 0)
+    [envelope] = codec.decode(codec.VERSION, json_data.dumps([row[:kept]]), 1, 0)
     names = type(event).__slots__
     for name in names[: kept - 2]:
         assert getattr(envelope.event, name) == getattr(event, name)

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 
-from caesura.core import interrupts, plain
+from caesura.core import interrupts, json_data
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import ANSWER_LIMIT, Answer, Decision, Field, Interrupt, Kind, Option, Question
 from tests.core.strategies import answers
@@ -160,20 +160,20 @@ def test_a_confirmation_whose_confirm_is_false_refuses() -> None:
 
 @given(any_interrupt())
 def test_a_decoded_interrupt_equals_the_encoded_one(item: Interrupt) -> None:
-    assert interrupts.from_dict(plain.loads(plain.dumps(interrupts.to_dict(item)))) == item
+    assert interrupts.from_dict(json_data.loads(json_data.dumps(interrupts.to_dict(item)))) == item
 
 
 @pytest.mark.parametrize("value", [0, False, "", [], {}, 0.0, None])
 def test_a_graph_may_ask_with_an_empty_value(value: Any) -> None:
     item = Interrupt("int-1", "graph", value=value)
-    back = interrupts.from_dict(plain.loads(plain.dumps(interrupts.to_dict(item))))
+    back = interrupts.from_dict(json_data.loads(json_data.dumps(interrupts.to_dict(item))))
     assert back == item
     assert type(back.value) is type(value)
 
 
 @given(answers())
 def test_a_decoded_answer_equals_the_encoded_one(answer: Answer) -> None:
-    assert interrupts.answer_from(plain.loads(plain.dumps(interrupts.answer_dict(answer)))) == answer
+    assert interrupts.answer_from(json_data.loads(json_data.dumps(interrupts.answer_dict(answer)))) == answer
 
 
 def test_members_with_default_values_are_not_written() -> None:

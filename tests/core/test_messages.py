@@ -5,7 +5,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caesura.core import messages, plain
+from caesura.core import json_data, messages
 from caesura.core.messages import Message, Role
 from tests.core.strategies import arguments, texts
 
@@ -27,7 +27,7 @@ any_message = st.builds(
 
 @given(any_message)
 def test_a_decoded_message_equals_the_encoded_one(message: Message) -> None:
-    back = messages.from_dict(plain.loads(plain.dumps(messages.to_dict(message))))
+    back = messages.from_dict(json_data.loads(json_data.dumps(messages.to_dict(message))))
     assert back == message
     assert back.usage == message.usage
 

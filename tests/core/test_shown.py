@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from caesura.core import described, plain, shown
+from caesura.core import described, json_data, shown
 
 _ESCAPES = re.compile(
     r"\\(?:(?P<code>x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})|(?P<name>[nrt]))(?:\{(?P<count>\d+)\})?|\\\\"
@@ -60,7 +60,7 @@ def test_no_misleading_character_is_left(value: str) -> None:
 @given(TEXTS)
 @example("\x7f")
 def test_json_stays_the_same_json(value: str) -> None:
-    known = plain.text(value)
+    known = json_data.text(value)
     written = json.dumps({"a": known}, ensure_ascii=False)
     assert json.loads(shown.json(written)) == {"a": known}
     assert shown.json(written).isprintable()

@@ -12,7 +12,7 @@ from caesura.core import events as ev
 from caesura.core.interrupts import Answer
 from caesura.store import life
 from caesura.store.database import Database
-from tests.engine.test_foreign import lose
+from tests.engine.test_graphs import lose
 from tests.engine.world import NO, YES, Said, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
 

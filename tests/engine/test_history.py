@@ -11,7 +11,7 @@ from caesura.core import events as ev
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
 from caesura.engine.history import History
-from caesura.service.places import Places
+from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
 from caesura.service.turns import Message as Sent
 from caesura.service.turns import Turns
@@ -71,7 +71,7 @@ async def test_a_message_after_a_retry_does_not_read_the_old_answer_while_the_di
         await world.begin()
         await world.database.write(conversations.set_title, world.conversation, "Mine")
         service = Turns(
-            world.database, world.engine, Presence(PATIENCE, lambda _: None), Places(wanted=False)
+            world.database, world.engine, Presence(PATIENCE, lambda _: None), PersonLocks(wanted=False)
         )
         desk.script(Hang(["the old answer"]), Say("the new answer"), Say("that was it"))
         turn = await world.send("hi")

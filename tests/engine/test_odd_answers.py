@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk
 
-from caesura.agents.chunks import reasoning_of, text_of
-from caesura.engine.translate import Answer
+from caesura.engine.speech import Answer, reasoning_of, text_of
 
 
 @pytest.mark.parametrize(

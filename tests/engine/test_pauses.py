@@ -15,7 +15,7 @@ from langchain_core.messages.tool import tool_call_chunk
 from caesura.agents.arguments import LONGEST, LONGEST_TOGETHER, MOST_CALLS
 from caesura.core import described
 from caesura.core import events as ev
-from caesura.engine import pieces, translate
+from caesura.engine import speech
 from caesura.engine.calls import BROKEN, REFUSED, Calls
 from tests.engine.world import YES, World
 from tests.openai_server import Call, Say
@@ -64,11 +64,11 @@ class Gathered:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.longest = 0.0
-        answer = translate.Answer()
+        answer = speech.Answer()
         self._step(lambda: answer.add(_chunk(piece("", name="write_file", call="c"))))
         for text in texts:
             self._step(lambda text=text: answer.add(_chunk(piece(text))))  # type: ignore[misc]
-        message = self._step(lambda: translate.with_own_ids(answer.message(), []))
+        message = self._step(lambda: speech.with_own_ids(answer.message(), []))
         self.args: dict[str, Any] = message.tool_calls[0]["args"]
 
     def _step(self, work: Callable[[], Any]) -> Any:
@@ -156,15 +156,15 @@ def test_a_name_and_an_id_are_bounded() -> None:
 def test_a_message_that_came_whole_is_read_the_same_way() -> None:
     invalid = {"name": "t", "args": "{", "id": "2", "error": None, "type": "invalid_tool_call"}
     good = {"name": "t", "args": {"a": "x" * 250_000}, "id": "1"}
-    answer = translate.Answer()
-    answer.add(pieces.chunk(AIMessage("", tool_calls=[good], invalid_tool_calls=[invalid])))
+    answer = speech.Answer()
+    answer.add(speech.chunk(AIMessage("", tool_calls=[good], invalid_tool_calls=[invalid])))
     first, second = answer.message().tool_calls
     assert first["args"] == good["args"]
     assert second["args"] == {BROKEN: "{"}
 
 
 def test_blocks_of_content_are_gathered_without_the_calls_they_repeat() -> None:
-    answer = translate.Answer()
+    answer = speech.Answer()
     answer.add(AIMessageChunk(content=[{"type": "thinking", "thinking": "hm", "index": 0}]))
     for _ in range(500):
         answer.add(AIMessageChunk(content=[{"type": "text", "text": "ab", "index": 1}]))
@@ -178,7 +178,7 @@ def test_blocks_of_content_are_gathered_without_the_calls_they_repeat() -> None:
 
 def test_gathering_blocks_grows_with_their_number_and_not_with_its_square() -> None:
     def seconds(count: int) -> float:
-        answer = translate.Answer()
+        answer = speech.Answer()
         blocks: list[Any] = [{"type": "text", "text": "x" * 500, "index": 0}]
         chunk = AIMessageChunk(content=blocks)
         began = time.thread_time()

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from caesura.core import events as ev
 from caesura.log.tail import Tail
-from caesura.service.places import Places
+from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
 from caesura.service.turns import Turns
 from caesura.store import conversations
@@ -220,7 +220,7 @@ async def test_a_resumed_segment_has_the_full_time_for_a_title(patient: World) -
     patient.desk.script(Say(calls=[SEAL]), Say("done"))
     asked = await patient.say("hi")
     presence = Presence(PATIENCE, lambda _: None)
-    service = Turns(patient.database, patient.engine, presence, Places(patient.database.shared))
+    service = Turns(patient.database, patient.engine, presence, PersonLocks(patient.database.shared))
     await service.answer("alice", {asked.interrupts[0].id: YES})
     resumed = await patient.segment(asked.turn)
     assert resumed.finished

@@ -22,7 +22,7 @@ from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
 from caesura.log import Log
-from caesura.service.places import Places
+from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
 from caesura.service.turns import Message, Turns
 from caesura.store import conversations, schema, turns, users
@@ -116,7 +116,7 @@ class World:
     def turns(self, engine: Engine | None = None) -> Turns:
         """What a person may ask of the turns, as the server has it."""
         presence = Presence(PATIENCE, lambda _: None)
-        return Turns(self.database, engine or self.engine, presence, Places(self.database.shared))
+        return Turns(self.database, engine or self.engine, presence, PersonLocks(self.database.shared))
 
     async def resume(self, said: Said, *answers: Answer) -> Said:
         """Answer all waiting interrupts in order (the last answer is used for all others), and read the next

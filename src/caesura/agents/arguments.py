@@ -14,7 +14,7 @@ from typing import Any
 from langchain_core.messages import ai
 from langchain_core.utils._merge import merge_lists
 
-from caesura.core import plain
+from caesura.core import json_data
 
 #: How many characters the arguments of one call, and of all calls in one answer, may have.
 LONGEST = 1024 * 1024
@@ -37,8 +37,8 @@ def whole(text: str, *, strict: bool = False) -> Any:
     them."""
     if len(text) > LONGEST or not (text.lstrip().startswith("{") and text.rstrip().endswith("}")):
         raise ValueError("not a whole JSON object")
-    if plain.crowded(text.encode("utf-8", "replace")):
-        raise plain.Unwieldy("too many values")
+    if json_data.crowded(text.encode("utf-8", "replace")):
+        raise json_data.Unwieldy("too many values")
     return json.loads(text, strict=strict)
 
 

@@ -7,7 +7,7 @@ import unicodedata
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.language import Language
 
 LONGEST = 20
@@ -37,7 +37,7 @@ _EDGES = " \t.,;:!·|/\\_~-–—。，；：！、…"
 
 def prompt(first_message: str, language: Language) -> list[BaseMessage]:
     """The prompt for the agent's model, which is called without tools."""
-    message = plain.text(first_message[:_SHOWN]).replace(_CLOSING, "")
+    message = json_data.text(first_message[:_SHOWN]).replace(_CLOSING, "")
     return [HumanMessage(f"{_ASKED[language]}\n{_OPENING}\n{message}\n{_CLOSING}")]
 
 

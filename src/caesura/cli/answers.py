@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, assert_never
 
 from caesura.cli.screen import one_line
-from caesura.core import described, interrupts, plain, shown
+from caesura.core import described, interrupts, json_data, shown
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
 
@@ -214,7 +214,7 @@ def _label(option: Option) -> str:
 
 def _summary(args: Mapping[str, object]) -> str:
     if len(args) > _FEW:
-        size = described.size(plain.dumps(args).decode(), "en")
+        size = described.size(json_data.dumps(args).decode(), "en")
         return f"{len(args):,} arguments, {size} in all"
     return ", ".join(_sized(name, value) for name, value in args.items()) or "no arguments"
 
@@ -224,7 +224,7 @@ def _sized(name: str, value: object) -> str:
     known = name if _NAME.fullmatch(name) else shown.data(name)
     if isinstance(value, str):
         return f"{known} ({described.size(value, 'en')})"
-    return f"{known} ({described.size(plain.dumps(value).decode(), 'en')} of JSON)"
+    return f"{known} ({described.size(json_data.dumps(value).decode(), 'en')} of JSON)"
 
 
 def _chosen(text: str, values: Sequence[str]) -> str | None:

@@ -139,9 +139,9 @@ def events(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each event")] = False,
 ) -> None:
     """Show what happened in a turn."""
-    from caesura.cli import happenings
+    from caesura.cli import events
 
-    happenings.show(url, user, turn, after, follow, as_json)
+    events.show(url, user, turn, after, follow, as_json)
 
 
 @app.command()

@@ -12,7 +12,7 @@ import httpx
 
 from caesura.client.errors import ClientError, Unreachable, refusal
 from caesura.client.patience import Patience, Waiting
-from caesura.core import plain
+from caesura.core import json_data
 
 _REFUSED_FOR_NOW = (429, 503)
 _LOST_ON_THE_WAY = (502, 504)
@@ -132,7 +132,7 @@ class Connection:
         headers: Mapping[str, str],
         params: Mapping[str, Any] | None,
     ) -> Any:
-        content = plain.dumps(body) if body is not None else None
+        content = json_data.dumps(body) if body is not None else None
         headers = self._headers(headers)
         response = await self._http.request(method, path, content=content, headers=headers, params=params)
         if response.status_code >= 300:
@@ -170,7 +170,7 @@ def stranger(status: int) -> ClientError:
 
 def _read(response: httpx.Response) -> Any:
     try:
-        return plain.loads(response.content) if response.content else None
+        return json_data.loads(response.content) if response.content else None
     except ValueError as error:
         raise stranger(response.status_code) from error
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from caesura.core import plain
+from caesura.core import json_data
 
 
 class ClientError(Exception):
@@ -50,7 +50,7 @@ class Rewound(ClientError):
 def refusal(response: httpx.Response) -> ClientError:
     """The error in a response of 400 or more, whether it is from the server or from a proxy."""
     try:
-        body = plain.loads(response.content)
+        body = json_data.loads(response.content)
     except ValueError:
         body = None
     body = body if isinstance(body, dict) else {}

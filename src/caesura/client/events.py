@@ -9,7 +9,7 @@ from typing import Any, get_args
 from caesura.client import values
 from caesura.client.connection import FAILURES, Connection, path_of
 from caesura.client.errors import Rewound, Unreachable
-from caesura.core import cursors, plain
+from caesura.core import cursors, json_data
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 
@@ -63,7 +63,7 @@ class Reader:
         if seq != cursors.seq(self.cursor) + 1:
             raise Rewound(seq - 1)
         self.cursor = cursor
-        data = plain.loads(fields[b"data"])
+        data = json_data.loads(fields[b"data"])
         # The two kinds of deltas have no time of their own: they are most of a stream.
         self._at = data.pop("at", self._at)
         event = decode(fields[b"event"].decode(), data)

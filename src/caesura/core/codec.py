@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from caesura.core import events as ev
-from caesura.core import interrupts, plain
+from caesura.core import interrupts, json_data
 from caesura.core.errors import CodecError, UnknownVersion
 
 VERSION = 1
@@ -63,8 +63,8 @@ _MAKERS: dict[str, Callable[..., ev.Event]] = {code: kind for kind, code in _COD
 def encode(events: Sequence[ev.Event], offsets: Sequence[int] | None = None) -> bytes:
     """The body of one row. `offsets` are milliseconds after the row's time; all zero when left out."""
     if offsets is None:
-        return plain.dumps([_fields(event, 0) for event in events])
-    return plain.dumps([_fields(event, offset) for event, offset in zip(events, offsets, strict=True)])
+        return json_data.dumps([_fields(event, 0) for event in events])
+    return json_data.dumps([_fields(event, offset) for event, offset in zip(events, offsets, strict=True)])
 
 
 def size(event: ev.Event) -> int:
@@ -72,7 +72,7 @@ def size(event: ev.Event) -> int:
     if isinstance(event, (ev.TextDelta, ev.ReasoningDelta)):
         text = event.text
         return _DELTA + (len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
-    return len(plain.dumps(_fields(event, 0)))
+    return len(json_data.dumps(_fields(event, 0)))
 
 
 def pack(rows: Sequence[tuple[int, bytes]]) -> bytes:
@@ -93,9 +93,9 @@ def measured(version: int, body: bytes, first: int, at: int) -> tuple[list[ev.En
         raise UnknownVersion(f"events of version {version} cannot be read: this program knows 1 and 2")
     try:
         if version == VERSION:
-            return list(_envelopes(plain.loads(body), first, at)), len(body)
+            return list(_envelopes(json_data.loads(body), first, at)), len(body)
         raw = zlib.decompress(body)
-        return list(_unpacked(plain.loads(raw), first, at)), len(raw)
+        return list(_unpacked(json_data.loads(raw), first, at)), len(raw)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
         raise CodecError(f"events from {first} cannot be read: {error}") from error
 

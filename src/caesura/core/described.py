@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from caesura.core import plain, shown
+from caesura.core import json_data, shown
 from caesura.core.language import Language
 
 #: A value is shown with its length if it is longer, has more than one line or had to be escaped.
@@ -35,7 +35,7 @@ def text(value: str, language: Language) -> Value:
 
 def data(value: object, language: Language) -> Value:
     """The value as JSON. An escape that JSON wrote also counts as an escape."""
-    written = plain.dumps(value).decode()
+    written = json_data.dumps(value).decode()
     told, kept = _cut(written, shown.line)
     as_it_is = len(written) <= SHORT and "\\" not in told
     return Value(told, "" if as_it_is else _size(written, kept, language))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.errors import BadAnswer
 
 Kind = Literal["approval", "questions", "confirmation", "graph"]
@@ -269,8 +269,8 @@ def _check_field(item: Field, value: Any) -> None:
 
 def _check_shape(value: Any, what: str) -> None:
     try:
-        plain.count(value)
-    except plain.Unwieldy as error:
+        json_data.count(value)
+    except json_data.Unwieldy as error:
         raise BadAnswer(f"{what} was not taken: {error}") from error
 
 

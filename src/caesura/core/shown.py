@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, Literal
 
-from caesura.core import plain
+from caesura.core import json_data
 
 #: These scripts have nothing to escape. They are skipped for speed alone.
 _USUAL = (
@@ -67,7 +67,7 @@ def prose(value: str) -> str:
 
 def data(value: Any) -> str:
     """Any value as JSON on one line. JSON has already doubled the backslashes."""
-    return line(plain.dumps(value).decode())
+    return line(json_data.dumps(value).decode())
 
 
 def json(written: str) -> str:

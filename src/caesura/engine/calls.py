@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import ToolCallChunk
 
 from caesura.agents.arguments import LONGEST, LONGEST_TOGETHER, MOST_CALLS
-from caesura.core import plain
+from caesura.core import json_data
 
 #: The key that replaces arguments which are not valid JSON. The tool is not called, and the model is
 #: informed.
@@ -55,7 +55,7 @@ class Calls:
     def read(self) -> list[dict[str, Any]]:
         """The calls that the model asked for. LangChain completes truncated JSON. A call with half of its
         arguments must not run, so the arguments are parsed exactly as received."""
-        values = plain.MOST_VALUES
+        values = json_data.MOST_VALUES
         read = []
         for call in self._calls:
             args, count = _read(call, values)
@@ -97,10 +97,10 @@ def _read(call: _Gathered, most: int) -> tuple[dict[str, Any], int]:
         return {REFUSED: call.refused}, 0
     raw = "".join(call.parts)
     try:
-        args, count = plain.bounded(raw.encode(), most) if raw else ({}, 0)
+        args, count = json_data.bounded(raw.encode(), most) if raw else ({}, 0)
         if isinstance(args, dict):
             return args, count
-    except plain.Unwieldy as error:
+    except json_data.Unwieldy as error:
         return {REFUSED: f"the arguments were not taken: {error}"}, 0
     except ValueError:
         pass

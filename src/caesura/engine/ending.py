@@ -21,7 +21,7 @@ from caesura.engine.history import History
 from caesura.engine.run import Run
 from caesura.engine.titles import Spawn, Title
 from caesura.log import Log
-from caesura.log.also import Alike
+from caesura.log.bulk import Bulk
 from caesura.log.stream import Also
 from caesura.store import checkpoints, interrupts, life, shares
 
@@ -144,7 +144,7 @@ def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool) -
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Over(Alike):
+class _Over(Bulk):
     """The rows of a turn that has ended."""
 
     run: Run
@@ -168,7 +168,7 @@ class _Over(Alike):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Released(Alike):
+class _Released(Bulk):
     """The row of a turn that its owner has released."""
 
     turn: Turn

@@ -19,7 +19,7 @@ from caesura.core.events import StopReason
 from caesura.core.interrupts import Answer, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import past
-from caesura.engine.build import Builder
+from caesura.engine.builder import Builder
 from caesura.engine.history import BYTES as HISTORY_BYTES
 from caesura.engine.history import History
 from caesura.engine.limits import Limits

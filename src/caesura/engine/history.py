@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from sqlalchemy import Connection
 
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
-from caesura.engine import translate
 from caesura.store import turns
 from caesura.store.database import Database
 
@@ -103,7 +103,7 @@ class History:
 
 
 def said_in(turn: Turn, messages: list[Message]) -> list[BaseMessage]:
-    return [HumanMessage(turn.content), *translate.to_langchain(messages)]
+    return [HumanMessage(turn.content), *to_langchain(messages)]
 
 
 def _size(messages: list[BaseMessage]) -> int:
@@ -127,3 +127,22 @@ def _branch(connection: Connection, conversation_id: str, leaf: str, most: int) 
         numbers.append(node.num)
     found = turns.some(connection, numbers)
     return _Loaded(found[-1].epoch if found else 0, found)
+
+
+def to_langchain(messages: Iterable[Message]) -> list[BaseMessage]:
+    """The conversation's own messages, as a provider takes them, without those of sub-agents."""
+    return [message(item) for item in messages if item.parent is None and _says_something(item)]
+
+
+def message(item: Message) -> BaseMessage:
+    if item.role == "user":
+        return HumanMessage(item.content)
+    if item.role == "tool":
+        status: Any = "success" if item.status in ("ok", "answered") else "error"
+        return ToolMessage(item.content, tool_call_id=item.tool_call_id or "", name=item.name, status=status)
+    calls = [{**call, "type": "tool_call"} for call in item.tool_calls]
+    return AIMessage(item.content, tool_calls=calls)
+
+
+def _says_something(item: Message) -> bool:
+    return item.role != "assistant" or bool(item.content or item.tool_calls)

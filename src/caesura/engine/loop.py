@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCa
 
 from caesura.core.interrupts import Interrupt
 from caesura.engine import model_calls, tool_calls
-from caesura.engine.compiled import Compiled
+from caesura.engine.agent import Compiled
 from caesura.engine.run import Asks, Released, Run, Scope
 
 

@@ -14,14 +14,14 @@ from typing import cast
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
-from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
-from caesura.engine import pieces, translate
+from caesura.engine import history, speech
+from caesura.engine.agent import BoundModel, Compiled
 from caesura.engine.cancellation import strays_fail
-from caesura.engine.compiled import BoundModel, Compiled
 from caesura.engine.failures import ModelFailed, StepLimit
 from caesura.engine.run import Scope
+from caesura.engine.speech import reasoning_of, text_of, usage_of
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ async def call(scope: Scope, state: Sequence[BaseMessage]) -> AIMessage:
     said = run.answers_of(parent)
     place = sum(isinstance(message, AIMessage) for message in state)
     if place < len(said):
-        return cast(AIMessage, translate.message(said[place]))
+        return cast(AIMessage, history.message(said[place]))
     if run.transcript.steps >= run.limits.steps:
         raise StepLimit(f"the agent did not come to an end in {run.limits.steps} steps")
     prompt = _prompt(agent, run.history if parent is None else [], state)
@@ -79,11 +79,11 @@ class _Speaker:
         return self._call > 0
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
-        run, answer, held, words = self._run, translate.Answer(), 0, False
-        async with aclosing(pieces.pieces(model.runnable, prompt, run.config)) as said:
+        run, answer, held, words = self._run, speech.Answer(), 0, False
+        async with aclosing(speech.pieces(model.runnable, prompt, run.config)) as said:
             async for piece in said:
                 run.check()
-                chunk = pieces.chunk(piece)
+                chunk = speech.chunk(piece)
                 answer.add(chunk)
                 if reasoning := reasoning_of(chunk):
                     run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
@@ -102,14 +102,14 @@ class _Speaker:
         run.check()
         if not answer.pieces:
             raise ValueError("the model said nothing at all")
-        message = translate.with_own_ids(answer.message(), run.call_ids())
+        message = speech.with_own_ids(answer.message(), run.call_ids())
         run.reserve(call["id"] or "" for call in message.tool_calls)
         run.say(
             ev.ModelFinished(
                 self._begin(),
-                translate.tool_calls(message),
+                speech.tool_calls(message),
                 usage_of(message),
-                translate.finish_reason(message),
+                speech.finish_reason(message),
             )
         )
         return message

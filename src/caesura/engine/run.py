@@ -23,7 +23,7 @@ from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
 from caesura.engine import cancellation
-from caesura.engine.compiled import Compiled
+from caesura.engine.agent import Compiled
 from caesura.engine.failures import LogLimit
 from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
@@ -99,18 +99,18 @@ class Run:
     logged: int = 0
     _reserved: set[str] = field(default_factory=set)
 
-    def say(self, event: ev.Event, *, soon: bool = True) -> None:
+    def say(self, event: ev.Event, *, lax: bool = False) -> None:
         """Append an event without waiting; readers see the event as soon as it is on disk."""
-        self.stream.put(event, soon=soon)
+        self.stream.put(event, lax=lax)
         self.transcript.apply(event)
         self.logged += codec.size(event)
         if self.logged > self.limits.log:
             self.bound()
 
-    def note(self, *events: ev.Event, also: Also, soon: bool = True) -> None:
+    def note(self, *events: ev.Event, also: Also, lax: bool = False) -> None:
         """Append events together with their rows, without waiting. If the write fails, all later writes
         fail."""
-        self.stream.note(*events, also=also, soon=soon)
+        self.stream.note(*events, also=also, lax=lax)
         self._apply(events)
         self.bound()
 

@@ -14,14 +14,15 @@ from sqlalchemy import Connection
 
 from caesura.agents import phrases
 from caesura.agents.aside import LARGE, Aside
-from caesura.core import codec, described, fold, ids, interrupts, language, plain, shown
+from caesura.core import codec, described, fold, ids, interrupts, json_data, language, shown
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
 from caesura.core.interrupts import Asked
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past, texts
-from caesura.engine.build import Builder
-from caesura.engine.compiled import Compiled
+from caesura.engine.agent import Compiled
+from caesura.engine.builder import Builder
+from caesura.engine.callbacks import watched
 from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, QuestionLimit, RunFailed, TimeLimit
 from caesura.engine.history import History
@@ -29,7 +30,6 @@ from caesura.engine.limits import Limits
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.titles import Spawn, Titles
-from caesura.engine.watching import watched
 from caesura.log import Log, Stream
 from caesura.store import fence, life
 from caesura.store import interrupts as asked
@@ -177,9 +177,9 @@ class Runner:
         stop = "timeout" if cause == "close" and turn.stop_requested is None else None
         events: list[ev.Event] = [*late, started, *voids, *closed]
         if cause == "start" and turn.status == "running":
-            run.say(started, soon=False)  # the row was made that way
+            run.say(started, lax=True)  # the row was made that way
         else:
-            run.note(*events, also=lambda c: life.begin_segment(c, turn, number, start, stop), soon=False)
+            run.note(*events, also=lambda c: life.begin_segment(c, turn, number, start, stop), lax=True)
 
     # --- running
 
@@ -291,9 +291,9 @@ async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:
     """Run the agent. Returns the questions that it asks, if any, by the id under which it expects the
     answer."""
     if run.agent.foreign:
-        from caesura.engine import graphs  # LangGraph takes half a second to load, and few need it
+        from caesura.engine.graphs import drive  # LangGraph takes half a second to load, and few need it
 
-        return await graphs.advance(run)
+        return await drive.advance(run)
     async with watched(run):
         return {item.id: item for item in await loop.converse(run)}
 
@@ -303,7 +303,7 @@ def _check_questions(run: Run, asked: Collection[interrupts.Interrupt]) -> None:
         raise QuestionLimit(
             f"the agent asked for {len(asked)} decisions at once, and {run.limits.questions} may be"
         )
-    size = sum(len(plain.dumps(interrupts.to_dict(item))) for item in asked)
+    size = sum(len(json_data.dumps(interrupts.to_dict(item))) for item in asked)
     if size > run.limits.question_bytes:
         raise QuestionLimit(
             f"what the agent asks for has {size} bytes, and {run.limits.question_bytes} may be"

@@ -12,13 +12,13 @@ from typing import Any, Self
 from sqlalchemy import Connection
 
 from caesura.agents import titles
-from caesura.agents.chunks import text_of
 from caesura.core import events as ev
+from caesura.engine.agent import BoundModel
 from caesura.engine.cancellation import strays_fail
-from caesura.engine.compiled import BoundModel
 from caesura.engine.run import Run
+from caesura.engine.speech import text_of
 from caesura.log import Log
-from caesura.log.also import Alike
+from caesura.log.bulk import Bulk
 from caesura.store import conversations
 from caesura.store.database import Database
 
@@ -144,7 +144,7 @@ class Title:
 
 
 @dataclass(frozen=True, slots=True)
-class _First(Alike):
+class _First(Bulk):
     """The title of a conversation that has none."""
 
     conversation_id: str

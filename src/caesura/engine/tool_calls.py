@@ -20,7 +20,7 @@ from caesura.agents.aside import LARGE
 from caesura.agents.context import RunContext
 from caesura.agents.tools.tool import Description, Result, Tool
 from caesura.core import events as ev
-from caesura.core import ids, plain
+from caesura.core import ids, json_data
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Answer, Asked, Interrupt
 from caesura.engine import calls, texts
@@ -100,7 +100,7 @@ class _Call:
         ]
 
     async def _question(self, unknown: bool) -> Interrupt:
-        large = len(plain.dumps(self._args)) > LARGE
+        large = len(json_data.dumps(self._args)) > LARGE
         (label, description), args = await self._run.aside.run(self._told) if large else self._told()
         return Interrupt(
             ids.interrupt(),
@@ -154,7 +154,7 @@ class _Call:
         elif events:
             # If the record of the beginning is lost, the call is simply made again: there is no need to wait
             # for the disk.
-            self._run.note(*events, also=begun, soon=self._tool.asks)
+            self._run.note(*events, also=begun, lax=not self._tool.asks)
         result = await self._outcome()
         return self._note(result.text, result.status) if self._tool.asks else self._end(result)
 
@@ -184,7 +184,7 @@ class _Call:
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return Result(texts.tool_failed(error_id), "error")
-        return result._replace(text=texts.bounded(plain.text(result.text), self._run.limits.tool_output))
+        return result._replace(text=texts.bounded(json_data.text(result.text), self._run.limits.tool_output))
 
     def _context(self) -> RunContext:
         turn = self._run.turn
@@ -210,7 +210,7 @@ class _Call:
         # If this is lost, the outcome is unknown and a person decides: write it soon, but do not wait for the
         # disk.
         assert self._tool is not None  # noqa: S101 - for the type checker
-        self._run.note(*events, self._finished(text, status), also=ended, soon=not self._tool.repeatable)
+        self._run.note(*events, self._finished(text, status), also=ended, lax=self._tool.repeatable)
         return self._message(text, status)
 
     def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
@@ -225,7 +225,7 @@ class _Call:
 
     def _started(self) -> ev.ToolStarted:
         return ev.ToolStarted(
-            self._id, self._name, plain.clean(self._args), self._agent.name, self._scope.parent
+            self._id, self._name, json_data.clean(self._args), self._agent.name, self._scope.parent
         )
 
     def _finished(self, text: str, status: ev.ToolStatus) -> ev.ToolFinished:
@@ -240,4 +240,4 @@ class _Call:
     def _told(self) -> tuple[Description, Any]:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
-        return self._tool.describe(self._args, self._run.language), plain.clean(self._args)
+        return self._tool.describe(self._args, self._run.language), json_data.clean(self._args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.errors import BadInput, CaesuraError, TooLarge
 from caesura.http.errors import Errors
 
@@ -61,7 +61,7 @@ class BodyLimit:
         if whole and len(body) > 2 * MOST_VALUES:  # a value and its separator take at least two bytes
             try:
                 _check(bytes(body))
-            except plain.Unwieldy as error:
+            except json_data.Unwieldy as error:
                 return BadInput(f"the body was not taken: {error}")
         return None
 
@@ -77,11 +77,11 @@ class _Refused(Exception):
 
 def _check(body: bytes) -> None:
     try:
-        plain.bounded(body, MOST_VALUES)
-    except plain.Unwieldy:
+        json_data.bounded(body, MOST_VALUES)
+    except json_data.Unwieldy:
         raise
     except ValueError:  # reported by whoever parses it, unless Python's own parser accepts it
-        plain.check_parts(body, MOST_VALUES)
+        json_data.check_parts(body, MOST_VALUES)
 
 
 def _length(scope: Scope) -> int:

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from caesura.core import ids, plain
+from caesura.core import ids, json_data
 from caesura.core.errors import (
     BadInput,
     CaesuraError,
@@ -102,7 +102,7 @@ class Errors:
         form = self.form(path)
         problem = _problem(error, form)
         headers = {**problem.headers, "content-type": "application/json"}
-        return Response(plain.dumps(form.body(problem)), problem.status, headers)
+        return Response(json_data.dumps(form.body(problem)), problem.status, headers)
 
     def install(self, app: FastAPI) -> None:
         async def handle(request: Request, error: Exception) -> Response:

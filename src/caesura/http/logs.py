@@ -9,7 +9,7 @@ import time
 from contextvars import ContextVar
 from typing import Any
 
-from caesura.core import plain, shown
+from caesura.core import json_data, shown
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
@@ -30,7 +30,7 @@ def configure(level: str, form: str) -> None:
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         known = {key: value for key, value in self._fields(record).items() if value}
-        return shown.json(plain.dumps(known).decode())
+        return shown.json(json_data.dumps(known).decode())
 
     def _fields(self, record: logging.LogRecord) -> dict[str, Any]:
         extra = {key: value for key, value in vars(record).items() if key not in _OWN}

@@ -17,7 +17,7 @@ from typing import Any
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.http.addresses import Addresses, shown
 from caesura.http.connections import Connections, Standing
 from caesura.http.headers import BARE
@@ -51,7 +51,7 @@ class Refusal(Exception):
         self.status, self.retry_after = status, retry_after
 
     def answer(self) -> bytes:
-        body = plain.dumps({"detail": str(self)})
+        body = json_data.dumps({"detail": str(self)})
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),

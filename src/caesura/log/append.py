@@ -10,22 +10,22 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
 from caesura.core.errors import Fenced
-from caesura.log.also import Alike
+from caesura.log.bulk import Bulk
 from caesura.log.stream import Batch, Stream
 from caesura.store import events as rows
 from caesura.store import fence
 from caesura.store.database import is_locked
-from caesura.store.prepared import savepoint
+from caesura.store.statements import savepoint
 
 #: The outcome of a batch that was not tried, because an earlier batch of its stream was refused.
-LATER = object()
+UNTRIED = object()
 #: The outcome of a batch that was not written because somebody else holds a row it needs.
 LOCKED = object()
 _ITS_OWN_FAULT = (DataError, IntegrityError, ProgrammingError)
 
 
 def append(connection: Connection, batches: Sequence[Batch]) -> list[Any]:
-    """Write the batches. Each outcome is the result of its `also`, the error that refused it, `LATER` or
+    """Write the batches. Each outcome is the result of its `also`, the error that refused it, `UNTRIED` or
     `LOCKED`."""
     # Lock the rows before checking whether a batch has landed: its first try may still be running on a
     # connection that was cut.
@@ -75,12 +75,12 @@ def _write_together(connection: Connection, batches: Sequence[Batch]) -> dict[Ba
     results: dict[Batch, Any] = {}
     for step in _steps(batches):
         _insert(connection, step)
-        alike: defaultdict[type[Alike], list[Alike]] = defaultdict(list)
+        alike: defaultdict[type[Bulk], list[Bulk]] = defaultdict(list)
         for batch in step:
-            if isinstance(batch.also, Alike):
+            if isinstance(batch.also, Bulk):
                 alike[type(batch.also)].append(batch.also)
             results[batch] = (
-                None if batch.also is None or isinstance(batch.also, Alike) else batch.also(connection)
+                None if batch.also is None or isinstance(batch.also, Bulk) else batch.also(connection)
             )
         for kind, items in alike.items():
             kind.write_all(connection, items)
@@ -114,7 +114,7 @@ def _write_each(connection: Connection, batches: Sequence[Batch]) -> dict[Batch,
         if result is LOCKED or isinstance(result, Fenced):
             stopped[batch.stream] = result
         elif isinstance(result, Exception):
-            stopped[batch.stream] = LATER
+            stopped[batch.stream] = UNTRIED
         else:
             batch.result = result
     return outcomes

@@ -18,9 +18,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from caesura.core.errors import CaesuraError, Unavailable
-from caesura.log.append import LATER, LOCKED, append, append_words
+from caesura.log.append import LOCKED, UNTRIED, append, append_words
 from caesura.log.lane import Lane
-from caesura.log.stream import Batch, Stream
+from caesura.log.stream import Batch, Stream, Urgency
 from caesura.store.database import Database
 
 logger = logging.getLogger(__name__)
@@ -32,16 +32,15 @@ _PACE, _SHARE, _SLOWEST = 0.02, 0.00003, 0.03
 #: many seconds more: a timer for each commit, in addition to each word, would cost a lone stream a third
 #: more.
 _LATE = 0.005
-#: Seconds that events which are not urgent wait for others: a quick tool's result and the next word join
-#: them.
+#: Seconds that lax events wait for others: a quick tool's result and the next word join them.
 _COMPANY = 0.005
-#: With at most this many streams, their words are written along with urgent events.
+#: With at most this many streams, their paced words are written along with events that are written at once.
 _FEW = 8
 #: At most this many batches with an `also` are written in one transaction. On SQLite, which has one writer
 #: thread, words wait for that transaction; on PostgreSQL they do not.
 _MOST, _MOST_SHARED = 64, 32
 #: Seconds until a stream whose row is locked is retried: at first, and at most.
-_SOON, _LATEST = 0.005, 0.1
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.1
 
 T = TypeVar("T")
 #: Called with each batch that was tried and its outcome. Returns whether events were written.
@@ -54,13 +53,13 @@ class Flusher:
     def __init__(self, database: Database, publish: Publish, committed: Committed, patience: float) -> None:
         self._database, self._publish, self._committed = database, publish, committed
         self._patience = patience
-        #: Streams that a caller waits for, and streams whose words flow.
-        self._hasty: dict[Stream, None] = {}
-        self._flowing: dict[Stream, None] = {}
+        #: Streams that are written at once, and all others with something to write.
+        self._now: dict[Stream, None] = {}
+        self._paced: dict[Stream, None] = {}
         self._due = 0.0
         self._task: asyncio.Task[None] | None = None
         self._pause: asyncio.Future[None] | None = None
-        self._later: asyncio.TimerHandle | None = None
+        self._start: asyncio.TimerHandle | None = None
         most = _MOST_SHARED if database.shared else _MOST
         self._with_rows = Lane("log-rows", most, self._commit_apart)
         self._locked = Lane("log-locked", most, self._commit_apart)
@@ -73,29 +72,30 @@ class Flusher:
         """Note that this stream has something to write."""
         if stream in self._apart:
             return  # checked again when it leaves its lane
-        if stream.waits:
-            self._flowing.pop(stream, None)
-            self._hasty[stream] = None
+        urgency = stream.urgency
+        if urgency is Urgency.NOW:
+            self._paced.pop(stream, None)
+            self._now[stream] = None
             if self._pause is not None:
                 _finish(self._pause)
-        elif stream not in self._hasty:
-            self._flowing[stream] = None
+        elif stream not in self._now:
+            self._paced[stream] = None
             left = self._due - asyncio.get_running_loop().time()
             stream.due = time.time_ns() // 1_000_000 + int(left * 1000)
             if left <= 0 and self._pause is not None:
                 _finish(self._pause)
         if self._task is not None and not self._task.done():
             return
-        if stream.patient:
-            self._later = self._later or asyncio.get_running_loop().call_later(_COMPANY, self.start)
+        if urgency is Urgency.LAX:
+            self._start = self._start or asyncio.get_running_loop().call_later(_COMPANY, self.start)
         else:
             self.start()
 
     def start(self) -> None:
-        if self._later is not None:
-            self._later.cancel()
-            self._later = None
-        if (self._hasty or self._flowing) and (self._task is None or self._task.done()):
+        if self._start is not None:
+            self._start.cancel()
+            self._start = None
+        if (self._now or self._paced) and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._flush_all(), name="log-flusher")
 
     async def finish(self) -> None:
@@ -120,7 +120,7 @@ class Flusher:
             pause, again = min(pause * 2, 1.0), True
 
     async def _flush_all(self) -> None:
-        while self._hasty or self._flowing:
+        while self._now or self._paced:
             await self._gather()
             await self._commit(self._words(self._take()))
 
@@ -138,7 +138,7 @@ class Flusher:
             words = stream.take_words() if not self._with_rows.free else []
             batches += words
             if words:
-                self._hasty[stream] = None  # the rest follows when these are written
+                self._now[stream] = None  # the rest follows when these are written
             else:
                 self._apart.add(stream)
                 self._with_rows.add(stream)
@@ -174,23 +174,23 @@ class Flusher:
     def _try_later(self, stream: Stream) -> None:
         """Somebody else has locked this stream's row. No other stream waits for it."""
         now = asyncio.get_running_loop().time()
-        deadline, pause = self._tries.get(stream, (now + self._patience, _SOON / 2))
-        pause = min(pause * 2, _LATEST)
+        deadline, pause = self._tries.get(stream, (now + self._patience, _FIRST_PAUSE / 2))
+        pause = min(pause * 2, _LONGEST_PAUSE)
         if stream.error is not None or now + pause > deadline:
             logger.error("turn %d could not be written: its row is locked", stream.turn)
             self._tries.pop(stream, None)
             stream.fail(stream.error or Unavailable())
             return
         self._tries[stream] = deadline, pause
-        self._hasty.pop(stream, None)
-        self._flowing.pop(stream, None)
+        self._now.pop(stream, None)
+        self._paced.pop(stream, None)
         self._apart.add(stream)
         self._locked.add(stream, pause)
 
     async def _gather(self) -> None:
-        """Let words gather until they are due, unless a caller waits."""
+        """Let words gather until they are due, unless a stream is written at once."""
         loop = asyncio.get_running_loop()
-        if self._hasty or loop.time() >= self._due:
+        if self._now or loop.time() >= self._due:
             return
         self._pause = loop.create_future()
         timer = loop.call_at(self._due + _LATE, _finish, self._pause)
@@ -202,11 +202,11 @@ class Flusher:
 
     def _take(self) -> dict[Stream, None]:
         now = asyncio.get_running_loop().time()
-        taken, self._hasty = self._hasty, {}
-        if now >= self._due or len(self._flowing) <= _FEW:
-            taken |= self._flowing
-            self._due = now + min(_PACE + _SHARE * len(self._flowing), _SLOWEST)
-            self._flowing = {}
+        taken, self._now = self._now, {}
+        if now >= self._due or len(self._paced) <= _FEW:
+            taken |= self._paced
+            self._due = now + min(_PACE + _SHARE * len(self._paced), _SLOWEST)
+            self._paced = {}
         return taken
 
     async def _flush(self, batches: list[Batch]) -> list[Batch]:
@@ -225,11 +225,11 @@ class Flusher:
                 batch.stream.fail(failure)
         told = list(zip(batches, outcomes, strict=True))
         tried = [
-            (batch, outcome) for batch, outcome in told if outcome is not LATER and outcome is not LOCKED
+            (batch, outcome) for batch, outcome in told if outcome is not UNTRIED and outcome is not LOCKED
         ]
         written = [batch for batch, outcome in tried if self._publish(batch, outcome)]
         # The batches after a refused one are written next, in their order.
-        _put_back([batch for batch, outcome in told if outcome is LATER])
+        _put_back([batch for batch, outcome in told if outcome is UNTRIED])
         self._committed(time.perf_counter() - began, written)
         return [batch for batch, outcome in told if outcome is LOCKED]
 

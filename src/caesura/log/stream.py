@@ -6,11 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from sqlalchemy import Connection
 
-from caesura.core import codec, plain
+from caesura.core import codec, json_data
 from caesura.core.errors import CaesuraError
 from caesura.core.events import Envelope, Event, ReasoningDelta, TextDelta
 from caesura.store.events import Rows
@@ -22,6 +23,17 @@ _HIGH = 4096
 #: whole rows.
 _ROW, _ROW_BYTES = 512, 256 * 1024
 _SAID = (TextDelta, ReasoningDelta)
+
+
+class Urgency(Enum):
+    """How soon the pending events of a stream are written."""
+
+    #: At once: a caller waits, or it is the first word of an answer, or any other event that people see.
+    NOW = "now"
+    #: At the pace of the flusher: words that follow other words.
+    PACED = "paced"
+    #: A little later, together with the events that follow.
+    LAX = "lax"
 
 
 @dataclass(slots=True, eq=False)
@@ -90,26 +102,26 @@ class Stream:
         self._dirty = dirty
         self._pending: list[_Stamped] = []
         self._commits: list[Batch] = []
-        #: Whether the last event was a word. The first word, and every other event, is written without delay.
-        self._flows = self._urgent = False
+        #: Whether the last event was a word, and whether the pending events are written at once.
+        self._in_words = self._now = False
 
-    def put(self, event: Event, *, soon: bool = True) -> None:
-        """Append with the next commit, which begins at once if none is running. If not `soon`, the commit
-        begins a little later, together with the events that follow."""
+    def put(self, event: Event, *, lax: bool = False) -> None:
+        """Append with the next commit, which begins at once if none is running. If `lax`, the commit begins a
+        little later, together with the events that follow."""
         if self.error is not None:
             raise self.error
         now = time.time_ns() // 1_000_000
         self._pending.append((now, event))
-        if not soon:
+        if lax:
             self._dirty(self)
             return
-        flows = isinstance(event, _SAID)
-        if not (flows and self._flows):
-            self._urgent = True
+        is_word = isinstance(event, _SAID)
+        if not (is_word and self._in_words):
+            self._now = True
             self._dirty(self)
         elif len(self._pending) == 1 or now >= self.due:
             self._dirty(self)
-        self._flows = flows
+        self._in_words = is_word
 
     async def breathe(self) -> None:
         """Let other tasks run. If too much is pending, wait until it is written."""
@@ -123,14 +135,14 @@ class Stream:
         nothing. Returns the result of `also` when it is on disk. If `also` raises, the error is raised here
         and none of these events is written. An `also` without an event must be safe to repeat."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._urgent = True
+        self._now = True
         self._queue(events, also, durable, done)
         return await done
 
-    def note(self, *events: Event, also: Also, soon: bool = True) -> None:
-        """As `commit`, without waiting for it. If not `soon`, the commit begins a little later, together with
-        the events that follow. If the commit is refused, nothing more can be written."""
-        self._urgent = self._urgent or soon
+    def note(self, *events: Event, also: Also, lax: bool = False) -> None:
+        """As `commit`, without waiting for it. If `lax`, the commit begins a little later, together with the
+        events that follow. If the commit is refused, nothing more can be written."""
+        self._now = self._now or not lax
         self._queue(events, also)
 
     def _queue(
@@ -159,7 +171,7 @@ class Stream:
             self._pending = []
         count = len(self._commits) if most is None else most
         batches, self._commits = self._commits[:count], self._commits[count:]
-        self._urgent = bool(self._commits)
+        self._now = bool(self._commits)
         first = self.last + 1
         for batch in batches:
             batch.number(first)
@@ -184,17 +196,13 @@ class Stream:
     def put_back(self, batch: Batch) -> None:
         """Put back a batch that was not tried because an earlier one was refused. Only for the log."""
         self._commits.insert(0, batch)
-        self._urgent = True
+        self._now = True
 
     @property
-    def waits(self) -> bool:
-        """Whether the pending events should be written without waiting for more."""
-        return self._urgent
-
-    @property
-    def patient(self) -> bool:
-        """Whether all pending events may wait for the next ones."""
-        return not self.waits and not self._flows
+    def urgency(self) -> Urgency:
+        if self._now:
+            return Urgency.NOW
+        return Urgency.PACED if self._in_words else Urgency.LAX
 
     def fail(self, error: CaesuraError) -> None:
         """Mark the stream as failed: all waiting callers, and all later ones, get this error."""
@@ -207,4 +215,4 @@ class Stream:
 
 def _kept(event: Event) -> bool:
     """Whether decoding the stored form is sure to give an equal event."""
-    return isinstance(event, _SAID) and (event.text.isascii() or event.text == plain.text(event.text))
+    return isinstance(event, _SAID) and (event.text.isascii() or event.text == json_data.text(event.text))

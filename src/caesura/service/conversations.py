@@ -19,9 +19,9 @@ from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service import pages
 from caesura.service.counts import Counts
+from caesura.service.locks import PersonLocks
+from caesura.service.long_reads import LongReads
 from caesura.service.pages import BranchPage, TreePage
-from caesura.service.places import Places
-from caesura.service.readings import Readings
 from caesura.store import conversations as rows
 from caesura.store import turns
 from caesura.store.conversations import Order, Page
@@ -66,15 +66,15 @@ class Conversations:
         engine: Engine,
         workspaces: Workspaces,
         default_agent: str,
-        places: Places,
-        readings: Readings,
+        locks: PersonLocks,
+        long_reads: LongReads,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._log, self._engine = database, log, engine
         self._workspaces, self._default_agent = workspaces, default_agent
-        self._places, self._readings, self._share, self._refused = places, readings, share, refused
-        self._counts = Counts(database, engine, readings.aside)
+        self._locks, self._long_reads, self._share, self._refused = locks, long_reads, share, refused
+        self._counts = Counts(database, engine, long_reads.aside)
 
     async def create(
         self,
@@ -90,7 +90,7 @@ class Conversations:
         if not ids.is_file_name(new):  # the workspace folder has this name
             raise BadInput("a conversation's id has letters, digits, '.', '_' and '-'")
         try:
-            async with self._places.of(user_id):
+            async with self._locks.of(user_id):
                 return await self._database.write(
                     _create, new, user_id, name, titled, self._share.conversations
                 )
@@ -137,7 +137,7 @@ class Conversations:
         live = await self._database.read(_live, user_id, conversation_id)
         for num in live:
             await self._engine.discard(num)
-        async with self._places.of(user_id):
+        async with self._locks.of(user_id):
             removed = await self._database.write(rows.remove, conversation_id, user_id)
         for num in removed:
             self._log.forget(num)
@@ -154,9 +154,9 @@ class Conversations:
             seen = pages.seen(found.turns)
             return write(TreePage(found.conversation, seen, seen[-1].turn.ordinal if more else None))
 
-        async with self._readings.of(user_id):
+        async with self._long_reads.of(user_id):
             found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
-            return await self._readings.aside.run(written)
+            return await self._long_reads.aside.run(written)
 
     async def branch(
         self,
@@ -171,20 +171,20 @@ class Conversations:
         def written() -> bytes:
             return write(BranchPage(found.conversation, pages.seen(found.turns), before))
 
-        async with self._readings.of(user_id):
+        async with self._long_reads.of(user_id):
             found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
-            return await self._readings.aside.run(written)
+            return await self._long_reads.aside.run(written)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """The messages with text on the active branch, oldest first. One page is in memory at a time."""
-        async with self._readings.of(user_id):
+        async with self._long_reads.of(user_id):
             others, told = await self._database.read(pages.first_page, user_id, conversation_id)
-            lines = await pages.lines(told, self._readings.aside)
+            lines = await pages.lines(told, self._long_reads.aside)
         yield lines
         for numbers in others:
-            async with self._readings.of(user_id):
+            async with self._long_reads.of(user_id):
                 told = await self._database.read(pages.told, numbers)
-                lines = await pages.lines(told, self._readings.aside)
+                lines = await pages.lines(told, self._long_reads.aside)
             yield lines
 
     async def status(self, user_id: str, conversation_id: str) -> Status:

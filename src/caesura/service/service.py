@@ -17,10 +17,10 @@ from caesura.service.agents import Agents
 from caesura.service.conversations import Conversations, Refused
 from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
+from caesura.service.locks import PersonLocks
+from caesura.service.long_reads import LongReads
 from caesura.service.people import People, Registration
-from caesura.service.places import Places
 from caesura.service.presence import Presence
-from caesura.service.readings import Readings
 from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
@@ -65,13 +65,13 @@ class Service:
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
         self._workspaces = Workspaces(engine.workspaces, origin, engine.disk_share.forget)
-        self.readings = Readings()
-        places = Places(database.shared)
+        self.long_reads = LongReads()
+        locks = PersonLocks(database.shared)
         self.conversations = Conversations(
-            database, log, engine, self._workspaces, default_agent, places, self.readings, share, refused
+            database, log, engine, self._workspaces, default_agent, locks, self.long_reads, share, refused
         )
-        self.turns = Turns(database, engine, self.presence, places, share, refused)
-        self.streams = Streams(database, log, self.presence, self.readings)
+        self.turns = Turns(database, engine, self.presence, locks, share, refused)
+        self.streams = Streams(database, log, self.presence, self.long_reads)
         self.inbox = Inbox(database)
         self.grants = Grants(database)
         self.agents = Agents(engine.catalog, default_agent)
@@ -89,7 +89,7 @@ class Service:
         """Release all runs within `grace` seconds. Safe to call again."""
         self.presence.close()
         await self.engine.drain(grace)
-        await self.readings.aside.run(self._workspaces.close)
+        await self.long_reads.aside.run(self._workspaces.close)
 
     @property
     def draining(self) -> bool:

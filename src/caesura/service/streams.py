@@ -13,8 +13,8 @@ from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.core.turns import Turn
 from caesura.log import Log
+from caesura.service.long_reads import LongReads
 from caesura.service.presence import Presence
-from caesura.service.readings import Readings
 from caesura.store import conversations, events, turns
 from caesura.store.database import Database
 
@@ -41,8 +41,8 @@ class Place:
 
 
 class Streams:
-    def __init__(self, database: Database, log: Log, presence: Presence, readings: Readings) -> None:
-        self._database, self._log, self._presence, self._readings = database, log, presence, readings
+    def __init__(self, database: Database, log: Log, presence: Presence, long_reads: LongReads) -> None:
+        self._database, self._log, self._presence, self._long_reads = database, log, presence, long_reads
 
     async def read(
         self, turn: Turn, after: int, *, until: Until, since: int | None = None, segment: int = 0
@@ -69,7 +69,7 @@ class Streams:
     async def place(self, user_id: str, turn_id: str, cursor: int) -> Place:
         """Where to continue reading a turn. A void cursor is moved to the beginning of its segment."""
         with self._presence.coming(user_id, turn_id):
-            async with self._readings.of(user_id):
+            async with self._long_reads.of(user_id):
                 place = await self._database.read(_place, user_id, turn_id, cursor)
             self._presence.expect(place.turn)
         return replace(place, turn=place.turn.bare())
@@ -81,7 +81,7 @@ class Streams:
         in the newest turn if nothing is left there. Without a cursor: the beginning of the newest segment.
         None when nothing is left."""
         with self._presence.coming(user_id, conversation_id):
-            async with self._readings.of(user_id):
+            async with self._long_reads.of(user_id):
                 place = await self._database.read(_join, user_id, conversation_id, ordinal, cursor)
             if place is None:
                 return None

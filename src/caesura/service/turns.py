@@ -24,7 +24,7 @@ from caesura.engine.engine import Begun, Engine
 from caesura.service import idempotency
 from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
-from caesura.service.places import Places
+from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
 from caesura.store import conversations, fence, interrupts, life, readings, shares, turns
 from caesura.store.database import Database
@@ -62,12 +62,12 @@ class Turns:
         database: Database,
         engine: Engine,
         presence: Presence,
-        places: Places,
+        locks: PersonLocks,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._engine, self._presence = database, engine, presence
-        self._places, self._share, self._refused = places, share, refused
+        self._locks, self._share, self._refused = locks, share, refused
 
     async def send(
         self, user_id: str, conversation_id: str, message: Message, key: Key | None = None
@@ -91,13 +91,13 @@ class Turns:
             return self._engine.create(connection, new)
 
         # A request with a key may be a repetition, whose turn already runs.
-        places = (conversation_id,) if key is not None else ()
+        locks = (conversation_id,) if key is not None else ()
         for _ in range(2):
             try:
-                return (await self._begin(user_id, key, create, *places)).turn
+                return (await self._begin(user_id, key, create, *locks)).turn
             except (RunInProgress, InterruptPending) as refusal:
                 await self._make_way(user_id, conversation_id, message, refusal)
-        return (await self._begin(user_id, key, create, *places)).turn
+        return (await self._begin(user_id, key, create, *locks)).turn
 
     async def get(self, user_id: str, turn_id: str) -> Turn:
         return await self._database.read(turns.owned, turn_id, user_id)
@@ -169,13 +169,13 @@ class Turns:
         return await self.send(user_id, turn.conversation_id, again, key)
 
     async def _begin(
-        self, user_id: str, key: Key | None, work: Callable[[Connection], Begun], *places: str
+        self, user_id: str, key: Key | None, work: Callable[[Connection], Begun], *locks: str
     ) -> Begun:
-        """Do the work that creates or moves a turn, once per key, and run the turn. `places` are the
+        """Do the work that creates or moves a turn, once per key, and run the turn. `locks` are the
         conversations or turns that the client will read."""
         try:
-            with self._presence.coming(user_id, *places) as about:
-                async with self._places.of(user_id):
+            with self._presence.coming(user_id, *locks) as about:
+                async with self._locks.of(user_id):
                     begun = await idempotency.once(
                         user_id, key, work, _again, lambda unit: self._engine.begin(unit, about)
                     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.artifacts import Edit, check_content
 from caesura.core.errors import Conflict, NotFound
 from caesura.store import shares
@@ -48,7 +48,7 @@ def create(
     row = dict(
         conversation_id=conversation_id,
         id=artifact_id,
-        title=plain.text(title).replace("\0", ""),
+        title=json_data.text(title).replace("\0", ""),
         content_type=content_type,
         version=1,
     )
@@ -122,7 +122,7 @@ def _add(
     made: Edit,
     turn_id: str | None,
 ) -> None:
-    changes, content = plain.dumps(made.changes), plain.text(made.content).encode()
+    changes, content = json_data.dumps(made.changes), json_data.text(made.content).encode()
     shares.add(connection, conversation_id, len(changes) + len(content))
     connection.execute(
         insert(artifact_versions).values(
@@ -142,7 +142,7 @@ def _version(row: Row[Any]) -> Version:
     return Version(
         row.version,
         row.update_type,
-        plain.loads(row.changes),
+        json_data.loads(row.changes),
         bytes(row.content).decode(),
         row.turn_id,
         row.created_at,

@@ -23,12 +23,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.conversations import Conversation
 from caesura.core.errors import Conflict, NoConversation, TooManyConversations, Unauthenticated
 from caesura.store import shares
-from caesura.store.prepared import Prepared
 from caesura.store.schema import conversations, events, now_ms, turns, users
+from caesura.store.statements import Prepared
 
 Order = Literal["created", "updated"]
 _TITLE = 200
@@ -137,7 +137,7 @@ def set_first_titles(connection: Connection, titles: Mapping[str, str]) -> int:
 
 
 def _short(title: str) -> str:
-    return plain.text(title).replace("\0", "")[:_TITLE]
+    return json_data.text(title).replace("\0", "")[:_TITLE]
 
 
 def activate(connection: Connection, conversation_id: str, turn_id: str) -> None:

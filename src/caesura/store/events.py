@@ -14,8 +14,8 @@ from caesura.core import codec
 from caesura.core.events import Envelope, RunStarted
 from caesura.store import shares
 from caesura.store.fence import NONE_REFUSED, Refused, hold, refused
-from caesura.store.prepared import Prepared, run, savepoint
 from caesura.store.schema import events, turns
+from caesura.store.statements import Prepared, run, savepoint
 
 #: A packed row has about this many events, of about this many bytes before compression.
 _PACK, _PACK_BYTES = 512, 256 * 1024

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, select
 
 from caesura.core.errors import Fenced
-from caesura.store.prepared import Prepared
 from caesura.store.schema import turns
+from caesura.store.statements import Prepared
 
 
 class Refused(NamedTuple):

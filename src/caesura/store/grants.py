@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, select, update
 
 from caesura.core import interrupts as core
-from caesura.core import plain, tree
+from caesura.core import json_data, tree
 from caesura.core.conversations import Grant
 from caesura.store import conversations
-from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, turns
+from caesura.store.statements import Prepared
 
 
 class _Holder(NamedTuple):
@@ -66,7 +66,7 @@ def _take(connection: Connection, conversation_id: str, tool: str) -> bool:
 
 
 def _set(connection: Connection, turn: int, tools: frozenset[str]) -> None:
-    _SET.count(connection, at_num=turn, grants=plain.dumps(sorted(tools)) if tools else None)
+    _SET.count(connection, at_num=turn, grants=json_data.dumps(sorted(tools)) if tools else None)
 
 
 def _grant(connection: Connection, branch: list[_Holder], tool: str) -> Grant:
@@ -84,8 +84,8 @@ def _grant(connection: Connection, branch: list[_Holder], tool: str) -> Grant:
 
 def _granted(row: Any) -> str | None:
     """The tool that this answer always allows, if any."""
-    allows = core.answer_from(plain.loads(row.answer)).grants
-    return core.from_dict(plain.loads(row.body)).name if allows else None
+    allows = core.answer_from(json_data.loads(row.answer)).grants
+    return core.from_dict(json_data.loads(row.body)).name if allows else None
 
 
 def _holder(row: Any) -> _Holder:
@@ -93,7 +93,7 @@ def _holder(row: Any) -> _Holder:
 
 
 def _tools(stored: bytes | None) -> frozenset[str]:
-    return frozenset(plain.loads(stored)) if stored else frozenset()
+    return frozenset(json_data.loads(stored)) if stored else frozenset()
 
 
 _OF_TURN = Prepared(select(turns.c.grants).where(turns.c.num == bindparam("num")))

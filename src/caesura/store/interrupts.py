@@ -18,12 +18,12 @@ from sqlalchemy import (
 )
 
 from caesura.core import interrupts as core
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, NothingPending
 from caesura.core.interrupts import Asked, Status
 from caesura.store import grants
-from caesura.store.prepared import Prepared
 from caesura.store.schema import interrupts, now_ms, turns, waits
+from caesura.store.statements import Prepared
 
 #: At most this many bytes of an inbox are read at once.
 _BYTES = 4 * 1024 * 1024
@@ -46,7 +46,7 @@ def ask(
             "user_id": user_id,
             "graph_id": graph_id,
             "status": "pending",
-            "body": plain.dumps(core.to_dict(item)),
+            "body": json_data.dumps(core.to_dict(item)),
             "expires_at": item.expires_at,
         }
         _ASK.count(connection, **values)
@@ -143,7 +143,7 @@ def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
 def _close(
     connection: Connection, interrupt_id: str, status: Status, given: core.Answer | None, late: bool = False
 ) -> bool:
-    body = plain.dumps(core.answer_dict(given)) if given else None
+    body = json_data.dumps(core.answer_dict(given)) if given else None
     values = {"at_id": interrupt_id, "status": status, "answer": body}
     return (_CLOSE_LATE if late else _CLOSE).count(connection, **values) == 1
 
@@ -166,8 +166,8 @@ def _found(connection: Connection, statement: Prepared, **values: Any) -> list[A
 
 
 def _asked(row: Any) -> Asked:
-    item = core.from_dict(plain.loads(row.body))
-    given = core.answer_from(plain.loads(row.answer)) if row.answer else None
+    item = core.from_dict(json_data.loads(row.body))
+    given = core.answer_from(json_data.loads(row.answer)) if row.answer else None
     return Asked(
         item, row.turn, row.graph_id, row.status, given, row.created_at, row.turn_id, row.conversation_id
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
 
-from caesura.core import plain
+from caesura.core import json_data
 from caesura.core.errors import KeyReused
 from caesura.store.schema import keys, now_ms
 
@@ -15,7 +15,7 @@ KEPT_MS = 24 * 3600 * 1000
 
 
 def fingerprint(*parts: Any) -> str:
-    return hashlib.sha256(plain.dumps(parts)).hexdigest()
+    return hashlib.sha256(json_data.dumps(parts)).hexdigest()
 
 
 def find(connection: Connection, user_id: str, key: str, print_: str) -> Any | None:
@@ -27,7 +27,7 @@ def find(connection: Connection, user_id: str, key: str, print_: str) -> Any | N
         return None
     if row.fingerprint != print_:
         raise KeyReused
-    return plain.loads(row.response)
+    return json_data.loads(row.response)
 
 
 def keep(
@@ -41,7 +41,7 @@ def keep(
             key=key,
             fingerprint=print_,
             conversation_id=conversation_id,
-            response=plain.dumps(response),
+            response=json_data.dumps(response),
             created_at=now_ms(),
         )
     )

@@ -28,16 +28,16 @@ from sqlalchemy import (
     update,
 )
 
-from caesura.core import codec, ids, plain
+from caesura.core import codec, ids, json_data
 from caesura.core import events as ev
 from caesura.core import messages as msg
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Answer
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
 from caesura.store import conversations, events, interrupts, shares
-from caesura.store.prepared import Prepared
 from caesura.store.schema import QUEUED, live, now_ms, running, turns
 from caesura.store.shares import Share
+from caesura.store.statements import Prepared
 from caesura.store.turns import get, made
 
 logger = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ def create(connection: Connection, new: New) -> Turn:
         "segment": 1 if held else 0,
         "on_disconnect": new.on_disconnect,
         "message_count": (parent.message_count if parent else 0) + 1,
-        "content": plain.text(new.content).encode(),
+        "content": json_data.text(new.content).encode(),
         "grants": parent.grants if parent else None,
     }
     if held:
@@ -350,7 +350,7 @@ def _told(turn: Turn, messages: Sequence[msg.Message]) -> dict[str, Any]:
     """The messages so far, as columns, with the resulting message count of the branch."""
     above = turn.message_count - len(msg.shown(turn.messages or ()))
     return {
-        "messages": plain.dumps([msg.to_dict(message) for message in messages]),
+        "messages": json_data.dumps([msg.to_dict(message) for message in messages]),
         "message_count": above + len(msg.shown(messages)),
     }
 

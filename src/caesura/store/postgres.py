@@ -16,8 +16,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import migrate
-from caesura.store.cutting import cut_after, cut_in_thread_after
 from caesura.store.database import P, T, Work, cause, storage_errors
+from caesura.store.watchdog import cut_after, cut_in_thread_after
 
 _POOL = 10
 _WAIT = 5

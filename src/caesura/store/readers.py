@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from caesura.store.prepared import run
+from caesura.store.statements import run
 
 
 class Readers:

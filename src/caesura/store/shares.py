@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from caesura.core.errors import StorageFull, TooManyQuestions, TooManyRuns
-from caesura.store.prepared import Prepared
 from caesura.store.schema import conversations, events, interrupts, running, turns, users, waits
+from caesura.store.statements import Prepared
 
 #: Seconds after which a retry may succeed.
 _RETRY = 2

@@ -27,8 +27,8 @@ from caesura.core.errors import CaesuraError, StartupError, Unavailable
 from caesura.store import migrate
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 from caesura.store.disk import Disk
-from caesura.store.prepared import driver, run, savepoint
 from caesura.store.readers import Readers
+from caesura.store.statements import driver, run, savepoint
 
 _READERS = 6
 _GROUP = 512

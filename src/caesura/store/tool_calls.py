@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from caesura.core import plain
-from caesura.store.prepared import Prepared
+from caesura.core import json_data
 from caesura.store.schema import now_ms, tool_calls
+from caesura.store.statements import Prepared
 
 
 class ToolCall(NamedTuple):
@@ -21,13 +21,13 @@ class ToolCall(NamedTuple):
 
 def begin(connection: Connection, turn: int, call_id: str, name: str, args: dict[str, Any]) -> None:
     """Record that the call is about to be made, perhaps again because a person approved that."""
-    values = {"name": name, "args": plain.dumps(args), "status": "begun"}
+    values = {"name": name, "args": json_data.dumps(args), "status": "begun"}
     if _BEGIN_AGAIN.count(connection, at_turn=turn, at_id=call_id, **values) == 0:
         _BEGIN.count(connection, turn=turn, id=call_id, **values)
 
 
 def finish(connection: Connection, turn: int, call_id: str, output: dict[str, Any]) -> None:
-    _FINISH.count(connection, at_turn=turn, at_id=call_id, output=plain.dumps(output))
+    _FINISH.count(connection, at_turn=turn, at_id=call_id, output=json_data.dumps(output))
 
 
 def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
@@ -36,9 +36,9 @@ def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
         row.id: ToolCall(
             row.id,
             row.name,
-            plain.loads(row.args),
+            json_data.loads(row.args),
             row.status,
-            None if row.output is None else plain.loads(row.output),
+            None if row.output is None else json_data.loads(row.output),
         )
         for row in rows
     }

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, bindparam, case, func, literal, or_, select
 
+from caesura.core import json_data
 from caesura.core import messages as msg
-from caesura.core import plain
 from caesura.core.errors import NotFound
 from caesura.core.turns import Status, Turn
-from caesura.store.prepared import Prepared
 from caesura.store.schema import QUEUED, events, live, running, turns
+from caesura.store.statements import Prepared
 
 
 class Link(NamedTuple):
@@ -191,7 +191,9 @@ def said(connection: Connection, numbers: Collection[int]) -> list[Said]:
     columns = (turns.c[name] for name in Said._fields)
     statement = select(*columns).where(turns.c.num.in_(numbers)).order_by(turns.c.ordinal)
     return [
-        Said(num, turn_id, parent_id, status, bytes(content).decode(), plain.loads(told) if told else None)
+        Said(
+            num, turn_id, parent_id, status, bytes(content).decode(), json_data.loads(told) if told else None
+        )
         for num, turn_id, parent_id, status, content, told in connection.execute(statement)
     ]
 
@@ -205,10 +207,10 @@ def count_queued(connection: Connection) -> int:
 def made(row: Any) -> Turn:
     """A turn made from its row."""
     *first, content, messages, grants, created_at, ended_at, size = row
-    allowed = tuple(plain.loads(grants)) if grants else ()
+    allowed = tuple(json_data.loads(grants)) if grants else ()
     values = [*first, bytes(content).decode(), _messages(messages), allowed, created_at, ended_at, size]
     return Turn(*values)
 
 
 def _messages(stored: bytes | None) -> list[msg.Message] | None:
-    return None if stored is None else [msg.from_dict(item) for item in plain.loads(stored)]
+    return None if stored is None else [msg.from_dict(item) for item in json_data.loads(stored)]

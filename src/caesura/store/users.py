@@ -10,8 +10,8 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import NotFound, UsernameTaken
-from caesura.store.prepared import Prepared
 from caesura.store.schema import now_ms, users
+from caesura.store.statements import Prepared
 
 
 class User(NamedTuple):

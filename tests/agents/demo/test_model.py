@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
 
 from caesura.agents import phrases, titles
-from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.agents.demo.model import DemoFailure, DemoModel
 from caesura.agents.tools import registry
+from caesura.engine.speech import reasoning_of, text_of, usage_of
 
 TOOLS = [registry.standard().get(name).tool for name in registry.DEFAULT]
 

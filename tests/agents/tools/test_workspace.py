@@ -13,15 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from caesura.agents.tools import beneath
+from caesura.agents.tools import opener
 from caesura.agents.tools.workspace import READ_LIMIT, WRITE_LIMIT, Workspace, WorkspaceError, parts_of
 
-OPENERS = {"by kernel": beneath.by_kernel, "walking": beneath.walking}
+OPENERS = {"by kernel": opener.by_kernel, "walking": opener.walking}
 
 
 @pytest.fixture(params=OPENERS)
 def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Workspace:
-    if request.param == "by kernel" and beneath.best() is not beneath.by_kernel:
+    if request.param == "by kernel" and opener.best() is not opener.by_kernel:
         pytest.skip("the kernel has no openat2")
     return Workspace(tmp_path / "root", OPENERS[request.param])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from caesura.agents.tools import beneath
+from caesura.agents.tools.opener import best
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 #: A measurement is valid for this many times its own duration: if there was room, and if there was none.
@@ -113,7 +113,7 @@ class _Walk:
 
     def __init__(self, root: int, until: float, most: Quota | None) -> None:
         self._root, self._until, self._most = root, until, most
-        self._open = beneath.best()
+        self._open = best()
         self._bytes = self._files = 0
         self._linked: set[tuple[int, int]] = set()
         self._above: list[_Folder] = []

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from langchain_core.tools import ToolException
 
-from caesura.agents.tools import beneath
-from caesura.agents.tools.beneath import Opener
+from caesura.agents.tools.opener import Opener, best
 from caesura.agents.tools.size import Meter, Take
 
 WRITE_LIMIT = 1024 * 1024
@@ -46,7 +45,7 @@ class Workspace:
         take: Take = lambda size: None,
     ) -> None:
         self._root, self._take = root, take
-        self._open = opener or beneath.best()
+        self._open = opener or best()
         self._meter = meter or Meter()
 
     def read(self, path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, get_args
 
-from caesura.core import cursors, interrupts, plain
+from caesura.core import cursors, interrupts, json_data
 from caesura.core import events as ev
 
 #: The name on the wire of each event.
@@ -47,7 +47,7 @@ def _frame(id: int, at: int, event: ev.Event) -> bytes:
 
 
 def _dumps(value: Any) -> bytes:
-    return plain.line(plain.dumps(value))
+    return json_data.line(json_data.dumps(value))
 
 
 def data(at: int, event: ev.Event) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 
 import orjson
 
-from caesura.core import cursors, interrupts, language, plain
+from caesura.core import cursors, interrupts, json_data, language
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Interrupt
@@ -127,8 +127,8 @@ def _partial(state: State, seq: int, text: str) -> bytes:
     try:
         content = orjson.dumps(text)
     except TypeError:
-        content = plain.dumps(text)
-    return b'id: %d\nevent: messages/partial\ndata: {"content":%b}\n\n' % (number, plain.line(content))
+        content = json_data.dumps(text)
+    return b'id: %d\nevent: messages/partial\ndata: {"content":%b}\n\n' % (number, json_data.line(content))
 
 
 def _frame(state: State, envelope: Envelope, name: str, data: dict[str, Any]) -> bytes:
@@ -137,7 +137,7 @@ def _frame(state: State, envelope: Envelope, name: str, data: dict[str, Any]) ->
 
 
 def _data(data: dict[str, Any]) -> bytes:
-    return plain.line(plain.dumps(data))
+    return json_data.line(json_data.dumps(data))
 
 
 def _message(event: ev.Failed) -> str:

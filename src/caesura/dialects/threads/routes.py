@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Body, Header, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
-from caesura.core import ids, plain
+from caesura.core import ids, json_data
 from caesura.core.errors import (
     AlreadyAnswered,
     BadAnswer,
@@ -25,7 +25,7 @@ from caesura.core.interrupts import answer_dict
 from caesura.core.messages import Line
 from caesura.core.turns import Turn
 from caesura.dialects.threads import cursor, encode, wire
-from caesura.dialects.threads.decide import Action, decisions, named
+from caesura.dialects.threads.decisions import Action, decisions, named
 from caesura.http import sse
 from caesura.http.auth import RunningStreamUser, StreamUser, User
 from caesura.http.context import Context, Here
@@ -114,7 +114,7 @@ async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
         more = await anext(pages, None)
     # Thousands of messages are serialized directly, without a pydantic model for each.
     if more is None:
-        return Response(plain.dumps(wire.history(thread_id, first)), media_type="application/json")
+        return Response(json_data.dumps(wire.history(thread_id, first)), media_type="application/json")
     return StreamingResponse(_written(thread_id, first, more, pages), media_type="application/json")
 
 
@@ -259,13 +259,13 @@ async def _written(
     thread_id: str, first: list[Line], second: list[Line], others: AsyncGenerator[list[Line], None]
 ) -> AsyncGenerator[bytes, None]:
     """A history as JSON in pieces: one page is in memory at a time."""
-    begin = plain.dumps(wire.history(thread_id, first))
+    begin = json_data.dumps(wire.history(thread_id, first))
     yield begin.removesuffix(b"]}")
     del begin, first
     async with aclosing(others) as pages:
         page: list[Line] | None = second
         while page is not None:
-            yield b"," + plain.dumps(wire.said(page))[1:-1]
+            yield b"," + json_data.dumps(wire.said(page))[1:-1]
             page = await anext(pages, None)
     yield b"]}"
 

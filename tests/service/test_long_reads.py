@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from caesura.core.errors import TooManyRequests
-from caesura.service import readings
-from caesura.service.readings import Readings
+from caesura.service import long_reads
+from caesura.service.long_reads import LongReads
 
 
 async def test_a_single_read_is_served_before_the_rest_of_another_persons_many() -> None:
-    fair, order = Readings(), list[str]()
+    fair, order = LongReads(), list[str]()
 
     async def read(person: str) -> None:
         async with fair.of(person):
@@ -28,7 +28,7 @@ async def test_a_single_read_is_served_before_the_rest_of_another_persons_many()
 
 
 async def test_one_person_reads_one_thing_at_a_time() -> None:
-    fair = Readings()
+    fair = LongReads()
     under_way, most = 0, 0
 
     async def read() -> None:
@@ -44,8 +44,8 @@ async def test_one_person_reads_one_thing_at_a_time() -> None:
 
 
 async def test_a_reader_that_waits_too_long_is_asked_to_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readings, "_PATIENCE", 0.05)
-    fair = Readings()
+    monkeypatch.setattr(long_reads, "_PATIENCE", 0.05)
+    fair = LongReads()
     async with fair.of("alice"):
         with pytest.raises(TooManyRequests) as refused:
             async with fair.of("alice"):
@@ -56,7 +56,7 @@ async def test_a_reader_that_waits_too_long_is_asked_to_retry(monkeypatch: pytes
 
 
 async def test_a_read_that_fails_gives_its_place_back() -> None:
-    fair = Readings()
+    fair = LongReads()
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):
             async with fair.of("alice"):

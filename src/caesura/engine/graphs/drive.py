@@ -16,13 +16,14 @@ from langgraph.types import Command, StateSnapshot, StreamMode
 from langgraph.types import Interrupt as Question
 
 from caesura.core import events as ev
-from caesura.core import fold, ids, plain
+from caesura.core import fold, ids, json_data
 from caesura.core.interrupts import Answer, Interrupt
-from caesura.engine import foreign, translate
+from caesura.engine import history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
+from caesura.engine.graphs.saver import thread_id
+from caesura.engine.graphs.watcher import Watcher, refs, void
 from caesura.engine.run import Released, Run
-from caesura.engine.saver import thread_id
 
 _MODES: list[StreamMode] = ["messages", "updates"]
 _NOTHING = object()
@@ -71,21 +72,21 @@ def _input(run: Run, state: StateSnapshot | None) -> Any:
 def _opening(run: Run) -> list[BaseMessage]:
     """The first messages of the graph. A retry includes what the earlier attempt finished."""
     whole = [item for item in run.transcript.finished if not item.cut]
-    done = translate.to_langchain(fold.close(whole, run.transcript.running))
+    done = history.to_langchain(fold.close(whole, run.transcript.running))
     return [*run.history, HumanMessage(run.turn.content), *done]
 
 
 def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
     """Void the text that the graph will produce again: text that it had not saved when its process died, and
     text from a node that then asked a question, because the node restarts from its beginning."""
-    known = foreign.refs(state.values) if state is not None else set()
-    again = foreign.void(run, known) if run.cause == "adopt" else list(run.transcript.drafts)
+    known = refs(state.values) if state is not None else set()
+    again = void(run, known) if run.cause == "adopt" else list(run.transcript.drafts)
     for call in again:
         run.say(ev.TextVoided(call))
 
 
 async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
-    watcher, control = foreign.Watcher(run), RunControl()
+    watcher, control = Watcher(run), RunControl()
     asked: dict[str, Interrupt] = {}
     run.control.when_leaving(control.request_drain)
     stream: AsyncGenerator[Any, None] = run.agent.graph.astream(
@@ -105,7 +106,7 @@ async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
 
 
 def _asked(run: Run, question: Question) -> Interrupt:
-    return Interrupt(ids.interrupt(), "graph", value=plain.clean(question.value), agent=run.agent.name)
+    return Interrupt(ids.interrupt(), "graph", value=json_data.clean(question.value), agent=run.agent.name)
 
 
 def _resumed(answer: Answer) -> Any:

@@ -8,15 +8,15 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 
 from caesura.agents import context
-from caesura.agents.chunks import text_of
 from caesura.agents.loader import Agent, Catalog, Link
 from caesura.agents.models import chat_models, label
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.engine import loop
-from caesura.engine.compiled import BoundModel, Compiled
+from caesura.engine.agent import BoundModel, Compiled
 from caesura.engine.run import Scope
+from caesura.engine.speech import text_of
 from caesura.store.database import Database
 
 
@@ -48,7 +48,7 @@ class Builder:
         return known
 
     def _foreign(self, agent: Agent) -> Compiled:
-        from caesura.engine.saver import Saver  # with LangGraph, which few need
+        from caesura.engine.graphs.saver import Saver  # with LangGraph, which few need
 
         assert agent.graph is not None  # noqa: S101 - for the type checker
         graph = agent.graph.copy({"checkpointer": Saver(self._database), "name": agent.name})

@@ -8,12 +8,12 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
-from caesura.agents.chunks import reasoning_of, text_of, usage_of
 from caesura.core import events as ev
-from caesura.core import plain
-from caesura.engine import texts, translate
+from caesura.core import json_data
+from caesura.engine import speech, texts
 from caesura.engine.calls import REFUSED
 from caesura.engine.run import Run
+from caesura.engine.speech import reasoning_of, text_of, usage_of
 
 
 @dataclass(slots=True)
@@ -98,8 +98,8 @@ class Watcher:
             self._run.say(ev.TextDelta(call, text.replace("\0", "")))
         self._open.pop(ref, None)
         self._finished.add(ref)
-        calls = tuple(_shown(call) for call in translate.tool_calls(message))
-        reason = translate.finish_reason(message)
+        calls = tuple(_shown(call) for call in speech.tool_calls(message))
+        reason = speech.finish_reason(message)
         await self._run.record(ev.ModelFinished(call, calls, usage_of(message), reason))
         for item in calls:
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], self._run.agent.name))
@@ -115,10 +115,10 @@ def _shown(call: dict[str, Any]) -> dict[str, Any]:
     """A tool call as its event shows it. Arguments too large to walk are left out of the event; the graph
     itself uses them unchanged."""
     try:
-        plain.count(call["args"])
-    except plain.Unwieldy as error:
+        json_data.count(call["args"])
+    except json_data.Unwieldy as error:
         call = {**call, "args": {REFUSED: f"the arguments are not shown: {error}"}}
-    shown: dict[str, Any] = plain.clean(call)
+    shown: dict[str, Any] = json_data.clean(call)
     return shown
 
 
@@ -133,7 +133,7 @@ def refs(values: Any) -> set[str]:
     return {message.id for message in _messages(values) if message.id}
 
 
-def _messages(update: Any, depth: int = plain.DEEPEST) -> Iterator[BaseMessage]:
+def _messages(update: Any, depth: int = json_data.DEEPEST) -> Iterator[BaseMessage]:
     """All messages in a state update. States with messages are not nested deeply, so anything deeper than
     `depth` is ignored."""
     if isinstance(update, BaseMessage):

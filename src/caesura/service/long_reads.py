@@ -19,7 +19,7 @@ _AT_ONCE = 2
 _PATIENCE, _RETRY = 30.0, 5
 
 
-class Readings:
+class LongReads:
     def __init__(self) -> None:
         self._places = Places(_AT_ONCE, each=1)
         #: Threads for work that is too long for the event loop.

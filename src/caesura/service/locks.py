@@ -1,4 +1,4 @@
-"""Places: a limit on the database connections that one person may keep busy at once in this process.
+"""Locks: a limit on the database connections that one person may keep busy at once in this process.
 
 Requests that begin or delete a person's work lock the person's row, so they wait for one another. If each
 held a connection while it waited, fifty of them would leave none for anybody else.
@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Places:
+class PersonLocks:
     def __init__(self, wanted: bool) -> None:
         """`wanted` is false where writers wait in one queue anyway, and are committed together."""
         self._wanted = wanted

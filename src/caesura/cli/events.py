@@ -7,7 +7,7 @@ from datetime import datetime
 
 from caesura.cli.session import Session, opened
 from caesura.client.events import KINDS
-from caesura.core import cursors, interrupts, plain, shown
+from caesura.core import cursors, interrupts, json_data, shown
 from caesura.core.events import Envelope, Interrupted
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
@@ -31,7 +31,7 @@ async def _show(session: Session, turn_id: str, after: int, follow: bool, as_jso
 
 def _json(envelope: Envelope) -> str:
     event = {"seq": envelope.seq, "at": envelope.at, "event": _NAMES[type(envelope.event)]}
-    return shown.json(plain.dumps(event | _fields(envelope)).decode())
+    return shown.json(json_data.dumps(event | _fields(envelope)).decode())
 
 
 def _line(envelope: Envelope) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk
 
-from caesura.agents.chunks import reasoning_of, text_of, usage_of
+from caesura.engine.speech import reasoning_of, text_of, usage_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Self
 from sqlalchemy import Connection
 
 
-class Alike(ABC):
+class Bulk(ABC):
     """Any number of one kind costs the same few statements. Returns nothing."""
 
     @classmethod
