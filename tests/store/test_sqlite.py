@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import BadInput, CaesuraError, StartupError, Unavailable
 from caesura.settings import Settings
-from caesura.store import sqlite, users
+from caesura.store import sqlite, sqlite_file, users
 from caesura.store.open import open_database
 from caesura.store.sqlite import Sqlite
 
@@ -425,7 +425,7 @@ async def test_readers_that_never_pause_do_not_let_the_log_grow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit = 2 * 1024 * 1024
-    monkeypatch.setattr(sqlite, "_LOG_LIMIT", limit)
+    monkeypatch.setattr(sqlite_file, "LOG_LIMIT", limit)
     monkeypatch.setattr(sqlite, "_LOOK", 1)
     monkeypatch.setattr(sqlite, "_PAUSE", 30.0)  # a busy machine may take long to end the readers
     database = Sqlite(tmp_path / "caesura.db")
@@ -451,13 +451,13 @@ async def test_every_connection_limits_the_size_of_the_log(database: Sqlite) -> 
     def limit(connection: Connection) -> int:
         return int(connection.exec_driver_sql("PRAGMA journal_size_limit").scalar_one())
 
-    assert await database.write(limit) == await database.read(limit) == sqlite._LOG_LIMIT
+    assert await database.write(limit) == await database.read(limit) == sqlite_file.LOG_LIMIT
 
 
 async def test_a_reader_that_does_not_end_does_not_block_the_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_LOG_LIMIT", 1024)
+    monkeypatch.setattr(sqlite_file, "LOG_LIMIT", 1024)
     monkeypatch.setattr(sqlite, "_LOOK", 1)
     monkeypatch.setattr(sqlite, "_PAUSE", 0.01)
     monkeypatch.setattr(sqlite, "_AGAIN", 0.0)

@@ -7,24 +7,21 @@ wait when the thread becomes free share one transaction, each in a savepoint of 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import queue
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.pool import QueuePool, StaticPool
+from sqlalchemy import Connection, Engine
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
-from caesura.store import migrate
+from caesura.store import migrate, sqlite_file
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 from caesura.store.disk import Disk
 from caesura.store.readers import Readers
@@ -32,23 +29,10 @@ from caesura.store.statements import driver, run, savepoint
 
 _READERS = 6
 _GROUP = 512
-#: Bytes of the write-ahead log after which the writer restarts it: readers cannot prevent that.
-_LOG_LIMIT = 32 * 1024 * 1024
 #: Seconds that readers get to end for a restart; and until the next try, if one of them did not end.
 _PAUSE, _AGAIN = 0.25, 2.0
 #: The size of the log is checked after this many commits.
 _LOOK = 16
-#: `secure_delete` overwrites deleted content with zeros. Its default depends on how SQLite was built.
-_PRAGMAS = (
-    "journal_mode=WAL",
-    "synchronous=NORMAL",
-    "foreign_keys=ON",
-    "temp_store=MEMORY",
-    "secure_delete=ON",
-    f"journal_size_limit={_LOG_LIMIT}",
-)
-
-
 #: Called in the writer's thread with the result of a unit, or its error.
 _Tell = Callable[[Any, Exception | None], None]
 
@@ -78,14 +62,14 @@ class Sqlite:
         """`after_commit` is called in the writer's thread after each commit, before any caller is notified.
         `beside` is for a command that only changes people: it opens the file while another process owns it,
         and then leaves the schema unchanged."""
-        path = _real(path)
-        self._lock = _own(path, beside)
+        path = sqlite_file.real(path)
+        self._lock = sqlite_file.own(path, beside)
         self._after_commit = after_commit or _nothing
         self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
-        self._writing = _engine(path, busy_timeout, readers=0)
-        self._reading = _engine(path, busy_timeout, readers=_READERS)
+        self._writing = sqlite_file.engine(path, busy_timeout, readers=0)
+        self._reading = sqlite_file.engine(path, busy_timeout, readers=_READERS)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="caesura-read")
         self._under_way = Readers(self._reading)
         try:
@@ -105,7 +89,7 @@ class Sqlite:
         self._path, self._log = path, Path(f"{path}-wal")
         self._shorten_at = 0.0
         self._commits = 0
-        self._disk = Disk(self._log, partial(_checkpoint, path, busy_timeout))
+        self._disk = Disk(self._log, partial(sqlite_file.checkpoint, path, busy_timeout))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
 
@@ -207,10 +191,10 @@ class Sqlite:
         """Restart a long write-ahead log. SQLite has copied nearly all of it into the database by then, and
         only needs a moment without readers. The writer does this itself, so that the checkpoint need not wait
         for the writer."""
-        if time.monotonic() < self._shorten_at or _size(self._log) <= _LOG_LIMIT:
+        if time.monotonic() < self._shorten_at or sqlite_file.size(self._log) <= sqlite_file.LOG_LIMIT:
             return
         with self._under_way.paused(_PAUSE) as alone:
-            done = alone and _checkpoint(self._path, 0)
+            done = alone and sqlite_file.checkpoint(self._path, 0)
         if not done:
             self._shorten_at = time.monotonic() + _AGAIN
 
@@ -284,72 +268,6 @@ def _settle(done: asyncio.Future[Any] | Future[Any], result: Any, error: Excepti
         done.set_result(result)
     else:
         done.set_exception(error)
-
-
-def _engine(path: Path, busy_timeout: float, readers: int) -> Engine:
-    """An engine whose transactions begin and end with our own statements, not SQLAlchemy's."""
-    pool = {"poolclass": QueuePool, "pool_size": readers} if readers else {"poolclass": StaticPool}
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)),
-        connect_args={"check_same_thread": False, "timeout": busy_timeout},
-        **pool,
-    )
-
-    @event.listens_for(engine, "connect")
-    def _connected(connection: sqlite3.Connection, _: object) -> None:
-        connection.isolation_level = None
-        for pragma in _PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
-
-    return engine
-
-
-def _checkpoint(path: Path, busy_timeout: float) -> bool:
-    """Copy the whole write-ahead log into the database and restart it. False if a reader prevents that or the
-    disk refuses."""
-    try:
-        with closing(sqlite3.connect(path, timeout=busy_timeout)) as connection:
-            connection.execute("PRAGMA synchronous=FULL")
-            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            return not busy
-    except sqlite3.Error:
-        return False
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _real(path: Path) -> Path:
-    """The file itself, not a link to it. SQLite follows links: its write-ahead log and our lock must be next
-    to the file."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError) as error:
-        raise StartupError(f"{path} cannot be opened: it is a link that leads to itself") from error
-
-
-def _own(path: Path, beside: bool) -> int | None:
-    """Hold a lock next to the file until this process ends, or refuse. None if another process holds the lock
-    and `beside` allows that."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        # Readable for its owner alone, as are the files that SQLite creates.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise StartupError(f"{path} cannot be opened: {error.strerror}") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        if beside:
-            return None
-        raise StartupError(f"{path} is in use by another Caesura process") from error
-    return handle
 
 
 def _nothing() -> None:
