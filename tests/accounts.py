@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, func, select
 
-from caesura.store.schema import artifact_versions, conversations, events, turns
+from caesura.store.schema import artifact_versions, conversations, events, interrupts, tool_calls, turns
 
 Accounts = dict[str, int]
 
@@ -19,7 +19,12 @@ def _count(connection: Connection, name: str) -> int:
     own = turns.c.conversation_id == name
     told = func.length(turns.c.content) + func.coalesce(func.length(turns.c.messages), 0)
     logs = select(func.sum(func.length(events.c.body))).join(turns, turns.c.num == events.c.turn)
+    asked = func.length(interrupts.c.body) + func.coalesce(func.length(interrupts.c.answer), 0)
+    questions = select(func.sum(asked)).join(turns, turns.c.num == interrupts.c.turn)
+    called = func.length(tool_calls.c.args) + func.coalesce(func.length(tool_calls.c.output), 0)
+    journal = select(func.sum(called)).join(turns, turns.c.num == tool_calls.c.turn)
     size = func.length(artifact_versions.c.content) + func.length(artifact_versions.c.changes)
     versions = select(func.sum(size)).where(artifact_versions.c.conversation_id == name)
-    parts = (select(func.sum(told)).where(own), logs.where(own), versions)
+    rows = (logs, questions, journal)
+    parts = (select(func.sum(told)).where(own), *(part.where(own) for part in rows), versions)
     return sum(int(connection.execute(part).scalar() or 0) for part in parts)

@@ -252,7 +252,7 @@ def test_only_the_files_of_the_docs_page_may_be_cached(alice: httpx.Client, nobo
     assert file.headers["etag"]
     session = alice.post("/api/sessions").json()["thread_id"]
     stream = alice.post(f"/api/chat/{session}", json={"message": "echo x"})
-    assert stream.headers["cache-control"] == "no-cache, no-transform"
+    assert stream.headers["cache-control"] == "no-store, no-transform"
 
 
 # --- the log

@@ -124,6 +124,22 @@ def test_stored_bytes_are_limited_and_freed_by_deletion(server: Served) -> None:
         assert 'caesura_share_refused_total{limit="storage_full"} 3' in alice.get("/metrics").text
 
 
+def test_answers_and_tool_calls_count_as_stored_bytes(server: Served) -> None:
+    """The log has them too, but packed: text that repeats itself takes almost nothing there."""
+    with server.client() as alice:
+        place = conversation(alice)
+        turn = send(alice, place, "write hello.py")
+        (question,) = outcome(to_segment_end(alice, turn["id"])).data["interrupts"]
+        args = {"path": "hello.py", "content": "x" * 15_000}
+        answer = {"decision": "edit", "args": args}
+        assert alice.post(f"/api/v2/interrupts/{question['id']}/answer", json=answer).status_code == 200
+        until(lambda: alice.get(f"/api/v2/turns/{turn['id']}").json()["status"] == "done")
+        _settle(server, alice)
+        kept, counted = server.call(server.database.read(accounts))
+        assert kept == counted
+        assert kept[place] > 30_000
+
+
 def test_a_model_that_never_stops_talking_is_stopped(server: Served) -> None:
     with server.client() as alice:
         turn = finished(alice, "count to 100000 delay=0")

@@ -1,14 +1,16 @@
 """A database that falls silent: no reset, no response. The server reports it, and can be shut down."""
 
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import psycopg
 
 from tests.api.reading import conversation, follow, send, until
 from tests.api.test_serve import served
@@ -37,6 +39,7 @@ def test_a_silent_database_is_reported_and_does_not_block_the_shutdown(
         send(client, conversation(client), "count to 100000 delay=0.01")
         assert client.get("/ready").status_code == 200
         relay.silence()
+        time.sleep(1.1)  # a success is remembered for a second
         refused = client.get("/ready")
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert client.get("/health").status_code == 200
@@ -57,6 +60,40 @@ def test_a_node_continues_when_a_silent_database_is_back(tmp_path: Path, postgre
         until(lambda: _listing(client) == 200, 60)
         assert "".join(_words(client, turn["id"])).split() == [*map(str, range(1, 801)), "done."]
         assert client.get("/ready").status_code == 200
+
+
+def test_a_database_that_takes_no_writes_is_reported(tmp_path: Path, postgres_url: str) -> None:
+    """As a primary does that became a standby: it still answers questions."""
+    name = urlsplit(postgres_url).path.removeprefix("/")
+
+    def read_only(value: str) -> None:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = {value}')
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    with served(tmp_path, DATABASE_URL=postgres_url, SECRET=SECRET) as (_, client):
+        try:
+            read_only("on")
+            until(lambda: _listing(client) == 200)
+            until(lambda: client.get("/ready").status_code == 503)
+            assert _listing(client) == 200
+        finally:
+            read_only("off")
+        until(lambda: client.get("/ready").status_code == 200)
+
+
+def test_a_sqlite_file_that_takes_no_writes_is_reported(tmp_path: Path) -> None:
+    with served(tmp_path, SECRET=SECRET) as (_, client):
+        [file] = tmp_path.rglob("caesura.db")
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            until(lambda: client.get("/ready").status_code == 503)
+            other.execute("ROLLBACK")
+        until(lambda: client.get("/ready").status_code == 200)
 
 
 def _words(client: httpx.Client, turn_id: str) -> list[str]:

@@ -112,7 +112,7 @@ def test_the_headers_of_a_stream_tell_proxies_not_to_buffer_it(alice: httpx.Clie
     turn = finished(alice, "echo a")
     with alice.stream("GET", f"/api/v2/turns/{turn['id']}/events") as response:
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
-        assert response.headers["cache-control"] == "no-cache, no-transform"
+        assert response.headers["cache-control"] == "no-store, no-transform"
         assert response.headers["x-accel-buffering"] == "no"
         response.read()
 

@@ -11,7 +11,7 @@ from caesura.core.errors import Unavailable
 from caesura.http.context import Here
 from caesura.http.errors import COMMON, documented
 
-#: Seconds within which the database must answer.
+#: Seconds within which the database must take a write.
 _PATIENCE = 2.0
 
 router = APIRouter(tags=["health"])
@@ -31,11 +31,11 @@ async def health() -> Health:
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", responses=documented(COMMON, 503))
 async def ready(here: Here) -> Health:
-    """The database answers, work is taken up, and the server is not about to stop."""
+    """The database takes writes, work is taken up, and the server is not about to stop."""
     if here.service.draining:
         raise Unavailable("the server is shutting down")
     if not here.service.working:
         raise Unavailable("this process takes up no work")
     if not await here.service.answering(_PATIENCE):
-        raise Unavailable("the database does not answer")
+        raise Unavailable("the database takes no writes")
     return Health()

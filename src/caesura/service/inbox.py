@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlalchemy import Connection
 
 from caesura.core.interrupts import Asked
+from caesura.service.long_reads import LongReads
 from caesura.store import interrupts
 from caesura.store.database import Database
 
 
 class Inbox:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, long_reads: LongReads) -> None:
+        self._database, self._long_reads = database, long_reads
 
     async def waiting(
-        self, user_id: str, limit: int, after: tuple[int, str] | None = None
-    ) -> tuple[list[Asked], bool]:
-        """Waiting questions after the given creation time and id, oldest first; and whether there are
-        more."""
-        return await self._database.read(_waiting, user_id, limit, after or (-1, ""))
+        self,
+        user_id: str,
+        limit: int,
+        after: tuple[int, str] | None,
+        write: Callable[[list[Asked], bool], bytes],
+    ) -> bytes:
+        """Waiting questions after the given creation time and id, oldest first; and whether there are more.
+        `write` serializes them in a thread: they may be megabytes. One page per person is in memory at a
+        time."""
+        async with self._long_reads.of(user_id):
+            found, more = await self._database.read(_waiting, user_id, limit, after or (-1, ""))
+            return await self._long_reads.aside.run(write, found, more)
 
     async def get(self, user_id: str, interrupt_id: str) -> Asked:
         return await self._database.read(interrupts.get, interrupt_id, user_id)

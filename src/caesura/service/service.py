@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
-from caesura.store import conversations, interrupts, keys, readings, turns
+from caesura.store import conversations, interrupts, keys, probe, readings, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 _PAUSE = 1.0
 _SWEEP = 3600.0
 _QUICKEST = 0.3
+#: Seconds for which a successful write shows that the storage takes writes.
+_PROBED = 1.0
 
 
 class Figures(NamedTuple):
@@ -59,6 +62,7 @@ class Service:
         person may have; `refused` is called with the error of each request that exceeds it."""
         self.engine = engine
         self._database = database
+        self._answers_until = 0.0
         self.presence = Presence(disconnect_grace, self._left)
         #: Seconds between reports to other nodes about readers in this process.
         self._pace = max(disconnect_grace / 3, _QUICKEST)
@@ -72,7 +76,7 @@ class Service:
         )
         self.turns = Turns(database, engine, self.presence, locks, share, refused)
         self.streams = Streams(database, log, self.presence, self.long_reads)
-        self.inbox = Inbox(database)
+        self.inbox = Inbox(database, self.long_reads)
         self.grants = Grants(database)
         self.agents = Agents(engine.catalog, default_agent)
         self.tickets = Tickets(database)
@@ -102,8 +106,10 @@ class Service:
         return self.engine.alive
 
     async def answering(self, within: float) -> bool:
-        """Whether the database answers within this time. The call returns by then, even if the attempt
-        hangs."""
+        """Whether the database takes a write within this time. The call returns by then, even if the attempt
+        hangs. A success counts for a moment: anybody may ask this as often as they like."""
+        if time.monotonic() < self._answers_until:
+            return True
         answered = asyncio.Event()
         look = self.engine.spawn(self._look(answered))
         await asyncio.wait([look], timeout=within)
@@ -111,7 +117,8 @@ class Service:
 
     async def _look(self, answered: asyncio.Event) -> None:
         with suppress(CaesuraError):
-            await self._database.read(interrupts.clock)
+            await self._database.write(probe.write)
+            self._answers_until = time.monotonic() + _PROBED
             answered.set()
 
     async def figures(self) -> Figures:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Column, Connection, Table, bindparam, func, select, update
 
 from caesura.core.errors import StorageFull, TooManyQuestions, TooManyRuns
-from caesura.store.schema import conversations, events, interrupts, running, turns, users, waits
+from caesura.store.schema import conversations, events, interrupts, running, tool_calls, turns, users, waits
 from caesura.store.statements import Prepared
 
 #: Seconds after which a retry may succeed.
@@ -77,6 +77,12 @@ def _bytes(column: Any) -> Any:
     return func.coalesce(func.length(column), 0)
 
 
+def _sum(table: Table, *columns: Column[bytes]) -> Any:
+    """The bytes of these columns, over the rows of a turn."""
+    size = sum((_bytes(column) for column in columns[1:]), _bytes(columns[0]))
+    return select(func.coalesce(func.sum(size), 0)).where(table.c.turn == turns.c.num).scalar_subquery()
+
+
 _MINE: Any = bindparam("user_id")
 _RUNS = select(func.count()).where(turns.c.user_id == _MINE, running(turns))
 _QUESTIONS = select(func.count()).where(interrupts.c.user_id == _MINE, waits(interrupts))
@@ -89,12 +95,20 @@ _USED = Prepared(
     )
 )
 _HOLD = Prepared(select(users.c.id).where(users.c.id == bindparam("id")).with_for_update(key_share=True))
-_LOGGED = select(func.coalesce(func.sum(func.length(events.c.body)), 0)).where(events.c.turn == turns.c.num)
+
+
+_SIZE = (
+    _bytes(turns.c.content)
+    + _bytes(turns.c.messages)
+    + _sum(events, events.c.body)
+    + _sum(interrupts, interrupts.c.body, interrupts.c.answer)
+    + _sum(tool_calls, tool_calls.c.args, tool_calls.c.output)
+)
 _MEASURE = Prepared(
     select(
         turns.c.conversation_id,
         turns.c.size,
-        (_bytes(turns.c.content) + _bytes(turns.c.messages) + _LOGGED.scalar_subquery()).label("now"),
+        _SIZE.label("now"),
     ).where(turns.c.num == bindparam("num"))
 )
 _SET_SIZE = Prepared(update(turns).where(turns.c.num == bindparam("at_num")))
@@ -107,7 +121,11 @@ _ADD = Prepared(
 _CHARGE = (
     "WITH measured AS (SELECT t.num, t.conversation_id, t.size, length(t.content)"
     " + coalesce(length(t.messages), 0)"
-    " + coalesce((SELECT sum(length(e.body)) FROM events e WHERE e.turn = t.num), 0) AS now"
+    " + coalesce((SELECT sum(length(e.body)) FROM events e WHERE e.turn = t.num), 0)"
+    " + coalesce((SELECT sum(length(i.body) + coalesce(length(i.answer), 0)) FROM interrupts i"
+    " WHERE i.turn = t.num), 0)"
+    " + coalesce((SELECT sum(length(c.args) + coalesce(length(c.output), 0)) FROM tool_calls c"
+    " WHERE c.turn = t.num), 0) AS now"
     " FROM turns t WHERE t.num = ANY(%s)),"
     " sized AS (UPDATE turns t SET size = m.now FROM measured m WHERE t.num = m.num AND m.now <> m.size),"
     " grown AS (SELECT conversation_id, sum(now - size)::bigint AS more FROM measured"

@@ -123,7 +123,7 @@ def test_the_head_of_a_stream_is_that_of_server_sent_events(alice: httpx.Client)
     thread.chat("echo first, with the title")
     with alice.stream("POST", f"/api/chat/{thread.id}", json={"message": "echo x"}) as response:
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
-        assert response.headers["cache-control"] == "no-cache, no-transform"
+        assert response.headers["cache-control"] == "no-store, no-transform"
         lines = list(response.iter_lines())
     assert lines[:4] == [lines[0], "event: messages/partial", 'data: {"content":"x"}', ""]
     assert lines[0].startswith("id: ")

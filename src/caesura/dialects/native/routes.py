@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BaseModel
 
+from caesura.core import json_data
 from caesura.core.errors import NotFound
+from caesura.core.interrupts import Asked
 from caesura.dialects.native import encode, wire
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
@@ -258,18 +260,16 @@ async def events(
 # --- interrupts
 
 
-@router.get("/interrupts", tags=["interrupts"], responses=documented(FORM, 400, 422))
-async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCursor = None) -> wire.Inbox:
+@router.get(
+    "/interrupts", tags=["interrupts"], response_model=wire.Inbox, responses=documented(FORM, 400, 422)
+)
+async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCursor = None) -> Response:
     """The interrupts that wait for the caller in all conversations, oldest first. Without `limit` a page has
     the largest allowed size."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit or here.pages.largest)
-    found, more = await here.service.inbox.waiting(user_id, size, after)
-    last = found[-1] if more else None
-    return wire.Inbox(
-        interrupts=[wire.Asked.of_row(item) for item in found],
-        next=pagination.cursor(last.created_at, last.interrupt.id) if last else None,
-    )
+    body = await here.service.inbox.waiting(user_id, size, after, _inbox)
+    return Response(body, media_type="application/json")
 
 
 @router.get("/interrupts/{interrupt_id}", tags=["interrupts"], responses=_FOUND)
@@ -309,6 +309,14 @@ async def answer_all(
     answers = {interrupt_id: given.answer() for interrupt_id, given in new.answers.items()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
     return wire.Turn.of(answered.turn)
+
+
+def _inbox(found: list[Asked], more: bool) -> bytes:
+    """One interrupt at a time: serializing a large page in one call would stop all other threads."""
+    last = found[-1] if more else None
+    items = b",".join(_json(wire.Asked.of_row(item)) for item in found)
+    cursor = pagination.cursor(last.created_at, last.interrupt.id) if last else None
+    return b'{"interrupts":[%b],"next":%b}' % (items, json_data.dumps(cursor))
 
 
 def _json(page: BaseModel) -> bytes:
