@@ -253,6 +253,7 @@ def answer(
     left = interrupts.decide(connection, user_id, answers, blind=blind)
     for num in (num for num, pending in left.items() if not pending):
         _WAKE.count(connection, at_num=num)
+    shares.charge(connection, *left)
     return not any(left.values())
 
 
