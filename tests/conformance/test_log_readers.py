@@ -11,14 +11,14 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import make_url
 
 from caesura.core import events as ev
-from caesura.core.interrupts import Interrupt, Option, Question
+from caesura.core.interrupts import Option, Question, Questions
 from caesura.log import WINDOW, Log
 from caesura.store import conversations, life
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn
 from tests.log.reading import check, followed, places, rest, stored, word, words, write
 
-ASKED = Interrupt("int-1", "questions", questions=(Question("?", (Option("Yes", "yes"),)),), expires_at=5)
+ASKED = Questions("int-1", questions=(Question("?", (Option("Yes", "yes"),)),), expires_at=5)
 WHOLE: list[ev.Event] = [
     ev.RunStarted("demo", 1),
     ev.ModelStarted(1, "demo", "model"),

@@ -5,19 +5,18 @@ from caesura.client.errors import ClientError, Rewound, Unreachable
 from caesura.client.events import Told
 from caesura.client.values import (
     Agent,
-    Asked,
     Conversation,
     Grant,
     RunningTool,
     SeenTurn,
     Snapshot,
+    StoredInterrupt,
     Tree,
     Turn,
 )
 
 __all__ = [
     "Agent",
-    "Asked",
     "Client",
     "ClientError",
     "Conversation",
@@ -26,6 +25,7 @@ __all__ = [
     "RunningTool",
     "SeenTurn",
     "Snapshot",
+    "StoredInterrupt",
     "Told",
     "Tree",
     "Turn",
