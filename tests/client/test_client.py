@@ -44,15 +44,8 @@ def text(found: list[Envelope]) -> str:
 
 
 def test_the_public_names_are_these() -> None:
-    names = "Agent Client ClientError Conversation Grant Rewound RunningTool SeenTurn Snapshot"
-    assert caesura.client.__all__ == [
-        *names.split(),
-        "StoredInterrupt",
-        "Told",
-        "Tree",
-        "Turn",
-        "Unreachable",
-    ]
+    names = "Agent Client ClientError Conversation Grant ReceivedEvent Rewound RunningTool SeenTurn Snapshot"
+    assert caesura.client.__all__ == [*names.split(), "StoredInterrupt", "Tree", "Turn", "Unreachable"]
 
 
 def test_the_client_needs_nothing_of_the_server() -> None:

@@ -199,8 +199,8 @@ class Chat:
         shown: tuple[Interrupt, ...] = ()
         self.failed = False
         async with self._stoppable(turn_id), aclosing(self._client.events(turn_id, after)) as found:
-            async for told in found:
-                after, event = told.cursor, told.event
+            async for received in found:
+                after, event = received.cursor, received.event
                 self._screen.show(event)
                 if isinstance(event, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped):
                     shown = event.interrupts if isinstance(event, ev.Interrupted) else ()

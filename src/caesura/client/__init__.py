@@ -2,7 +2,7 @@
 
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable
-from caesura.client.events import Told
+from caesura.client.events import ReceivedEvent
 from caesura.client.values import (
     Agent,
     Conversation,
@@ -21,12 +21,12 @@ __all__ = [
     "ClientError",
     "Conversation",
     "Grant",
+    "ReceivedEvent",
     "Rewound",
     "RunningTool",
     "SeenTurn",
     "Snapshot",
     "StoredInterrupt",
-    "Told",
     "Tree",
     "Turn",
     "Unreachable",

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from caesura.client import events, values
 from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
-from caesura.client.events import Told
+from caesura.client.events import ReceivedEvent
 from caesura.client.patience import Waiting
 from caesura.client.values import Agent, Conversation, Grant, SeenTurn, Snapshot, StoredInterrupt, Tree, Turn
 from caesura.core import answers as core_answers
@@ -193,7 +193,7 @@ class Client:
         """Answer the same message again in a turn beside this one: both answers are kept."""
         return await self._turn(path_of("turns", turn_id, "regenerate"), None, key)
 
-    def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[Told, None]:
+    def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[ReceivedEvent, None]:
         """The events of a turn strictly after the cursor (or the number) `after`, until the turn has ended;
         an interrupt does not end it. Reconnects after any break, with no event lost and none repeated. To
         leave early, close the generator: `async with aclosing(client.events(…)) as found`."""

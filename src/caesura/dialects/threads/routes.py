@@ -127,7 +127,7 @@ async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new:
     """Send a message and read the answer."""
     message = Message(
         new.message,
-        on_disconnect=new.on_disconnect or here.on_disconnect,
+        on_disconnect=new.on_disconnect or here.default_on_disconnect,
         supersede=new.supersede,
         stop_unread=True,
     )

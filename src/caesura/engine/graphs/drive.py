@@ -132,5 +132,5 @@ def _refusals(run: Run) -> list[dict[str, Any]]:
         if item.answer is not None
         and item.answer.decision == "reject"
         and isinstance(item.interrupt, GraphRequest)
-        and item.interrupt.id not in run.transcript.asked_before_retry
+        and item.interrupt.id not in run.transcript.ids_before_retry
     ]
