@@ -84,7 +84,7 @@ def _own(item: Interrupt) -> dict[str, Any]:
     """The members that only this kind has."""
     match item:
         case Approval(name=name, args=args, unknown=unknown):
-            return {"name": name or None, "args": args, "unknown": unknown}
+            return {"name": name, "args": args, "unknown": unknown}
         case Questions(name=name, args=args, questions=questions):
             listed = [interrupts.question_dict(question) for question in questions]
             return {"name": name, "args": args, "questions": listed}

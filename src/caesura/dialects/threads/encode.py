@@ -170,7 +170,7 @@ def _action(item: Interrupt) -> dict[str, Any]:
     }
     match item:
         case Approval(name=name, args=args) | Questions(name=name, args=args):
-            return action | {"name": name or None, "args": args}
+            return action | {"name": name, "args": args}
         case Confirmation(fields=()):
             return action
         case Confirmation(fields=fields):
