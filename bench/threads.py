@@ -21,10 +21,9 @@ from bench import store
 from bench.log import TOKENS
 from bench.measure import Line, Table, on_loop
 from caesura.app import create_app
-from caesura.core import ids
 from caesura.core.events import Envelope, ModelStarted, TextDelta
 from caesura.core.messages import Message
-from caesura.dialects.threads import encode
+from caesura.dialects.threads import encode, thread_ids
 from caesura.dialects.threads.encode import State
 from caesura.http.frames import encoded
 from caesura.http.tokens import Tokens
@@ -105,7 +104,7 @@ async def _reading(quick: bool) -> Table:
 
 def _talk(connection: Connection, name: str, count: int) -> str:
     users.create(connection, name, "")
-    thread = conversations.create(connection, ids.thread(name), name, "assistant").id
+    thread = conversations.create(connection, thread_ids.make(name), name, "assistant").id
     for number in range(count):
         turn = life.create(connection, life.New(thread, f"message {number}", owner="node", lease_ms=1))
         said = [Message("assistant", _answer(number))]

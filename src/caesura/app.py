@@ -243,7 +243,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         streams=streams,
         pages=Pages(settings.default_page_size, settings.max_page_size),
         metrics=counted,
-        on_disconnect=settings.on_disconnect,
+        default_on_disconnect=settings.on_disconnect,
     )
 
 

@@ -14,7 +14,7 @@ PATIENCE = 60.0
 
 
 class Held:
-    """A held call. `reached` is set when it waits. `let_go` lets it continue, `refuse` makes it fail."""
+    """A held call. `reached` is set when it waits. `release` lets it continue, `refuse` makes it fail."""
 
     def __init__(self) -> None:
         self.reached, self._going, self._refused = threading.Event(), threading.Event(), False
@@ -22,7 +22,7 @@ class Held:
     def until_reached(self) -> None:
         assert self.reached.wait(PATIENCE)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         self._going.set()
 
     def refuse(self) -> None:

@@ -11,7 +11,7 @@ import jwt
 import pytest
 
 from caesura.app import create_app
-from caesura.core import ids
+from caesura.dialects.threads import thread_ids
 from caesura.settings import Settings
 from caesura.store import grants, turns, users
 from tests.api.reading import conversation, finished
@@ -70,7 +70,9 @@ def owned(server: Served) -> Owned:
         (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
         num = server.call(server.database.read(turns.get, turn["id"])).num
         server.call(server.database.write(grants.add, num, "write_file"))
-        thread = server.call(server.context.service.conversations.create("alice", None, ids.thread("alice")))
+        thread = server.call(
+            server.context.service.conversations.create("alice", None, thread_ids.make("alice"))
+        )
         return Owned(turn["conversation_id"], turn["id"], asked["id"], thread.id)
 
 
@@ -165,7 +167,7 @@ def test_nobody_gets_in_without_a_good_token(
 def test_somebody_elses_resource_looks_like_a_missing_one(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:
-    missing = Owned("conv-missing", "turn-missing", "int-missing", ids.thread("alice"))
+    missing = Owned("conv-missing", "turn-missing", "int-missing", thread_ids.make("alice"))
     for other in OTHERS:
         headers = server.headers(other)
         theirs, none = ask(nobody, route, owned, headers), ask(nobody, route, missing, headers)

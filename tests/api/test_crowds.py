@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import psutil
 
-from caesura.http.connections import TOLD, Connections, Standing
+from caesura.http.connections import EXPLAINED, Connections, Standing
 from tests.api.raw import GET, Answer, connect, first, push, rest
 from tests.api.reading import conversation, send, until
 from tests.api.server import Served
@@ -120,11 +120,11 @@ def test_the_oldest_refused_connections_are_cut() -> None:
     """A health check that has just arrived is answered, however many others wait."""
     connections = Connections(2, 2)
     _enter(connections, "192.0.2.1", "192.0.2.2")
-    crowd = [Held() for _ in range(TOLD + 5)]
+    crowd = [Held() for _ in range(EXPLAINED + 5)]
     for number, held in enumerate(crowd):
         assert connections.enter(held, f"198.51.100.{number}") is Standing.CROWDED
-    assert [held.aborted for held in crowd] == [True] * 5 + [False] * TOLD
-    assert len(connections) == 2 + TOLD
+    assert [held.aborted for held in crowd] == [True] * 5 + [False] * EXPLAINED
+    assert len(connections) == 2 + EXPLAINED
 
 
 # --- one person

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from caesura.app import create_app
-from caesura.core import ids
+from caesura.dialects.threads import thread_ids
 from caesura.settings import Settings
 from tests.api.reading import conversation, finished
 from tests.api.server import Served
@@ -46,7 +46,7 @@ def real(server: Served) -> Iterator[dict[str, str]]:
         (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
         client.post(f"/api/v2/turns/{waiting['id']}/stop")
         thread = server.call(
-            server.context.service.conversations.create("tester", None, ids.thread("tester"))
+            server.context.service.conversations.create("tester", None, thread_ids.make("tester"))
         )
         yield {
             "conversation_id": conversation(client),

@@ -16,7 +16,7 @@ from caesura.client.events import decode
 from caesura.core import cursors, fold
 from caesura.core import events as ev
 from caesura.core.events import Envelope
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval
 from caesura.core.turns import Turn
 from caesura.dialects.threads import cursor as ids
 from caesura.dialects.threads import encode
@@ -33,7 +33,7 @@ from tests.conformance.rows import settled
 
 #: How many events of the first attempt are left, and how many of the second.
 LOSSES = [(6, 1), (0, 0), (9, 5), *list(product(range(12), range(6)))[: effort.examples(0, 72)]]
-ASKED = Interrupt("int-1", "approval", "c9", "write_file")
+ASKED = Approval("int-1", tool_call_id="c9", name="write_file")
 
 
 def answer(word: str, epoch: int, log: Sequence[Envelope], cause: ev.Cause | None = None) -> list[ev.Event]:

@@ -18,14 +18,15 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, assert_never
 
 from sqlalchemy import Connection, create_engine, func, select, update
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
+from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending, Unavailable
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
 from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
@@ -163,13 +164,17 @@ async def _row(database: Database, turn: Turn) -> Turn:
 
 def answer_to(item: Interrupt, unknown: str = "approve") -> Answer:
     """The answer of the simulated person."""
-    if item.kind == "approval":
-        return Answer("reject") if item.unknown and unknown == "reject" else Answer("approve")
-    if item.kind == "questions":
-        return Answer("answers", answers=tuple(q.options[0].value for q in item.questions))
-    if item.kind == "confirmation":
-        return Answer("fields", fields={field.name: True for field in item.fields})
-    return Answer("value", value="yes")
+    match item:
+        case Approval():
+            return Answer("reject") if item.unknown and unknown == "reject" else Answer("approve")
+        case Questions():
+            return Answer("answers", answers=tuple(q.options[0].value for q in item.questions))
+        case Confirmation():
+            return Answer("fields", fields={field.name: True for field in item.fields})
+        case GraphRequest():
+            return Answer("value", value="yes")
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _settle_in(connection: Connection, orders: Orders) -> None:

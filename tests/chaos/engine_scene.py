@@ -11,7 +11,8 @@ from sqlalchemy.pool import NullPool
 
 from caesura.core import events as ev
 from caesura.core.fold import fold
-from caesura.core.interrupts import Asked
+from caesura.core.interrupts import Approval
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.store import events, interrupts
 from tests import tables
@@ -44,7 +45,7 @@ class Place:
 class Found:
     """What the rows and the tools' traces contain afterwards."""
 
-    def __init__(self, row: Turn, events: list[ev.Event], asked: list[Asked]) -> None:
+    def __init__(self, row: Turn, events: list[ev.Event], asked: list[StoredInterrupt]) -> None:
         self.row, self.events, self.asked = row, events, asked
         self.transcript = fold(events)
 
@@ -54,7 +55,8 @@ class Found:
 
     @property
     def unknown(self) -> set[str | None]:
-        return {item.interrupt.tool_call_id for item in self.asked if item.interrupt.unknown}
+        approvals = [item.interrupt for item in self.asked if isinstance(item.interrupt, Approval)]
+        return {item.tool_call_id for item in approvals if item.unknown}
 
 
 async def look(orders: Orders, status: str = "done") -> list[Found]:

@@ -10,7 +10,7 @@ from caesura.core import codec, fold
 from caesura.core import events as ev
 from caesura.core.conversations import Conversation
 from caesura.core.errors import NotFound
-from caesura.core.interrupts import Asked
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Status, Turn
 from caesura.store import artifacts, conversations, interrupts, schema, tool_calls, users
 from tests.conformance.rows import turns_of
@@ -25,7 +25,7 @@ class Scene:
     turn: Turn | None = None
     events: list[ev.Event] = field(default_factory=list)
     rows: int = 0
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[StoredInterrupt] = field(default_factory=list)
     calls: dict[str, tool_calls.ToolCall] = field(default_factory=dict)
     versions: list[artifacts.Version] = field(default_factory=list)
     #: The conversation that is deleted at the end.

@@ -9,8 +9,9 @@ from sqlalchemy import Connection
 
 from caesura.core import events as ev
 from caesura.core import fold
+from caesura.core.answers import Answer
 from caesura.core.artifacts import rewrite
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval
 from caesura.core.turns import Turn
 from caesura.log import Log, Stream
 from caesura.store import artifacts, conversations, fence, interrupts, life, tool_calls, users
@@ -134,7 +135,7 @@ class Story:
         await self._commit(ev.ArtifactChanged("notes", 2, "rewrite"), also=edit)
 
     async def _ask(self) -> None:
-        item = Interrupt(f"int-{self.name}", "approval", "call-2", "write")
+        item = Approval(f"int-{self.name}", tool_call_id="call-2", name="write")
 
         def ask(connection: Connection, num: int) -> None:
             interrupts.ask(connection, num, self.name, {"graph-1": item})

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from caesura.core import events as ev
+from caesura.core.interrupts import Approval
 from tests.chaos.engine_life import Lives, Orders
 from tests.chaos.engine_scene import Found, Place, look, traces
 from tests.chaos.lanes import LANES, at_every_place
@@ -133,7 +134,7 @@ async def test_after_repeated_kills_inside_a_tool_nothing_runs_without_approval(
     assert lives.run(replace(orders, unknown="reject")) is not None
     (found,) = await look(orders)
     assert traces(orders) == ["note a", "seal b", "seal b", "seal b"]
-    assert sum(item.interrupt.unknown for item in found.asked) == 3
+    assert sum(isinstance(item.interrupt, Approval) and item.interrupt.unknown for item in found.asked) == 3
 
 
 async def test_a_turn_killed_every_few_commits_still_ends(lives: Lives, place: Place) -> None:

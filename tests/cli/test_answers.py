@@ -6,7 +6,17 @@ import pytest
 
 from caesura.cli.answers import Asker
 from caesura.cli.screen import clean
-from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
+from caesura.core.answers import Answer
+from caesura.core.interrupts import (
+    Approval,
+    Confirmation,
+    Field,
+    GraphRequest,
+    Interrupt,
+    Option,
+    Question,
+    Questions,
+)
 
 
 class Person:
@@ -36,8 +46,13 @@ def ask(item: Interrupt, *lines: str) -> tuple[Answer, Person]:
     return Asker(person, person).ask(item), person  # type: ignore[arg-type]
 
 
-APPROVAL = Interrupt(
-    "i", "approval", "c", "write_file", {"path": "a.py", "lines": [1, 2]}, "Write", "Writing a.py"
+APPROVAL = Approval(
+    "i",
+    tool_call_id="c",
+    name="write_file",
+    args={"path": "a.py", "lines": [1, 2]},
+    label="Write",
+    description="Writing a.py",
 )
 RED, OTHER = Option("Red", "red"), Option("Something else", "__custom__", True)
 
@@ -77,7 +92,7 @@ def test_an_approval_shows_everything_that_would_be_done() -> None:
 
 def test_a_value_of_several_lines_is_shown_whole_with_numbers() -> None:
     content = "if x:\n    y \n\x1b[2K\\n\n"
-    _, person = ask(Interrupt("i", "approval", name="write_file", args={"content": content}), "n")
+    _, person = ask(Approval("i", name="write_file", args={"content": content}), "n")
     assert person.seen == [
         "? Approval: write_file",
         "  content (20 characters, 3 lines):",
@@ -91,31 +106,29 @@ def test_a_value_of_several_lines_is_shown_whole_with_numbers() -> None:
 
 def test_the_name_of_an_argument_cannot_pass_for_a_size() -> None:
     args = {"a (1 character), b": "x", "c\n\u202e": "y"}
-    _, person = ask(Interrupt("i", "approval", name="look", args=args), "n")
+    _, person = ask(Approval("i", name="look", args=args), "n")
     assert person.seen[-1] == r'look: "a (1 character), b" (1 character), "c\n\u202e" (1 character)'
     many = {f"a{number}": "x" for number in range(1000)}
-    _, person = ask(Interrupt("i", "approval", name="look", args=many), "n")
+    _, person = ask(Approval("i", name="look", args=many), "n")
     assert person.seen[-1].startswith("look: 1,000 arguments, ")
 
 
 def test_arguments_to_edit_are_json_without_anything_that_misleads() -> None:
-    _, person = ask(Interrupt("i", "approval", name="x", args={"a": "中\u202e\x9b"}), "e", "{}")
+    _, person = ask(Approval("i", name="x", args={"a": "中\u202e\x9b"}), "e", "{}")
     assert person.prefilled == r'{"a": "中\u202e\u009b"}'
 
 
 def test_the_question_of_an_agent_is_escaped() -> None:
     question = Question("a\r\u202eb\nc", (Option("Red\x1b[2K", "red"),))
-    _, person = ask(Interrupt("i", "questions", questions=(question,)), "1")
+    _, person = ask(Questions("i", questions=(question,)), "1")
     assert person.seen[1:] == [r"? a\r\u202eb", "  c", r"    1. Red\x1b[2K"]
-    form = Interrupt(
-        "i", "confirmation", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),)
-    )
+    form = Confirmation("i", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),))
     assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a", r"    1. x\r"]
-    assert ask(Interrupt("i", "graph", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
+    assert ask(GraphRequest("i", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
 
 
 def test_a_call_with_an_unknown_outcome_is_pointed_out() -> None:
-    _, person = ask(Interrupt("i", "approval", name="execute", unknown=True), "n")
+    _, person = ask(Approval("i", name="execute", unknown=True), "n")
     assert any("before a crash" in line for line in person.seen)
 
 
@@ -136,12 +149,12 @@ def test_a_call_with_an_unknown_outcome_is_pointed_out() -> None:
 def test_a_question_is_answered_by_number_or_in_own_words(
     options: tuple[Option, ...], lines: list[str], answer: str
 ) -> None:
-    item = Interrupt("i", "questions", questions=(Question("Which?", options),))
+    item = Questions("i", questions=(Question("Which?", options),))
     assert ask(item, *lines)[0] == Answer("answers", answers=(answer,))
 
 
 def test_several_questions_get_one_answer_and_may_be_refused() -> None:
-    item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)), Question("Why?")))
+    item = Questions("i", questions=(Question("Which?", (RED,)), Question("Why?")))
     assert ask(item, "1", "so")[0] == Answer("answers", answers=("red", "so"))
     assert ask(item, "1", "/refuse")[0] == Answer("reject")
     assert ask(item, "1", "/refuse none of your business")[0] == Answer(
@@ -149,9 +162,8 @@ def test_several_questions_get_one_answer_and_may_be_refused() -> None:
     )
 
 
-FORM = Interrupt(
+FORM = Confirmation(
     "i",
-    "confirmation",
     reason="Please confirm.",
     fields=(
         Field("confirm", "confirm", "Go ahead", True),
@@ -175,13 +187,13 @@ def test_a_form_is_filled_in(lines: list[str], fields: dict[str, object]) -> Non
 
 
 def test_an_interrupt_of_a_graph_is_answered_with_json_or_text() -> None:
-    item = Interrupt("i", "graph", value={"pick": [1, 2]})
+    item = GraphRequest("i", value={"pick": [1, 2]})
     assert ask(item, '{"n": 1}')[0] == Answer("value", value={"n": 1})
     assert ask(item, "plain words")[0] == Answer("value", value="plain words")
 
 
 def test_a_number_of_thousands_of_digits_is_not_an_option() -> None:
-    item = Interrupt("i", "questions", questions=(Question("Which?", (RED,)),))
+    item = Questions("i", questions=(Question("Which?", (RED,)),))
     answer, person = ask(item, "1" * 5_000, "1")
     assert answer == Answer("answers", answers=("red",))
     assert person.seen[-1] == "a number from 1 to 1"
@@ -209,12 +221,12 @@ def test_endlessly_nested_arguments_are_refused() -> None:
     ids=str,
 )
 def test_a_no_to_an_interrupt_of_a_graph_rejects_it(lines: list[str], answer: Answer) -> None:
-    assert ask(Interrupt("i", "graph", value="Delete all rows?"), *lines)[0] == answer
+    assert ask(GraphRequest("i", value="Delete all rows?"), *lines)[0] == answer
 
 
 def test_two_commands_that_differ_look_different() -> None:
     commands = ("echo \\▌", "echo \\u258c")
-    asked = [Interrupt("i", "approval", name="execute", args={"command": command}) for command in commands]
+    asked = [Approval("i", name="execute", args={"command": command}) for command in commands]
     first, second = (ask(item, "n")[1].seen[1].partition(": ")[2] for item in asked)
     assert clean(first) == r"echo \\\u258c"
     assert clean(second) == r"echo \\u258c"

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import Connection
 
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval
 from caesura.store import interrupts, turns
 from tests.api.reading import finished
 from tests.api.server import Served
@@ -43,7 +43,7 @@ def test_a_question_is_found_among_many_pending_ones(
         other = finished(client, "write b.py: print(2)")["id"]
 
     def ask_more(connection: Connection) -> None:
-        items = [Interrupt(f"more-{number}", "approval", name="write_file") for number in range(120)]
+        items = [Approval(f"more-{number}", name="write_file") for number in range(120)]
         asked = {item.id: item for item in items}
         interrupts.ask(connection, turns.get(connection, other).num, "busy", asked)
 

@@ -8,9 +8,9 @@ import pytest
 
 from caesura.client import Client
 from caesura.core import events as ev
+from caesura.core.answers import Answer
 from caesura.core.events import Envelope
 from caesura.core.fold import fold
-from caesura.core.interrupts import Answer
 from tests.api.server import Served
 from tests.client.process import Process
 from tests.client.proxy import Proxy

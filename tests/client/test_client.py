@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 import caesura.client
-from caesura.client import Asked, Client, ClientError, Turn
+from caesura.client import Client, ClientError, StoredInterrupt, Turn
 from caesura.core import events as ev
+from caesura.core.answers import Answer
 from caesura.core.events import Envelope
 from caesura.core.fold import fold
-from caesura.core.interrupts import Answer
+from caesura.core.interrupts import Approval, Questions
 from tests.api.server import PASSWORD, Served
 
 
@@ -28,7 +29,7 @@ async def said(client: Client, content: str) -> tuple[Turn, list[Envelope]]:
     return turn, await read(client, turn.id)
 
 
-async def asked(client: Client, content: str) -> tuple[Turn, list[Asked]]:
+async def asked(client: Client, content: str) -> tuple[Turn, list[StoredInterrupt]]:
     """Send a message whose turn waits for a person."""
     turn = await client.send((await client.create()).id, content)
     async with aclosing(client.events(turn.id)) as events:
@@ -43,8 +44,8 @@ def text(found: list[Envelope]) -> str:
 
 
 def test_the_public_names_are_these() -> None:
-    names = "Agent Asked Client ClientError Conversation Grant Rewound RunningTool SeenTurn Snapshot Told"
-    assert caesura.client.__all__ == [*names.split(), "Tree", "Turn", "Unreachable"]
+    names = "Agent Client ClientError Conversation Grant ReceivedEvent Rewound RunningTool SeenTurn Snapshot"
+    assert caesura.client.__all__ == [*names.split(), "StoredInterrupt", "Tree", "Turn", "Unreachable"]
 
 
 def test_the_client_needs_nothing_of_the_server() -> None:
@@ -195,6 +196,7 @@ async def test_the_same_stream_continues_after_an_approval(alice: Client) -> Non
         found.append(envelope)
         if isinstance(envelope.event, ev.Interrupted):
             (item,) = envelope.event.interrupts
+            assert isinstance(item, Approval)
             assert (item.name, item.args["path"]) == ("write_file", "hello.py")
             await alice.answer(item.id, Answer("approve"))
     assert [item.event.cause for item in found if isinstance(item.event, ev.RunStarted)] == [
@@ -206,6 +208,7 @@ async def test_the_same_stream_continues_after_an_approval(alice: Client) -> Non
 
 async def test_questions_are_answered_all_at_once(alice: Client) -> None:
     turn, (item,) = await asked(alice, "ask me 2 questions")
+    assert isinstance(item.interrupt, Questions)
     assert [len(question.options) > 0 for question in item.interrupt.questions] == [True, True]
     values = tuple(question.options[0].value for question in item.interrupt.questions)
     with pytest.raises(ClientError, match="answers count") as caught:
@@ -256,6 +259,7 @@ async def test_an_answer_applies_to_its_own_interrupt_and_no_later_one(alice: Cl
             if ends == 2:
                 break
     (second,) = [item for item in await alice.inbox() if item.turn_id == turn.id]
+    assert isinstance(second.interrupt, Approval)
     assert second.interrupt.args["path"] == "b.txt"
     with pytest.raises(ClientError):
         await alice.answer(first.interrupt.id, Answer("approve"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from caesura.client import Client, Rewound, Told
+from caesura.client import Client, ReceivedEvent, Rewound
 from caesura.core import cursors
 from caesura.core import events as ev
 from caesura.core.fold import fold
@@ -64,10 +64,10 @@ async def test_the_python_client_ends_with_the_same_events_as_a_new_reader(tmp_p
 
 async def _read_through_power_loss(
     client: Client, turn_id: str, server: Process, disk: Disk
-) -> tuple[list[Told], list[Told]]:
+) -> tuple[list[ReceivedEvent], list[ReceivedEvent]]:
     """The events a reader has in the end, and those it had at the power loss."""
-    found: list[Told] = []
-    lost: list[Told] = []
+    found: list[ReceivedEvent] = []
+    lost: list[ReceivedEvent] = []
     after = 0
     while True:
         try:
@@ -130,7 +130,7 @@ def _events(client: httpx.Client, path: str, after: str = "0", stop_at: int = 1 
 
 
 def test_an_event_has_the_cursor_to_resume_with() -> None:
-    told = Told(7, 0, ev.Finished())
+    told = ReceivedEvent(7, 0, ev.Finished())
     told.cursor = cursors.make(2, 7)
     seq, at, event = told
     assert (seq, at, event) == (7, 0, ev.Finished())

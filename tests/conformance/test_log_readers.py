@@ -11,14 +11,14 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import make_url
 
 from caesura.core import events as ev
-from caesura.core.interrupts import Interrupt, Option, Question
+from caesura.core.interrupts import Option, Question, Questions
 from caesura.log import WINDOW, Log
 from caesura.store import conversations, life
 from caesura.store.database import Database
 from tests.conformance.rows import make_turn
 from tests.log.reading import check, followed, places, rest, stored, word, words, write
 
-ASKED = Interrupt("int-1", "questions", questions=(Question("?", (Option("Yes", "yes"),)),), expires_at=5)
+ASKED = Questions("int-1", questions=(Question("?", (Option("Yes", "yes"),)),), expires_at=5)
 WHOLE: list[ev.Event] = [
     ev.RunStarted("demo", 1),
     ev.ModelStarted(1, "demo", "model"),
@@ -164,10 +164,10 @@ async def test_readers_may_come_and_go_at_any_time(database: Database) -> None:
 async def test_a_slow_reader_gets_all_events_and_delays_nobody(database: Database) -> None:
     log, turn = Log(database), await make_turn(database)
     stream = await log.open(turn.num, 1)
-    let_go = asyncio.Event()
+    release = asyncio.Event()
 
     async def wait() -> None:
-        await let_go.wait()
+        await release.wait()
 
     slow = asyncio.create_task(check(log, turn.num, 5000, pause=wait))
     quick = asyncio.create_task(check(log, turn.num, 5000))
@@ -176,7 +176,7 @@ async def test_a_slow_reader_gets_all_events_and_delays_nobody(database: Databas
         await stream.commit(*(word(turn.num, seq) for seq in range(start, start + 50)))
     assert await quick == 5000
     assert not slow.done()
-    let_go.set()
+    release.set()
     assert await slow == 5000
 
 

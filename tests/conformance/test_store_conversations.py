@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event, update
 
+from caesura.core.answers import Answer
 from caesura.core.errors import BadInput, Conflict, NoConversation, NotFound, Unauthenticated
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval
 from caesura.core.messages import Message
 from caesura.store import conversations, interrupts, life, schema
 from caesura.store.conversations import Order
@@ -243,7 +244,7 @@ async def test_deleting_during_answers_and_writes_does_not_deadlock(database: Da
         turn = await make_turn(database, conversation_id)
         ids = [f"{turn.id[-20:]}-{number}" for number in range(3)]
         for name in ids:
-            item = Interrupt(name, "approval")
+            item = Approval(name)
             await database.write(interrupts.ask, turn.num, user, {name: item})
         tries: list[Any] = [database.write(conversations.remove, conversation_id, user)]
         for name in ids:

@@ -6,8 +6,9 @@ from sqlalchemy import Connection, insert, inspect, text
 
 from caesura.core import codec, json_data
 from caesura.core import events as ev
+from caesura.core.answers import Answer
 from caesura.core.artifacts import rewrite
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval
 from caesura.core.messages import Message, to_dict
 from caesura.store import (
     artifacts,
@@ -88,7 +89,7 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
     await change_turn(database, first, messages=json_data.dumps([to_dict(Message("assistant", mark))]))
     await end_turn(database, first)
     second = await make_turn(database, conversation_id)
-    asked = {name: Interrupt(f"{mark}-{name}", "approval") for name in ("a", "b")}
+    asked = {name: Approval(f"{mark}-{name}") for name in ("a", "b")}
     await database.write(interrupts.ask, second.num, "alice", asked)
     await database.write(life.answer, "alice", {f"{mark}-a": Answer("approve")})
     reading = insert(readings).values(turn=second.num, until=1)

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from caesura.core.answers import Answer
 from caesura.core.errors import NoConversation
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval
 from caesura.core.turns import Turn
 from caesura.store import conversations, grants, interrupts, life, turns
 from caesura.store.database import Database
@@ -20,7 +21,7 @@ async def _granting(database: Database, conversation_id: str, *tools: str, **new
     """A turn in which these tools were always allowed."""
     turn = await make_turn(database, conversation_id, **new)
     for tool in tools:
-        asked = Interrupt(f"int-{turn.num}-{tool}", "approval", name=tool)
+        asked = Approval(f"int-{turn.num}-{tool}", name=tool)
         await database.write(interrupts.ask, turn.num, "alice", {tool: asked})
         always = Answer("approve", always_allow=True)
         await database.write(life.answer, "alice", {asked.id: always})
@@ -48,7 +49,7 @@ async def test_a_grant_is_listed_with_its_turn_and_time(database: Database) -> N
 async def test_a_call_that_was_not_approved_grants_nothing(database: Database, decision: str) -> None:
     conversation_id = await _conversation(database)
     turn = await make_turn(database, conversation_id)
-    await database.write(interrupts.ask, turn.num, "alice", {"g": Interrupt("i", "approval", name="seal")})
+    await database.write(interrupts.ask, turn.num, "alice", {"g": Approval("i", name="seal")})
     answer = Answer(decision, message="so", always_allow=True)  # type: ignore[arg-type]
     await database.write(life.answer, "alice", {"i": answer})
     assert (await database.read(turns.get, turn.id)).grants == ()

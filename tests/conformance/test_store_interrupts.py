@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from caesura.core.answers import Answer, to_dict
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
-from caesura.core.interrupts import Answer, Interrupt, Question, answer_dict
-from caesura.core.interrupts import Status as AskedStatus
+from caesura.core.interrupts import Approval, GraphRequest, Question, Questions
+from caesura.core.interrupts import Status as InterruptStatus
 from caesura.core.turns import Turn
 from caesura.store import interrupts, life, schema, turns, users
 from caesura.store.database import Database
@@ -19,15 +20,13 @@ YES, NO = Answer("approve"), Answer("reject", message="no")
 
 async def test_a_stored_interrupt_is_pending_with_all_its_members(database: Database) -> None:
     turn = await _waiting(database)
-    item = Interrupt(
+    item = Approval(
         "int-1",
-        "approval",
-        "c1",
-        "execute",
-        {"command": "a\0b 中"},
-        "执行命令",
+        tool_call_id="c1",
+        name="execute",
+        args={"command": "a\0b 中", "flags": [0, False]},
+        label="执行命令",
         agent="lead",
-        value=[0, False],
     )
     await database.write(interrupts.ask, turn.num, "alice", {"graph-1": item})
     [asked] = await database.read(interrupts.pending, turn.num)
@@ -53,7 +52,7 @@ async def test_the_inbox_lists_the_pending_interrupts_of_a_person_oldest_first(d
     for number, user in ((2, "bob"), (3, "alice"), (4, "alice")):
         turn = await make_turn(database)
         await asyncio.sleep(0.002)
-        await database.write(interrupts.ask, turn.num, user, {"g": Interrupt(f"int-{number}", "graph")})
+        await database.write(interrupts.ask, turn.num, user, {"g": GraphRequest(f"int-{number}")})
     await database.write(life.answer, "alice", {"int-3": Answer("value", value=0)})
     inbox = await database.read(interrupts.inbox, "alice")
     assert [(asked.interrupt.id, asked.conversation_id) for asked in inbox] == [
@@ -61,13 +60,13 @@ async def test_the_inbox_lists_the_pending_interrupts_of_a_person_oldest_first(d
         ("int-4", turn.conversation_id),
     ]
     assert len(await database.read(interrupts.inbox, "alice", 1)) == 1
-    assert await database.read(interrupts.waits_behind, "alice", inbox[0])
-    assert not await database.read(interrupts.waits_behind, "alice", inbox[1])
+    assert await database.read(interrupts.more_pending, "alice", inbox[0])
+    assert not await database.read(interrupts.more_pending, "alice", inbox[1])
 
 
 async def test_a_page_of_the_inbox_is_bounded_in_bytes(database: Database) -> None:
     turn = await _waiting(database)
-    large = {str(n): Interrupt(f"int-{n}", "graph", value="x" * 3 * 1024 * 1024) for n in range(3)}
+    large = {str(n): GraphRequest(f"int-{n}", value="x" * 3 * 1024 * 1024) for n in range(3)}
     await database.write(interrupts.ask, turn.num, "alice", large)
     seen: list[str] = []
     after = (-1, "")
@@ -98,7 +97,7 @@ async def test_the_last_answer_queues_the_turn(database: Database) -> None:
 
 async def test_several_answers_are_all_stored_or_none(database: Database) -> None:
     turn = await _waiting(database, "int-1", "int-2")
-    questions = Interrupt("int-3", "questions", questions=(Question("a?"), Question("b?"), Question("c?")))
+    questions = Questions("int-3", questions=(Question("a?"), Question("b?"), Question("c?")))
     await database.write(interrupts.ask, turn.num, "alice", {"g3": questions})
     await database.write(life.answer, "alice", {"int-2": NO})
     bad = {"int-1": YES, "int-3": Answer("answers", answers=("x", "y"))}
@@ -137,8 +136,8 @@ async def test_an_expired_interrupt_is_gone(database: Database) -> None:
     turn = await _waiting(database)
     now = await database.read(interrupts.clock)
     items = {
-        "g1": Interrupt("int-1", "graph", expires_at=now - 1),
-        "g2": Interrupt("int-2", "graph", expires_at=now + LEASE),
+        "g1": GraphRequest("int-1", expires_at=now - 1),
+        "g2": GraphRequest("int-2", expires_at=now + LEASE),
     }
     await database.write(interrupts.ask, turn.num, "alice", items)
     for found in (
@@ -157,7 +156,7 @@ async def test_an_expired_interrupt_is_gone(database: Database) -> None:
 
 
 @pytest.mark.parametrize("status", ["expired", "superseded", "cancelled"])
-async def test_a_closed_interrupt_cannot_be_answered(database: Database, status: AskedStatus) -> None:
+async def test_a_closed_interrupt_cannot_be_answered(database: Database, status: InterruptStatus) -> None:
     turn = await _waiting(database, "int-1", "int-2")
     await database.write(life.answer, "alice", {"int-2": YES})
     closed = await database.write(interrupts.close, turn.num, status)
@@ -178,7 +177,7 @@ async def test_one_of_fifty_concurrent_answers_wins_and_the_others_get_its_decis
     assert outcomes.count(True) == 1
     winner = answers[outcomes.index(True)]
     lost = [outcome for outcome in outcomes if isinstance(outcome, AlreadyAnswered)]
-    assert [outcome.decision for outcome in lost] == [answer_dict(winner)] * 49
+    assert [outcome.decision for outcome in lost] == [to_dict(winner)] * 49
     assert (await database.read(interrupts.get, "int-1", "alice")).answer == winner
     assert (await database.read(turns.get, turn.id)).status == "queued"
 
@@ -275,7 +274,7 @@ async def _waiting(database: Database, *names: str, **values: Any) -> Turn:
     if await database.read(users.get, "alice") is None:
         await make_user(database, "alice")
     turn = await make_turn(database, await make_conversation(database, "alice"))
-    items = {f"graph-{name}": Interrupt(name, "approval", name="execute") for name in names}
+    items = {f"graph-{name}": Approval(name, name="execute") for name in names}
     await database.write(interrupts.ask, turn.num, "alice", items)
     await change_turn(database, turn, status="waiting", **values)
     await database.write(life.release, [life.Owned(turn.num, 1)])

@@ -11,8 +11,9 @@ from typing import Any, get_args
 import pytest
 from sqlalchemy import Connection
 
+from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval
 from caesura.core.turns import Status, Turn
 from caesura.store import interrupts, life, turns
 from caesura.store.database import Database
@@ -25,7 +26,7 @@ Verb = Callable[[Connection, Turn], Any]
 
 
 def _answer(connection: Connection, turn: Turn) -> None:
-    item = Interrupt(f"int-{turn.num}", "approval")
+    item = Approval(f"int-{turn.num}")
     interrupts.ask(connection, turn.num, turn.user_id, {"g": item})
     life.answer(connection, turn.user_id, {item.id: Answer("approve")})
 

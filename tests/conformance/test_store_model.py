@@ -17,8 +17,9 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import Connection, update
 
+from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.interrupts import Status as AskedStatus
 from caesura.core.messages import Message
 from caesura.core.turns import Turn as Row
@@ -310,9 +311,7 @@ class Store(RuleBasedStateMachine):
 
     def _ask(self, turn: Turn, count: int, late: bool) -> None:
         user = self.conversations[turn.conversation].user
-        items = [
-            Interrupt(self.new_id("int"), "approval", expires_at=1 if late else None) for _ in range(count)
-        ]
+        items = [Approval(self.new_id("int"), expires_at=1 if late else None) for _ in range(count)]
         assert self.write(_suspend, turn.id, turn.epoch, user, items) is None
         turn.status, turn.owner, turn.late, turn.lease_over = "waiting", None, late, False
         for item in items:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, update
 
 from caesura.core import events as ev
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
 from caesura.settings import Settings
@@ -113,7 +113,7 @@ async def test_a_message_to_a_waiting_branch_is_refused_with_the_pending_interru
     database: Database,
 ) -> None:
     turn = await make_turn(database)
-    item = Interrupt("int-1", "approval", name="execute")
+    item = Approval("int-1", name="execute")
     await database.write(interrupts.ask, turn.num, "alice", {"g1": item})
     await change_turn(database, turn, status="waiting")
     with pytest.raises(InterruptPending) as caught:

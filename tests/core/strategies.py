@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from caesura.core import events as ev
 from caesura.core import interrupts as core
+from caesura.core.answers import Answer
 
 Taste = Literal["tame", "hostile"]
 
@@ -53,28 +54,29 @@ def interrupts(taste: Taste = "tame") -> st.SearchStrategy[core.Interrupt]:
         st.booleans(),
         st.lists(text, max_size=3).map(tuple),
     )
-    return st.builds(
-        core.Interrupt,
-        id=text,
-        kind=st.sampled_from(get_args(core.Kind)),
-        tool_call_id=st.none() | text,
-        name=st.none() | text,
-        args=arguments(taste),
-        label=text,
-        description=text,
-        unknown=st.booleans(),
-        questions=st.lists(question, max_size=2).map(tuple),
-        reason=text,
-        fields=st.lists(field, max_size=2).map(tuple),
-        value=values(taste),
-        agent=text,
-        expires_at=st.none() | _small,
+    shared: dict[str, Any] = {
+        "id": text,
+        "tool_call_id": st.none() | text,
+        "label": text,
+        "description": text,
+        "agent": text,
+        "expires_at": st.none() | _small,
+    }
+    args = arguments(taste)
+    questions = st.lists(question, max_size=2).map(tuple)
+    fields = st.lists(field, max_size=2).map(tuple)
+    name = st.none() | text
+    return st.one_of(
+        st.builds(core.Approval, name=text, args=args, unknown=st.booleans(), **shared),
+        st.builds(core.Questions, name=name, args=args, questions=questions, **shared),
+        st.builds(core.Confirmation, reason=text, fields=fields, **shared),
+        st.builds(core.GraphRequest, value=values(taste), **shared),
     )
 
 
-def answers(taste: Taste = "tame") -> st.SearchStrategy[core.Answer]:
+def answers(taste: Taste = "tame") -> st.SearchStrategy[Answer]:
     return st.builds(
-        core.Answer,
+        Answer,
         decision=st.sampled_from(get_args(core.Decision)),
         args=st.none() | arguments(taste),
         message=texts(taste),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from caesura.core import events as ev
 from caesura.core.fold import NOT_DONE, UNKNOWN, Transcript, close, fold
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval, GraphRequest
 from caesura.core.messages import Message
 
 T = TypeVar("T")
@@ -166,7 +166,7 @@ def test_the_answer_is_the_agents_own_not_a_sub_agents() -> None:
 
 
 def test_an_interrupt_is_pending_until_it_is_closed() -> None:
-    first, second = Interrupt("i1", "approval"), Interrupt("i2", "approval")
+    first, second = Approval("i1"), Approval("i2")
     log: list[ev.Event] = [*START, ev.ModelFinished(1), ev.Interrupted((first, second)), ev.SegmentEnded()]
     assert fold(log).pending == (first, second)
     assert fold(log).outcome == ev.Interrupted((first, second))
@@ -182,7 +182,7 @@ def test_an_interrupt_is_pending_until_it_is_closed() -> None:
 
 @pytest.mark.parametrize("outcome", [ev.Finished(), ev.Failed("no"), ev.Stopped("superseded")])
 def test_nothing_is_pending_in_an_ended_turn(outcome: ev.Finished | ev.Failed | ev.Stopped) -> None:
-    transcript = fold([*START, ev.Interrupted((Interrupt("i1", "approval"),)), outcome])
+    transcript = fold([*START, ev.Interrupted((Approval("i1"),)), outcome])
     assert transcript.pending == ()
     assert transcript.outcome == outcome
 
@@ -246,7 +246,7 @@ class _Engine:
             self.log.append(ev.ToolFinished(name, "tool", f"result of {name}"))
 
     def ask(self) -> None:
-        self.log.append(ev.Interrupted((Interrupt("i1", "approval"), Interrupt("i2", "graph"))))
+        self.log.append(ev.Interrupted((Approval("i1"), GraphRequest("i2"))))
 
     def answer(self) -> None:
         told = self.draw(st.sampled_from([None, "told"]))

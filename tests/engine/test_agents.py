@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from caesura.core import events as ev
-from caesura.core.interrupts import Answer
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval
 from caesura.store import interrupts, life
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Hang, Say
@@ -138,7 +139,7 @@ async def test_an_approval_inside_a_sub_agent_is_asked_and_answered(world: World
     calls = [Call("note", {"text": "a"}, "note-1"), SEAL]
     world.desk.script(Say("Sealing.", calls), Say("sealed it"), model="helper")
     said = await world.say("go")
-    (item,) = said.interrupts
+    (item,) = said.waiting(Approval)
     assert (item.name, item.agent) == ("seal", "helper")
     assert world.traces() == ["note a"]
     said = await world.resume(said, YES)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from caesura.core import events as ev
+from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending
-from caesura.core.interrupts import Answer
+from caesura.core.interrupts import Approval
 from caesura.store import interrupts, life
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Say
@@ -19,7 +20,7 @@ async def test_an_approval_describes_the_call_and_nothing_runs_before_it(world: 
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("so be it"))
     said = await world.say("go")
-    (item,) = said.interrupts
+    (item,) = said.waiting(Approval)
     assert (item.kind, item.name, item.args, item.tool_call_id) == (
         "approval",
         "seal",
@@ -125,7 +126,7 @@ async def test_several_calls_wait_at_once_and_are_decided_in_one_go(world: World
     calls = [Call("seal", {"text": str(number)}, f"seal-{number}") for number in range(4)]
     world.desk.script(Say("May I?", calls), Say("done"))
     said = await world.say("go")
-    assert [item.args["text"] for item in said.interrupts] == ["0", "1", "2", "3"]
+    assert [item.args["text"] for item in said.waiting(Approval)] == ["0", "1", "2", "3"]
     decisions = {
         said.interrupts[0].id: YES,
         said.interrupts[1].id: NO,
@@ -175,7 +176,7 @@ async def test_one_turn_may_ask_again_and_again(world: World) -> None:
     world.desk.script(*(Say("May I?", [call]) for call in calls), Say("done"))
     said = await world.say("go")
     for number in range(3):
-        assert said.interrupts[0].args == {"text": str(number)}
+        assert said.waiting(Approval)[0].args == {"text": str(number)}
         said = await world.resume(said, YES)
     assert said.finished
     assert world.traces() == ["seal 0", "seal 1", "seal 2"]
@@ -205,7 +206,7 @@ async def test_a_denied_tool_is_not_offered_to_the_model(world: World) -> None:
     said = await world.say("go")
     assert [tool["function"]["name"] for tool in world.desk.requests[0]["tools"]] == ["note"]
     assert said.results()[0][2] == "error"
-    assert said.interrupts[0].name == "note"
+    assert said.waiting(Approval)[0].name == "note"
     said = await world.resume(said, YES)
     assert world.traces() == ["note a"]
 

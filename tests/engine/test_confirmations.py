@@ -7,10 +7,11 @@ import asyncio
 import pytest
 
 from caesura.core import events as ev
+from caesura.core.answers import Answer
 from caesura.core.errors import NothingPending
-from caesura.core.interrupts import Answer
+from caesura.core.interrupts import Confirmation
+from caesura.engine.interrupts import Interrupts
 from caesura.engine.run import Run
-from caesura.engine.runner import Runner
 from caesura.store import interrupts, life
 from tests.engine.world import NO, PATIENCE, World, roles
 from tests.openai_server import Call, Say
@@ -25,7 +26,7 @@ async def test_text_that_asks_for_confirmation_is_streamed_and_then_the_turn_wai
     world.desk.script(Say(["I will delete it. ", "Please con", "firm that."]), Say("deleted"))
     said = await world.say("delete it")
     assert said.text == "I will delete it. Please confirm that."
-    (item,) = said.interrupts
+    (item,) = said.waiting(Confirmation)
     assert (item.kind, item.reason) == ("confirmation", "Please confirm that.")
     assert [(field.name, field.type, field.required) for field in item.fields] == [
         ("confirm", "confirm", True)
@@ -61,7 +62,7 @@ async def test_an_answer_that_asks_for_confirmation_again_interrupts_again(world
     world.desk.script(Say("Please confirm."), Say("Really: are you sure?"), Say("done"))
     first = await world.say("delete it")
     second = await world.resume(first, CONFIRMED)
-    assert second.interrupts[0].reason == "Really: are you sure?"
+    assert second.waiting(Confirmation)[0].reason == "Really: are you sure?"
     assert second.interrupts[0].id != first.interrupts[0].id
     third = await world.resume(second, CONFIRMED)
     assert third.finished
@@ -91,7 +92,7 @@ async def test_the_operators_own_fields_are_asked_for_and_passed_to_the_agent(wo
     )
     world.desk.script(Say("Now say the word!"), Say("done"))
     said = await world.say("go")
-    assert [field.name for field in said.interrupts[0].fields] == ["size", "why"]
+    assert [field.name for field in said.waiting(Confirmation)[0].fields] == ["size", "why"]
     said = await world.resume(said, Answer("fields", fields={"size": "large", "why": "because"}))
     assert said.finished
     assert "large" in world.desk.sent()[-1][1]
@@ -144,11 +145,11 @@ async def test_an_expired_question_stays_expired_after_a_crash_while_it_is_close
     said = await world.say("go")
     (asked,) = said.interrupts
 
-    async def never(self: Runner, run: Run) -> None:
+    async def never(self: Interrupts, run: Run) -> None:
         await asyncio.Event().wait()
 
     with monkeypatch.context() as patch:
-        patch.setattr(Runner, "_closed", never)
+        patch.setattr(Interrupts, "close", never)
         async with asyncio.timeout(PATIENCE):
             while (await world.row(said.turn)).status != "running":  # noqa: ASYNC110
                 await asyncio.sleep(0.01)

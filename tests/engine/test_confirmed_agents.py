@@ -9,7 +9,8 @@ import pytest
 import pytest_asyncio
 
 from caesura.core import events as ev
-from caesura.core.interrupts import Answer
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval
 from caesura.store import life
 from caesura.store.database import Database
 from tests.engine.test_graphs import lose
@@ -28,7 +29,7 @@ def with_helper(world: World, rule: str = CONFIRM) -> None:
 
 
 def asked(said: Said) -> list[tuple[str, str | None, str]]:
-    return [(item.kind, item.name, item.agent) for item in said.interrupts]
+    return [(item.kind, item.name, item.agent) for item in said.waiting(Approval)]
 
 
 @pytest.mark.parametrize("rule", [CONFIRM, "interrupt_on: [helper]"])
@@ -37,7 +38,7 @@ async def test_a_sub_agent_needs_one_approval_and_does_nothing_before_it(world: 
     world.desk.script(Say("", [HELP]), Say("thanks"))
     world.desk.script(Say("", [NOTE, SEAL]), Say("sealed it"), model="helper")
     said = await world.say("go")
-    (item,) = said.interrupts
+    (item,) = said.waiting(Approval)
     assert (item.kind, item.name, item.args) == ("approval", "helper", {"task": "seal it"})
     assert world.traces() == []
     assert not said.of(ev.ToolStarted)

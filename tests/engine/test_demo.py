@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from caesura.core.interrupts import Answer
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Questions
 from tests.engine.world import NO, YES, World
 
 DEMO = """
@@ -49,7 +50,7 @@ async def test_parallel_calls_each_get_their_result(world: World) -> None:
 
 async def test_questions_interrupt_and_the_answers_come_back(world: World) -> None:
     said = await world.say("问我三个问题")
-    (asked,) = said.interrupts
+    (asked,) = said.waiting(Questions)
     assert (asked.kind, asked.label) == ("questions", "用户问答")
     assert asked.description == "Agent 提出了 3 个问题"
     assert [len(question.options) for question in asked.questions] == [4, 3, 2]

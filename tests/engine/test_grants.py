@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from caesura.core.interrupts import Answer
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval
 from caesura.engine import tool_calls
 from caesura.store import grants
 from tests.engine.world import NO, YES, Said, World
@@ -42,7 +43,7 @@ async def test_a_grant_that_is_revoked_while_the_turn_runs_is_not_used(
     monkeypatch.setattr(tool_calls, "call", late)
     world.desk.script(Say("", [Call(tool, {"text": "b"}, "b")]), Say("then not"))
     said = await world.say("again")
-    assert [(item.kind, item.name) for item in said.interrupts] == [("approval", tool)]
+    assert [(item.kind, item.name) for item in said.waiting(Approval)] == [("approval", tool)]
     assert f"{tool} b" not in world.traces()
     monkeypatch.setattr(tool_calls, "call", make)
     assert (await world.resume(said, NO)).finished
@@ -70,10 +71,10 @@ async def test_a_sub_agent_whose_grant_was_revoked_needs_approval_to_continue(
     world.desk.script(Say("", [Call("helper", {"task": "two"}, "two")]), Say("ok"))
     world.desk.script(Say("", [Call("seal", {"text": "b"}, "seal-1")]), Say("done"), model="helper")
     said = await world.say("again")
-    assert [item.name for item in said.interrupts] == ["seal"]
+    assert [item.name for item in said.waiting(Approval)] == ["seal"]
     assert await revoke(world, "helper")
     said = await world.resume(said, YES)
-    assert [item.name for item in said.interrupts] == ["helper"]
+    assert [item.name for item in said.waiting(Approval)] == ["helper"]
     assert world.traces() == []
     assert (await world.resume(said, YES)).finished
     assert world.traces() == ["seal b"]
@@ -87,7 +88,7 @@ async def test_a_revoked_grant_is_not_restored_by_the_old_answer(world: World) -
     world.desk.script(Say("", [Call("helper", {"task": "one"}, "one")]), Say("ok"))
     world.desk.script(Say("", [Call("seal", {"text": "b"}, "seal-1")]), Say("done"), model="helper")
     said = await world.resume(await world.say("go"), ALWAYS)
-    assert [item.name for item in said.interrupts] == ["seal"]
+    assert [item.name for item in said.waiting(Approval)] == ["seal"]
     assert await revoke(world, "helper")
     said = await world.resume(said, YES)
     assert said.finished

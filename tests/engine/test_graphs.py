@@ -11,7 +11,8 @@ import pytest_asyncio
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
-from caesura.core.interrupts import Answer
+from caesura.core.answers import Answer
+from caesura.core.interrupts import GraphRequest
 from caesura.store import life, schema
 from caesura.store.database import Database
 from tests.engine.world import NO, PATIENCE, World, checkpoint_count, roles, world_over
@@ -169,7 +170,7 @@ async def test_a_graphs_own_question_is_shown_and_answered_with_a_value(world: W
     graph(world, ASK)
     world.desk.script(Say(["let ", "me see"]), Say("next"))
     said = await world.say("go")
-    (item,) = said.interrupts
+    (item,) = said.waiting(GraphRequest)
     assert (item.kind, item.value) == ("graph", {"question": "which?", "choices": [1, 2]})
     assert said.text == "let me see"
     assert await world.database.read(checkpoint_count) > 0
@@ -193,7 +194,7 @@ async def test_a_graphs_question_may_be_refused(world: World) -> None:
 async def test_after_a_refusal_a_graph_does_nothing_and_can_read_the_reason(world: World) -> None:
     graph(world, DELETE)
     refused = await world.resume(await world.say("go"), Answer("reject", message="not today"))
-    assert [item.value for item in refused.interrupts] == ["log it?"]
+    assert [item.value for item in refused.waiting(GraphRequest)] == ["log it?"]
     refused = await world.resume(refused, Answer("value", value=False))
     assert refused.finished
     assert world.traces() == []
@@ -221,7 +222,7 @@ async def test_a_retry_does_not_see_the_refusals_of_the_attempt_before(world: Wo
     await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
-    assert [item.value for item in again.interrupts] == ["delete?"]
+    assert [item.value for item in again.waiting(GraphRequest)] == ["delete?"]
     again = await world.resume(again, Answer("value", value=False))
     again = await world.resume(again, Answer("value", value=False))
     assert again.finished
@@ -239,7 +240,7 @@ async def test_an_answer_from_before_a_stop_does_not_count_for_a_retry_of_a_grap
     await world.database.write(life.reopen, said.turn.id)
     world.engine.supervisor.nudge()
     again = await world.segment(said.turn)
-    assert [item.value for item in again.interrupts] == ["a?", "b?"]
+    assert [item.value for item in again.waiting(GraphRequest)] == ["a?", "b?"]
     assert world.traces() == []
     assert (await world.resume(again, Answer("value", value="new"))).finished
     assert sorted(world.traces()) == ["a new", "b new"]
@@ -466,7 +467,7 @@ async def test_a_refusal_survives_a_crash_and_answers_no_other_question(hasty: W
     await lose(hasty)
     said = await hasty.segment(said.turn)
     assert [event.cause for event in said.of(ev.RunStarted)] == ["resume", "adopt"]
-    assert [item.value for item in said.interrupts] == ["log it?"]
+    assert [item.value for item in said.waiting(GraphRequest)] == ["log it?"]
     await lose(hasty)
     said = await hasty.resume(said, Answer("reject", message="no again"))
     assert said.text == "False False ['no', 'no again']"

@@ -13,8 +13,9 @@ import pytest_asyncio
 from sqlalchemy import Connection, select, update
 
 from caesura.core import events as ev
+from caesura.core.answers import Answer
 from caesura.core.errors import Unavailable
-from caesura.core.interrupts import Answer
+from caesura.core.interrupts import Approval
 from caesura.engine.engine import Engine
 from caesura.engine.supervisor import Supervisor
 from caesura.store import life, schema, tool_calls
@@ -84,7 +85,7 @@ async def test_the_person_is_asked_about_a_tool_that_a_drain_cancelled(world: Wo
     await world.engine.drain(0)
     next_engine(world)
     said = await world.segment(turn)
-    (item,) = said.interrupts
+    (item,) = said.waiting(Approval)
     assert item.unknown
     assert item.tool_call_id == "wait-1"
     said = await world.resume(said, NO)
@@ -319,7 +320,7 @@ async def test_an_unknown_call_is_shown_with_the_arguments_a_person_gave_it(worl
     said = await world.say("go")
     await world.database.write(tool_calls.begin, said.turn.num, "seal-1", "seal", {"text": "mine"})
     said = await world.resume(said, Answer("edit", args={"text": "mine"}))
-    (item,) = said.interrupts
+    (item,) = said.waiting(Approval)
     assert item.unknown
     assert item.args == {"text": "mine"}
     assert item.description == (

@@ -10,7 +10,8 @@ import pytest
 import pytest_asyncio
 
 from caesura.core import events as ev
-from caesura.core.interrupts import Answer
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Questions
 from caesura.store.database import Database
 from tests.engine.world import World, limits, world_over
 from tests.openai_server import Call, Desk, Say
@@ -54,9 +55,9 @@ async def test_a_tool_that_asks_repeatedly_gets_each_answer_in_order(world: Worl
     calls = (Call("quiz", {"text": "one? two?"}), Call("note", {"text": "beside"}))
     world.desk.script(Say("working", calls), Say("I see"))
     first = await world.say("go")
-    assert [item.questions[0].question for item in first.interrupts] == ["one?"]
+    assert [item.questions[0].question for item in first.waiting(Questions)] == ["one?"]
     second = await world.resume(first, Answer("answers", answers=("1",)))
-    assert [item.questions[0].question for item in second.interrupts] == ["two?"]
+    assert [item.questions[0].question for item in second.waiting(Questions)] == ["two?"]
     third = await world.resume(second, Answer("answers", answers=("2",)))
     assert third.results() == [("quiz", "1 2", "ok")]
     assert third.text == "I see"
@@ -77,7 +78,7 @@ async def test_what_a_tool_writes_for_people_is_escaped_and_its_questions_are_da
     world.agent("tools: [survey]")
     text = "one?\r\x1b[2K\u202e\\d"
     world.desk.script(Say("working", (Call("survey", {"text": text}),)))
-    (item,) = (await world.say("go")).interrupts
+    (item,) = (await world.say("go")).waiting(Questions)
     assert (item.label, item.description) == (r"one?\r\x1b[2K\u202e\d",) * 2
     assert item.questions[0].question == text
 

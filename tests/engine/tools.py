@@ -13,7 +13,7 @@ from caesura.agents import context
 from caesura.agents.tools.tool import Result, Tool, describe_any, structured
 from caesura.core.errors import BadInput
 from caesura.core.events import ArtifactChanged
-from caesura.core.interrupts import Field, Interrupt, Question
+from caesura.core.interrupts import Confirmation, Field, Question, Questions
 from caesura.store import artifacts
 
 FLOOD = 10 * 1024 * 1024
@@ -65,14 +65,14 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
 
     async def quiz(text: str) -> str:
         run = context.current()
-        given = [run.ask(Interrupt("", "questions", questions=(Question(part),))) for part in text.split()]
+        given = [run.ask(Questions("", questions=(Question(part),))) for part in text.split()]
         left(f"quiz {text}")
         return " ".join(answer.answers[0] for answer in given)
 
     async def survey(text: str) -> str:
         run = context.current()
-        asked = run.ask(Interrupt("", "questions", label=text, description=text, questions=(Question(text),)))
-        agreed = run.ask(Interrupt("", "confirmation", fields=(Field("ok", "confirm", "Ok?"),)))
+        asked = run.ask(Questions("", label=text, description=text, questions=(Question(text),)))
+        agreed = run.ask(Confirmation("", fields=(Field("ok", "confirm", "Ok?"),)))
         return f"{asked.answers[0]} {agreed.fields['ok']}"
 
     async def stubborn(text: str) -> str:

@@ -16,8 +16,9 @@ from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry, standard
 from caesura.core import events as ev
 from caesura.core import ids
+from caesura.core.answers import Answer
 from caesura.core.fold import Transcript, fold
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Interrupt
 from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
@@ -39,6 +40,7 @@ KEY = {"TEST_KEY": "secret-key"}
 STANDARD = standard()
 
 E = TypeVar("E", bound=ev.Event)
+K = TypeVar("K", bound=Interrupt)
 
 
 class World:
@@ -210,6 +212,12 @@ class Said:
     def interrupts(self) -> tuple[Interrupt, ...]:
         assert isinstance(self.outcome, ev.Interrupted), self.outcome
         return self.outcome.interrupts
+
+    def waiting(self, kind: type[K]) -> list[K]:
+        """The interrupts, which must all be of this kind."""
+        items: list[K] = [item for item in self.interrupts if isinstance(item, kind)]
+        assert len(items) == len(self.interrupts)
+        return items
 
     @property
     def failure(self) -> ev.Failed:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 
-from caesura.core.interrupts import Asked
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.service.inbox import Inbox
 from caesura.service.long_reads import LongReads
 from caesura.store.database import Database
@@ -13,7 +13,7 @@ async def test_an_inbox_is_read_one_page_at_a_time_and_written_in_a_thread(datab
     long_reads = LongReads()
     inbox = Inbox(database, long_reads)
 
-    def write(found: list[Asked], more: bool) -> bytes:
+    def write(found: list[StoredInterrupt], more: bool) -> bytes:
         assert (found, more) == ([], False)
         return threading.current_thread().name.encode()
 

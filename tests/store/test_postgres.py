@@ -14,7 +14,7 @@ import pytest_asyncio
 from sqlalchemy import Connection
 
 from caesura.core.errors import StartupError, Unavailable
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval
 from caesura.store import interrupts, keys, users
 from caesura.store.open import open_database
 from caesura.store.postgres import Postgres as Store
@@ -57,7 +57,7 @@ async def test_one_of_many_concurrent_answers_from_several_processes_wins(
 ) -> None:
     await make_user(database, "alice")
     turn = await make_turn(database, await make_conversation(database, "alice"))
-    await database.write(interrupts.ask, turn.num, "alice", {"g": Interrupt("int-1", "approval")})
+    await database.write(interrupts.ask, turn.num, "alice", {"g": Approval("int-1")})
     await change_turn(database, turn, status="waiting")
     outcomes = await asyncio.to_thread(_answer_in_processes, postgres_url, 3)
     won = [message for each, _ in outcomes for message in each]

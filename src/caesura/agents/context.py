@@ -8,11 +8,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Interrupt
 from caesura.core.language import Language
 
 
-def _nobody(question: Interrupt) -> Answer:
+def _nobody(item: Interrupt) -> Answer:
     raise RuntimeError("nobody is there to answer")
 
 
@@ -20,9 +21,9 @@ def _nobody(question: Interrupt) -> Answer:
 class RunContext:
     """The context of one tool call; the tool gets it with `current`.
 
-    `ask` returns the answer to a question. Until there is an answer it raises, and the turn waits; then the
-    tool runs again from its beginning. So code before a question runs more than once, and must be safe to
-    repeat.
+    `ask` returns the answer to an interrupt of any kind but `Approval`. Until there is an answer it raises,
+    and the turn waits; then the tool runs again from its beginning. So code before the call of `ask` runs
+    more than once, and must be safe to repeat.
     """
 
     conversation_id: str

@@ -151,12 +151,12 @@ class _Check:
             return None
 
     def _form_faults(self, error: ValidationError) -> Iterator[Fault]:
-        told: set[FieldPath] = set()
+        reported: set[FieldPath] = set()
         for detail in error.errors(include_url=False):
             path = self._known_path(detail["loc"])
-            if path in told and detail["type"] != "extra_forbidden":
+            if path in reported and detail["type"] != "extra_forbidden":
                 continue
-            told.add(path)
+            reported.add(path)
             yield self._fault(path, *explain(detail, AgentFile))
 
     def _known_path(self, location: FieldPath) -> FieldPath:

@@ -41,7 +41,7 @@ def _form(value: Any) -> str:
 
 
 #: Which tools need approval: a list of names, or true or false for each tool.
-Asked = Annotated[
+InterruptOn = Annotated[
     Annotated[list[str], Tag("list[str]")] | Annotated[dict[str, bool], Tag("dict[str, bool]")],
     Discriminator(_form),
 ]
@@ -154,7 +154,7 @@ class Spec(_Part):
     system_prompt: str = Field(default="", max_length=200_000)
     tools: list[str] | None = Field(default=None, max_length=200)
     permissions: dict[str, Permission] = Field(default_factory=dict)
-    interrupt_on: Asked = Field(default_factory=list)
+    interrupt_on: InterruptOn = Field(default_factory=list)
     sub_agents: list[SubAgent] = Field(default_factory=list, max_length=50)
     interrupt: Interrupt = Field(default_factory=Interrupt)
     limits: Limits = Field(default_factory=Limits)
@@ -175,8 +175,8 @@ class Spec(_Part):
         if tool in self.permissions:
             return self.permissions[tool]
         if tool in self.interrupt_on:
-            asked = self.interrupt_on[tool] if isinstance(self.interrupt_on, dict) else True
-            return "confirm" if asked else "auto"
+            needed = self.interrupt_on[tool] if isinstance(self.interrupt_on, dict) else True
+            return "confirm" if needed else "auto"
         return default
 
 

@@ -13,7 +13,7 @@ from caesura.core.language import Language
 LONGEST = 20
 _SHOWN = 2000
 _LOOKED_AT = 10_000
-_ASKED: dict[Language, str] = {
+_INSTRUCTIONS: dict[Language, str] = {
     "en": (
         "Give a title to the conversation that begins with the message below: a few words, at most "
         "20 characters, in the language of the message, on one line, without quotes. "
@@ -38,14 +38,14 @@ _EDGES = " \t.,;:!·|/\\_~-–—。，；：！、…"
 def prompt(first_message: str, language: Language) -> list[BaseMessage]:
     """The prompt for the agent's model, which is called without tools."""
     message = json_data.text(first_message[:_SHOWN]).replace(_CLOSING, "")
-    return [HumanMessage(f"{_ASKED[language]}\n{_OPENING}\n{message}\n{_CLOSING}")]
+    return [HumanMessage(f"{_INSTRUCTIONS[language]}\n{_OPENING}\n{message}\n{_CLOSING}")]
 
 
 def message_in(text: str) -> str | None:
     """The message for which `prompt` asks a title; None when `text` is not such a prompt."""
-    for asked in _ASKED.values():
-        if text.startswith(f"{asked}\n{_OPENING}\n") and text.endswith(f"\n{_CLOSING}"):
-            return text[len(asked) + len(_OPENING) + 2 : -len(_CLOSING) - 1]
+    for instruction in _INSTRUCTIONS.values():
+        if text.startswith(f"{instruction}\n{_OPENING}\n") and text.endswith(f"\n{_CLOSING}"):
+            return text[len(instruction) + len(_OPENING) + 2 : -len(_CLOSING) - 1]
     return None
 
 

@@ -47,7 +47,7 @@ def _end(message: str, code: int = 1) -> NoReturn:
 
 def _reason(error: OSError) -> str:
     """The reason of an error. Empty if a reader such as `head` has closed the pipe."""
-    streams.let_go()
+    streams.discard_output()
     if isinstance(error, BrokenPipeError):
         return ""
     where = error.filename or (error.errno in _NO_ROOM and "standard output")

@@ -8,9 +8,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, assert_never
 
 from caesura.cli.screen import one_line
-from caesura.core import described, interrupts, json_data, shown
+from caesura.core import described, json_data, shown
+from caesura.core.answers import Answer, check
 from caesura.core.errors import BadAnswer
-from caesura.core.interrupts import Answer, Field, Interrupt, Option, Question
+from caesura.core.interrupts import (
+    Approval,
+    Confirmation,
+    Field,
+    GraphRequest,
+    Interrupt,
+    Option,
+    Question,
+    Questions,
+)
 
 REFUSE = "/refuse"
 _YES, _NO = ("y", "yes", "是", "好"), ("n", "no", "否", "不")
@@ -49,29 +59,29 @@ class Asker:
         """A decision that fits. An answer that does not fit is reported, and asked for again."""
         while True:
             try:
-                return interrupts.check(item, self._ask(item))
+                return check(item, self._ask(item))
             except BadAnswer as error:
                 self._teller.fault(error.message)
             except _Refused as refused:
                 return Answer("reject", message=refused.reason)
 
     def _ask(self, item: Interrupt) -> Answer:
-        match item.kind:
-            case "approval":
+        match item:
+            case Approval():
                 return self._approval(item)
-            case "questions":
+            case Questions():
                 return self._questions(item)
-            case "confirmation":
+            case Confirmation():
                 return self._confirmation(item)
-            case "graph":
+            case GraphRequest():
                 return self._graph(item)
             case unreachable:
                 assert_never(unreachable)
 
     # --- approvals
 
-    def _approval(self, item: Interrupt) -> Answer:
-        tool = one_line(item.name or "")
+    def _approval(self, item: Approval) -> Answer:
+        tool = one_line(item.name)
         self._teller.ask(f"? {shown.line(item.label) or 'Approval'}: {tool}")
         for name, value in item.args.items():
             self._argument(name, value)
@@ -98,7 +108,7 @@ class Asker:
             self._teller.ask(f"  {number:>6}  {one_line(line, indented=True)}")
         return None
 
-    def _decision(self, item: Interrupt, word: str, rest: str) -> Answer | None:
+    def _decision(self, item: Approval, word: str, rest: str) -> Answer | None:
         if word in _YES:
             return Answer("approve")
         if word in _NO or word == REFUSE:
@@ -111,7 +121,7 @@ class Asker:
             return self._edit(item)
         return None
 
-    def _edit(self, item: Interrupt) -> Answer:
+    def _edit(self, item: Approval) -> Answer:
         written = self._listener.ask("arguments > ", shown.json(json.dumps(item.args, ensure_ascii=False)))
         try:
             args = json.loads(written)
@@ -123,7 +133,7 @@ class Asker:
 
     # --- questions
 
-    def _questions(self, item: Interrupt) -> Answer:
+    def _questions(self, item: Questions) -> Answer:
         self._teller.note(f"Answer with a number, or in your own words if allowed; {REFUSE} answers nothing.")
         return Answer("answers", answers=tuple(self._question(question) for question in item.questions))
 
@@ -146,7 +156,7 @@ class Asker:
 
     # --- forms
 
-    def _confirmation(self, item: Interrupt) -> Answer:
+    def _confirmation(self, item: Confirmation) -> Answer:
         if item.reason:
             self._tell(item.reason)
         else:
@@ -168,7 +178,7 @@ class Asker:
 
     # --- interrupts of graphs
 
-    def _graph(self, item: Interrupt) -> Answer:
+    def _graph(self, item: GraphRequest) -> Answer:
         if isinstance(item.value, str):
             self._tell(item.value)
         else:
@@ -192,9 +202,9 @@ class Asker:
         for number, option in enumerate(options, 1):
             self._teller.ask(f"    {number}. {option}")
 
-    def _tell(self, asked: str) -> None:
+    def _tell(self, question: str) -> None:
         """Show a question, which may have several lines."""
-        first, *rest = asked.rstrip().split("\n")
+        first, *rest = question.rstrip().split("\n")
         self._teller.ask(f"? {one_line(first)}")
         for line in rest:
             self._teller.ask(f"  {one_line(line, indented=True)}")

@@ -13,7 +13,7 @@ from caesura.cli.answers import Asker
 from caesura.cli.keyboard import Keyboard
 from caesura.cli.screen import Screen
 from caesura.cli.session import Session, opened
-from caesura.client import Asked, ClientError, Rewound, Unreachable
+from caesura.client import ClientError, Rewound, StoredInterrupt, Unreachable
 from caesura.core import events as ev
 from caesura.core import shown
 from caesura.core.interrupts import Interrupt
@@ -156,17 +156,17 @@ class Chat:
         self._turn = turn_id
         while True:
             try:
-                asked, after = self._session.run(self._follow(turn_id, after))
+                waiting, after = self._session.run(self._follow(turn_id, after))
             except Rewound as error:
                 self._screen.note("(the server has lost power: the last of it once more)")
                 after = error.seq
                 continue
-            if not asked:
+            if not waiting:
                 return
-            self._ask(turn_id, asked)
+            self._ask(turn_id, waiting)
 
-    def _ask(self, turn_id: str, asked: list[Asked]) -> None:
-        for item in asked:
+    def _ask(self, turn_id: str, waiting: list[StoredInterrupt]) -> None:
+        for item in waiting:
             try:
                 while not self._answered(item):
                     pass
@@ -177,7 +177,7 @@ class Chat:
                 self._screen.note("(it waits for an answer)")
                 raise Left from error
 
-    def _answered(self, item: Asked) -> bool:
+    def _answered(self, item: StoredInterrupt) -> bool:
         """Ask, and send the answer. False if the server says that the answer does not fit: the person is
         asked again."""
         answer = self._asker.ask(item.interrupt)
@@ -193,23 +193,23 @@ class Chat:
             self._screen.note(f"({error.message})")
         return True
 
-    async def _follow(self, turn_id: str, after: int) -> tuple[list[Asked], int]:
+    async def _follow(self, turn_id: str, after: int) -> tuple[list[StoredInterrupt], int]:
         """Show events until the turn has ended or waits. Returns the pending interrupts, and the cursor of
         the last event."""
         shown: tuple[Interrupt, ...] = ()
         self.failed = False
         async with self._stoppable(turn_id), aclosing(self._client.events(turn_id, after)) as found:
-            async for told in found:
-                after, event = told.cursor, told.event
+            async for received in found:
+                after, event = received.cursor, received.event
                 self._screen.show(event)
                 if isinstance(event, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped):
                     shown = event.interrupts if isinstance(event, ev.Interrupted) else ()
                     self.failed = not isinstance(event, ev.Finished)
-                if isinstance(event, ev.SegmentEnded) and (asked := await self._waiting(shown)):
-                    return asked, after
+                if isinstance(event, ev.SegmentEnded) and (waiting := await self._waiting(shown)):
+                    return waiting, after
         return [], after
 
-    async def _waiting(self, shown: Sequence[Interrupt]) -> list[Asked]:
+    async def _waiting(self, shown: Sequence[Interrupt]) -> list[StoredInterrupt]:
         """The interrupts of these that are still pending: some may have been answered long ago."""
         found = [await self._client.interrupt(item.id) for item in shown]
         return [item for item in found if item.status == "pending"]

@@ -165,7 +165,7 @@ def doctor(
 ) -> None:
     """Check what the server needs, and say what to do. Exit code 1 when something is wrong.
 
-    Nothing is made or changed: what serve would make is only told of.
+    Nothing is created or changed: what serve would create is only reported.
     """
     flags = dict(locals())
     from caesura.cli import doctor

@@ -77,7 +77,7 @@ def new_password(name: str) -> str:
     if (given := os.environ.get(PASSWORD)) is not None:
         password = streams.legible(given, PASSWORD)
     elif streams.human():
-        password = _asked(name)
+        password = _prompted(name)
     else:
         password = _first_line()
     check_password(password)
@@ -88,7 +88,7 @@ def _time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%MZ")
 
 
-def _asked(name: str) -> str:
+def _prompted(name: str) -> str:
     password = getpass.getpass(f"password for {name}: ")
     check_password(password)
     if getpass.getpass("once more: ") != password:

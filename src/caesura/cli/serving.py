@@ -49,12 +49,12 @@ def _registration(settings: Settings) -> str:
     if settings.auth == "none":
         return ""
     where = _database(settings)
-    told = {
+    sentences = {
         "open": "Whoever reaches this address may register.",
         "invite": f"To register, people need a code: `{_program()} user invite{where}` prints one.",
         "closed": f"Nobody can register: `{_program()} user add{where} NAME` adds a person.",
     }
-    return f"{told[settings.registers]}\n"
+    return f"{sentences[settings.registers]}\n"
 
 
 def _database(settings: Settings) -> str:

@@ -47,7 +47,7 @@ class Session:
 def opened(url: str, user: str | None, waiting: Waiting | None = None) -> Iterator[Session]:
     """A session of this person, after a log-in if needed. The server must be reachable at first. After that
     it may go down and come back."""
-    with asyncio.Runner() as runner, told(url):
+    with asyncio.Runner() as runner, errors_in_one_line(url):
         client = Client(url, patience=0, waiting=waiting)
         try:
             name = _enter(runner, client, url, user)
@@ -58,7 +58,7 @@ def opened(url: str, user: str | None, waiting: Waiting | None = None) -> Iterat
 
 
 @contextmanager
-def told(url: str) -> Iterator[None]:
+def errors_in_one_line(url: str) -> Iterator[None]:
     """Turn an error of the server or the connection into one line."""
     try:
         yield

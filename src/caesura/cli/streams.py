@@ -51,7 +51,7 @@ def legible(text: str, what: str) -> str:
     return text
 
 
-def let_go() -> None:
+def discard_output() -> None:
     """Discard what standard output does not accept: Python would report it again at exit."""
     try:
         sys.stdout.flush()

@@ -2,31 +2,31 @@
 
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable
-from caesura.client.events import Told
+from caesura.client.events import ReceivedEvent
 from caesura.client.values import (
     Agent,
-    Asked,
     Conversation,
     Grant,
     RunningTool,
     SeenTurn,
     Snapshot,
+    StoredInterrupt,
     Tree,
     Turn,
 )
 
 __all__ = [
     "Agent",
-    "Asked",
     "Client",
     "ClientError",
     "Conversation",
     "Grant",
+    "ReceivedEvent",
     "Rewound",
     "RunningTool",
     "SeenTurn",
     "Snapshot",
-    "Told",
+    "StoredInterrupt",
     "Tree",
     "Turn",
     "Unreachable",

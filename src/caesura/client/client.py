@@ -9,11 +9,12 @@ from typing import Any, Literal, Self
 from caesura.client import events, values
 from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
-from caesura.client.events import Told
+from caesura.client.events import ReceivedEvent
 from caesura.client.patience import Waiting
-from caesura.client.values import Agent, Asked, Conversation, Grant, SeenTurn, Snapshot, Tree, Turn
-from caesura.core import ids, interrupts
-from caesura.core.interrupts import Answer
+from caesura.client.values import Agent, Conversation, Grant, SeenTurn, Snapshot, StoredInterrupt, Tree, Turn
+from caesura.core import answers as core_answers
+from caesura.core import ids
+from caesura.core.answers import Answer
 
 
 class Client:
@@ -192,7 +193,7 @@ class Client:
         """Answer the same message again in a turn beside this one: both answers are kept."""
         return await self._turn(path_of("turns", turn_id, "regenerate"), None, key)
 
-    def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[Told, None]:
+    def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[ReceivedEvent, None]:
         """The events of a turn strictly after the cursor (or the number) `after`, until the turn has ended;
         an interrupt does not end it. Reconnects after any break, with no event lost and none repeated. To
         leave early, close the generator: `async with aclosing(client.events(…)) as found`."""
@@ -200,28 +201,28 @@ class Client:
 
     # --- interrupts
 
-    async def inbox(self) -> list[Asked]:
+    async def inbox(self) -> list[StoredInterrupt]:
         """All pending interrupts of this person, over all conversations, oldest first."""
-        found: list[Asked] = []
+        found: list[StoredInterrupt] = []
         cursor: str | None = None
         while True:
             page = await self._get(path_of("interrupts"), {"cursor": cursor} if cursor else None)
-            found += [values.asked(item) for item in page["interrupts"]]
+            found += [values.stored_interrupt(item) for item in page["interrupts"]]
             if (cursor := page.get("next")) is None:
                 return found
 
-    async def interrupt(self, interrupt_id: str) -> Asked:
-        return values.asked(await self._get(path_of("interrupts", interrupt_id)))
+    async def interrupt(self, interrupt_id: str) -> StoredInterrupt:
+        return values.stored_interrupt(await self._get(path_of("interrupts", interrupt_id)))
 
     async def answer(self, interrupt_id: str, answer: Answer, key: str | None = None) -> Turn:
         """Answer an interrupt. The turn continues once none of its interrupts is pending."""
         return await self._turn(
-            path_of("interrupts", interrupt_id, "answer"), interrupts.answer_dict(answer), key
+            path_of("interrupts", interrupt_id, "answer"), core_answers.to_dict(answer), key
         )
 
     async def answer_all(self, turn_id: str, answers: Mapping[str, Answer], key: str | None = None) -> Turn:
         """Several answers at once: all of them are stored, or none."""
-        given = {id: interrupts.answer_dict(answer) for id, answer in answers.items()}
+        given = {id: core_answers.to_dict(answer) for id, answer in answers.items()}
         return await self._turn(path_of("turns", turn_id, "answers"), {"answers": given}, key)
 
     async def _turn(self, path: str, body: Any, key: str | None) -> Turn:

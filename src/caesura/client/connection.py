@@ -74,7 +74,7 @@ class Connection:
                 return await self._answer(method, path, body, headers, params)
             except FAILURES as error:
                 if not repeatable and _may_be_done(error):
-                    raise self.told(error) from error
+                    raise self.failure(error) from error
                 await self.recover(error, patience)
 
     @asynccontextmanager
@@ -89,16 +89,16 @@ class Connection:
 
     async def recover(self, error: Exception, patience: Patience) -> None:
         """Prepare for another attempt (log in, or wait), or raise the error."""
-        told = self.told(error)
-        if told.status == 401 and self.credentials is not None and not patience.let_in_again:
+        failure = self.failure(error)
+        if failure.status == 401 and self.credentials is not None and not patience.let_in_again:
             patience.let_in_again = True
             await self.login(*self.credentials)
-        elif told.code == _WAITING_IS_NO_HELP:
-            raise told
-        elif isinstance(told, Unreachable) or told.status in _REFUSED_FOR_NOW + _LOST_ON_THE_WAY:
-            await patience.wait(told)
+        elif failure.code == _WAITING_IS_NO_HELP:
+            raise failure
+        elif isinstance(failure, Unreachable) or failure.status in _REFUSED_FOR_NOW + _LOST_ON_THE_WAY:
+            await patience.wait(failure)
         else:
-            raise told
+            raise failure
 
     async def login(self, username: str, password: str) -> str:
         body = {"username": username, "password": password}
@@ -109,7 +109,7 @@ class Connection:
         self.credentials, self.token = (username, password), token
         return token
 
-    def told(self, error: Exception) -> ClientError:
+    def failure(self, error: Exception) -> ClientError:
         if isinstance(error, ClientError):
             return error
         if isinstance(error, httpx.InvalidURL):

@@ -19,13 +19,13 @@ KINDS: dict[str, type[ev.Event]] = {
 }
 
 
-class Told(Envelope):
+class ReceivedEvent(Envelope):
     """An event as received from a server. `cursor` is the cursor to resume with."""
 
     cursor: int
 
 
-async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGenerator[Told, None]:
+async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGenerator[ReceivedEvent, None]:
     """Every event strictly after the cursor, once and in order, however often the connection breaks."""
     path = path_of("turns", turn_id, "events")
     patience = connection.patient()
@@ -38,8 +38,8 @@ async def follow(connection: Connection, turn_id: str, after: int) -> AsyncGener
                 begun = reader.cursor
                 async for block in _blocks(response.aiter_bytes()):
                     patience.renew()
-                    if (told := reader.read(block)) is not None:
-                        yield told
+                    if (received := reader.read(block)) is not None:
+                        yield received
             if reader.cursor == begun:
                 raise Unreachable("the stream ended before it brought anything")
         except FAILURES as error:
@@ -53,7 +53,7 @@ class Reader:
         self.cursor = after
         self._at = 0
 
-    def read(self, block: bytes) -> Told | None:
+    def read(self, block: bytes) -> ReceivedEvent | None:
         """The event, or None for a comment or an event type that only newer versions know."""
         fields = dict(line.partition(b": ")[::2] for line in block.split(b"\n"))
         if b"data" not in fields:
@@ -69,9 +69,9 @@ class Reader:
         event = decode(fields[b"event"].decode(), data)
         if event is None:
             return None
-        told = Told(seq, self._at, event)
-        told.cursor = cursor
-        return told
+        received = ReceivedEvent(seq, self._at, event)
+        received.cursor = cursor
+        return received
 
 
 def decode(name: str, data: dict[str, Any]) -> ev.Event | None:

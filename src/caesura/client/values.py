@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from caesura.core import interrupts
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core import answers, interrupts
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
 
 T = TypeVar("T")
@@ -92,8 +93,8 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """An interrupt, and its turn and conversation."""
+class StoredInterrupt:
+    """An interrupt with its status, its turn and its conversation, and with its answer once there is one."""
 
     interrupt: Interrupt
     turn_id: str
@@ -119,7 +120,7 @@ def pick(kind: type[T], data: Data, **given: Any) -> T:
 
 
 def interrupt(data: Data) -> Interrupt:
-    known = {name: data[name] for name in Interrupt.__slots__ if name in data}
+    known = {name: data[name] for name in interrupts.MEMBERS if name in data}
     return interrupts.from_dict(known)
 
 
@@ -147,6 +148,6 @@ def snapshot(data: Data) -> Snapshot:
     return Snapshot(pick(Conversation, data["conversation"]), turns, data["turn"], data["cursor"])
 
 
-def asked(data: Data) -> Asked:
-    answer = interrupts.answer_from(data["answer"]) if data["answer"] else None
-    return pick(Asked, data, interrupt=interrupt(data), answer=answer)
+def stored_interrupt(data: Data) -> StoredInterrupt:
+    answer = answers.from_dict(data["answer"]) if data["answer"] else None
+    return pick(StoredInterrupt, data, interrupt=interrupt(data), answer=answer)

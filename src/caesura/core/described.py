@@ -28,17 +28,17 @@ class Value(NamedTuple):
 
 
 def text(value: str, language: Language) -> Value:
-    told, kept = _cut(value, shown.text)
-    as_it_is = told == value and len(value) <= SHORT
-    return Value(told, "" if as_it_is else _size(value, kept, language))
+    escaped, kept = _cut(value, shown.text)
+    as_it_is = escaped == value and len(value) <= SHORT
+    return Value(escaped, "" if as_it_is else _size(value, kept, language))
 
 
 def data(value: object, language: Language) -> Value:
     """The value as JSON. An escape that JSON wrote also counts as an escape."""
     written = json_data.dumps(value).decode()
-    told, kept = _cut(written, shown.line)
-    as_it_is = len(written) <= SHORT and "\\" not in told
-    return Value(told, "" if as_it_is else _size(written, kept, language))
+    escaped, kept = _cut(written, shown.line)
+    as_it_is = len(written) <= SHORT and "\\" not in escaped
+    return Value(escaped, "" if as_it_is else _size(written, kept, language))
 
 
 def sentence(doing: str, value: Value, language: Language, *more: str) -> str:
@@ -76,11 +76,11 @@ def _lines(value: str) -> int:
 def _cut(value: str, form: Callable[[str], str]) -> tuple[str, int]:
     """The escaped form of as much of the value as fits, and how many characters of the value that is."""
     kept = min(len(value), LONGEST)
-    told = form(value[:kept])
-    while len(told) > LONGEST:
-        kept = kept * LONGEST // len(told)
-        told = form(value[:kept])
-    return told, kept
+    escaped = form(value[:kept])
+    while len(escaped) > LONGEST:
+        kept = kept * LONGEST // len(escaped)
+        escaped = form(value[:kept])
+    return escaped, kept
 
 
 def _size(value: str, kept: int, language: Language) -> str:

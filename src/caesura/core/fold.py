@@ -51,10 +51,10 @@ class Transcript:
     pending: tuple[Interrupt, ...] = ()
     #: The ids of all interrupts, and of those asked before the person stopped the turn: approving one of
     #: those no longer counts.
-    asked: set[str] = field(default_factory=set)
+    interrupt_ids: set[str] = field(default_factory=set)
     lapsed: set[str] = field(default_factory=set)
     #: The ids of interrupts asked before the turn was retried.
-    asked_before_retry: set[str] = field(default_factory=set)
+    ids_before_retry: set[str] = field(default_factory=set)
     outcome: ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped | None = None
     segment: int = 0
     #: Whether the segment still waits for its `SegmentEnded`.
@@ -97,12 +97,12 @@ class Transcript:
                 self.title = title
             case ev.Interrupted(interrupts):
                 self.pending, self.outcome = interrupts, event
-                self.asked.update(item.id for item in interrupts)
+                self.interrupt_ids.update(item.id for item in interrupts)
             case ev.InterruptClosed():
                 self._close(event)
             case ev.Finished() | ev.Failed() | ev.Stopped():
                 self.pending, self.outcome = (), event
-                self.lapsed = set(self.asked) if isinstance(event, ev.Stopped) else self.lapsed
+                self.lapsed = set(self.interrupt_ids) if isinstance(event, ev.Stopped) else self.lapsed
             case ev.SegmentEnded():
                 self.open = False
             case ev.ArtifactChanged():
@@ -137,7 +137,7 @@ class Transcript:
         self.epoch = event.epoch
         self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
         if event.cause == "retry":
-            self.steps, self.asked_before_retry = 0, set(self.asked)
+            self.steps, self.ids_before_retry = 0, set(self.interrupt_ids)
 
     def _finish(self, call: int, event: ev.ModelFinished) -> None:
         draft = self.drafts.pop(call)
@@ -186,15 +186,15 @@ def close(messages: Iterable[Message], running: Iterable[str] = ()) -> list[Mess
     return closed
 
 
-def _missing(call: dict[str, Any], asked: Message, begun: bool) -> Message:
+def _missing(call: dict[str, Any], message: Message, begun: bool) -> Message:
     return Message(
         "tool",
         UNKNOWN if begun else NOT_DONE,
         tool_call_id=call["id"],
         name=call["name"],
         status="unknown" if begun else "not_done",
-        agent=asked.agent,
-        parent=asked.parent,
+        agent=message.agent,
+        parent=message.parent,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from uuid import uuid4
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
@@ -21,11 +20,6 @@ def token() -> str:
 
 def conversation() -> str:
     return f"conv-{token()}"
-
-
-def thread(user_id: str) -> str:
-    """The form API A promises: the owner's name and a UUID. Ownership is never read from it."""
-    return f"{user_id}-{uuid4()}"
 
 
 def turn() -> str:

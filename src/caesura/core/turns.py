@@ -8,6 +8,7 @@ from typing import Literal
 from caesura.core.messages import Message
 
 Status = Literal["queued", "running", "waiting", "done", "failed", "stopped"]
+#: What happens to a run when its last reader leaves. Each turn has one; any dialect may choose it.
 OnDisconnect = Literal["continue", "stop"]
 LIVE: tuple[Status, ...] = ("queued", "running", "waiting")
 ENDED: tuple[Status, ...] = ("done", "failed", "stopped")

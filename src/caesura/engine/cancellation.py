@@ -8,16 +8,16 @@ from contextlib import contextmanager
 
 
 class Stray(Exception):
-    """What only a program's own end or a cancellation may raise was raised, and nobody had asked for that"""
+    """What only a program's own end or a cancellation may raise was raised, and nobody had requested that"""
 
 
-def is_asked_for() -> bool:
+def is_requested() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 @contextmanager
-def strays_fail(asked_for: Callable[[], bool] = is_asked_for) -> Iterator[None]:
+def strays_fail(requested: Callable[[], bool] = is_requested) -> Iterator[None]:
     """Turn a `CancelledError` that nobody requested into an ordinary error. The same goes for `SystemExit`
     and similar exceptions: they would end the whole server, and again each time the turn is adopted."""
     try:
@@ -25,7 +25,7 @@ def strays_fail(asked_for: Callable[[], bool] = is_asked_for) -> Iterator[None]:
     except Exception:
         raise
     except BaseException as error:
-        if isinstance(error, asyncio.CancelledError) and asked_for():
+        if isinstance(error, asyncio.CancelledError) and requested():
             raise
         raise Stray(f"{type(error).__name__}: {Stray.__doc__}") from error
 

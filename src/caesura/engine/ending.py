@@ -135,12 +135,12 @@ def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool) -
     turn = run.turn
     until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
 
-    def asked(connection: Connection) -> None:
+    def waits(connection: Connection) -> None:
         life.wait(connection, turn, messages, run.running_ms, until, released)
-        interrupts.ask(connection, turn.num, turn.user_id, run.questions)
+        interrupts.ask(connection, turn.num, turn.user_id, run.new_interrupts)
         shares.charge(connection, turn.num)
 
-    return asked
+    return waits
 
 
 @dataclass(frozen=True, slots=True, eq=False)

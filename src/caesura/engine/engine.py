@@ -14,9 +14,10 @@ from sqlalchemy import Connection
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.share import DiskShare
+from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer, CodecError, Unavailable
 from caesura.core.events import StopReason
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import past
 from caesura.engine.builder import Builder
@@ -97,27 +98,27 @@ class Engine:
 
     # --- a run begins
 
-    async def begin(self, work: Callable[[Connection], Begun], told: Callable[[str], None]) -> Begun:
+    async def begin(self, work: Callable[[Connection], Begun], committed: Callable[[str], None]) -> Begun:
         """Do the work that creates or moves a turn in one transaction, and run the turn if the work claimed
-        it. `told` is called with the turn's id after the commit and before the turn runs. Returns once the
-        commit survives power loss."""
+        it. `committed` is called with the turn's id after the commit and before the turn runs. Returns once
+        the commit survives power loss."""
         if self.draining:
             raise Unavailable("the server is shutting down")
 
-        def committed(begun: Begun) -> None:
-            told(begun.turn.id)
+        def after_commit(begun: Begun) -> None:
+            committed(begun.turn.id)
             if not begun.new:
                 return
             self.runner.history.forget(begun.turn.id)
             if begun.ours and not self.supervisor.works_on(begun.turn):
                 self.supervisor.run(begun.turn, begun.past)
 
-        return await self._database.write_ahead(work, committed)
+        return await self._database.write_ahead(work, after_commit)
 
     def create(self, connection: Connection, new: life.New) -> Begun:
         """Create a turn as part of `begin`'s work. This process claims the turn if it has capacity."""
-        room, supervisor = self.supervisor.room, self.supervisor
-        owner = supervisor.owner if room else None
+        supervisor = self.supervisor
+        owner = supervisor.owner if supervisor.room else None
         turn = life.create(connection, replace(new, owner=owner, lease_ms=supervisor.lease_ms))
         return Begun(turn, ours=owner is not None)
 
@@ -149,18 +150,18 @@ class Engine:
         def request(connection: Connection) -> tuple[bool, Turn | None]:
             if unless(connection):
                 return False, None
-            asked = life.request_stop(connection, turn.num, reason)
+            requested = life.request_stop(connection, turn.num, reason)
             # A turn that nobody runs (it waits, or its owner is gone) is claimed and ended by this process.
-            return asked, life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            return requested, life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
 
-        asked, claimed = await self._database.write(request)
+        requested, claimed = await self._database.write(request)
         if claimed is not None:
             supervisor.run(claimed)
-        elif asked:
+        elif requested:
             supervisor.stop(turn.num, reason)
-        if asked:
+        if requested:
             await supervisor.join(turn.num)
-        return asked
+        return requested
 
     async def discard(self, num: int) -> None:
         """End the run of a turn that is about to be deleted. The run writes nothing more."""
@@ -174,7 +175,9 @@ class Engine:
 
     def check_edit(self, item: Interrupt, answer: Answer) -> None:
         """Refuse edited arguments that do not fit the tool's schema."""
-        if answer.decision != "edit" or answer.args is None or item.name not in self.registry.names:
+        if not isinstance(item, Approval) or answer.decision != "edit" or answer.args is None:
+            return
+        if item.name not in self.registry.names:
             return
         if (fault := self.registry.get(item.name).fault(answer.args)) is not None:
             raise BadAnswer(fault)

@@ -15,11 +15,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCa
 from caesura.core.interrupts import Interrupt
 from caesura.engine import model_calls, tool_calls
 from caesura.engine.agent import Compiled
-from caesura.engine.run import Asks, Released, Run, Scope
+from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 
 
 async def converse(run: Run) -> list[Interrupt]:
-    """Work on the turn's message, and on the person's later answers. Returns the questions to ask, if any."""
+    """Work on the turn's message, and on the person's later answers. Returns the interrupts that need an
+    answer first, if any."""
     scope = Scope(run, run.agent)
     state: list[BaseMessage] = [HumanMessage(run.turn.content)]
     said = [message.content for message in run.transcript.finished if message.role == "user"]
@@ -28,8 +29,8 @@ async def converse(run: Run) -> list[Interrupt]:
         for text in said:
             state.append(HumanMessage(text))
             await work(scope, state)
-    except Asks as asks:
-        return asks.items
+    except AnswersNeeded as needed:
+        return needed.items
     return []
 
 
@@ -63,13 +64,14 @@ async def _results(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]
     outcomes = [task.result() for task in tasks]
     if any(isinstance(outcome, Released) for outcome in outcomes):
         raise Released
-    if asked := [item for outcome in outcomes if isinstance(outcome, Asks) for item in outcome.items]:
-        raise Asks(asked)
+    needed = [outcome for outcome in outcomes if isinstance(outcome, AnswersNeeded)]
+    if needed:
+        raise AnswersNeeded([item for outcome in needed for item in outcome.items])
     return [outcome for outcome in outcomes if isinstance(outcome, ToolMessage)]
 
 
-async def _settled(scope: Scope, call: ToolCall) -> ToolMessage | Asks | Released:
+async def _settled(scope: Scope, call: ToolCall) -> ToolMessage | AnswersNeeded | Released:
     try:
         return await tool_calls.call(scope, call)
-    except (Asks, Released) as outcome:
+    except (AnswersNeeded, Released) as outcome:
         return outcome

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from caesura.core.events import Envelope
-from caesura.core.interrupts import Asked
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.store import events, interrupts, tool_calls
 from caesura.store.tool_calls import ToolCall
 
@@ -17,7 +17,7 @@ EVERYTHING = 1 << 30
 class Past(NamedTuple):
     events: list[Envelope]
     journal: dict[str, ToolCall]
-    asked: list[Asked]
+    interrupts: list[StoredInterrupt]
 
 
 NONE = Past([], {}, [])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
@@ -18,9 +18,10 @@ from caesura.agents.aside import Aside
 from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.fold import Transcript
-from caesura.core.interrupts import Asked, Interrupt
+from caesura.core.interrupts import Interrupt
 from caesura.core.language import Language
 from caesura.core.messages import Message
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation
 from caesura.engine.agent import Compiled
@@ -41,36 +42,36 @@ class Control:
     stoppable: bool = False
     leaving: bool = False
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
-    _told: Callable[[], None] | None = None
+    _on_leaving: Callable[[], None] | None = None
 
     def leave(self) -> None:
         """Release the turn at the next step, so that another process continues it."""
         self.leaving = True
         self.hurry.set()
-        if self._told is not None:
-            self._told()
+        if self._on_leaving is not None:
+            self._on_leaving()
 
-    def when_leaving(self, tell: Callable[[], None]) -> None:
-        self._told = tell
+    def when_leaving(self, callback: Callable[[], None]) -> None:
+        self._on_leaving = callback
         if self.leaving:
-            tell()
+            callback()
 
 
 class Released(Exception):
     """The run released its turn at the end of a step: another process continues it."""
 
 
-class Asks(Exception):
-    """The run cannot continue before these questions are answered."""
+class AnswersNeeded(Exception):
+    """The run cannot continue before a person has answered these interrupts."""
 
     def __init__(self, items: list[Interrupt]) -> None:
-        super().__init__(f"{len(items)} questions wait")
+        super().__init__(f"{len(items)} interrupts wait for an answer")
         self.items = items
 
 
 def stop_reason(text: str) -> ev.StopReason:
     """The stop reason from a row's text; `user` if the text is not a known reason."""
-    known: tuple[ev.StopReason, ...] = ("user", "disconnect", "superseded", "timeout")
+    known: tuple[ev.StopReason, ...] = get_args(ev.StopReason)
     return next((reason for reason in known if reason == text), "user")
 
 
@@ -85,7 +86,8 @@ class Run:
     transcript: Transcript
     history: list[BaseMessage]
     journal: dict[str, ToolCall]
-    asked: list[Asked]
+    #: The interrupts that the turn had when this process claimed it.
+    interrupts: list[StoredInterrupt]
     control: Control
     aside: Aside
     grants: set[str] = field(default_factory=set)
@@ -93,7 +95,8 @@ class Run:
     #: The LangChain config with the callbacks; None without callbacks.
     config: RunnableConfig | None = None
     cause: ev.Cause = "start"
-    questions: dict[str, Interrupt] = field(default_factory=dict)
+    #: The interrupts with which this segment ends, by graph id.
+    new_interrupts: dict[str, Interrupt] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
     #: The size of the turn's log so far in bytes, approximately.
     logged: int = 0
@@ -144,7 +147,7 @@ class Run:
     def is_broken_off(self) -> bool:
         """Whether the run was stopped, or the current task was cancelled. A stop cancels the run's own task.
         The tasks of its tool calls, in which sub-agents work, are cancelled a moment later."""
-        return self.control.stop is not None or cancellation.is_asked_for()
+        return self.control.stop is not None or cancellation.is_requested()
 
     def check(self) -> None:
         """Raise `CancelledError` if the run was stopped. Third-party code may have swallowed the

@@ -4,47 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from sqlalchemy import Connection
-
-from caesura.agents import phrases
-from caesura.agents.aside import LARGE, Aside
-from caesura.core import codec, described, fold, ids, interrupts, json_data, language, shown
+from caesura.agents.aside import Aside
+from caesura.core import codec, fold, language
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
-from caesura.core.interrupts import Asked
+from caesura.core.interrupts import Interrupt
 from caesura.core.turns import Turn
-from caesura.engine import cancellation, loop, past, texts
+from caesura.engine import cancellation, loop, past
 from caesura.engine.agent import Compiled
 from caesura.engine.builder import Builder
 from caesura.engine.callbacks import watched
 from caesura.engine.ending import Ending, Outcome, failed
-from caesura.engine.failures import NotStored, QuestionLimit, RunFailed, TimeLimit
+from caesura.engine.failures import NotStored, RunFailed, TimeLimit
 from caesura.engine.history import History
+from caesura.engine.interrupts import Interrupts, closings
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.titles import Spawn, Titles
 from caesura.log import Log, Stream
-from caesura.store import fence, life
-from caesura.store import interrupts as asked
+from caesura.store import life
 from caesura.store.database import Database
 
 logger = logging.getLogger(__name__)
 
-#: The graph id of an interrupt that comes from no graph: a confirmation that the agent asked for in its text.
-IN_WORDS = "words"
 #: The limit of adoptions: a turn that crashes its process each time must not crash processes for ever.
 _ADOPTIONS = 20
 #: The limit of claims, for a turn that crashes its process before the log records the adoption.
 _CLAIMS = 200
-
-Closed = Literal["expired", "superseded", "cancelled"]
 
 
 class Runner:
@@ -65,6 +58,7 @@ class Runner:
         self.history = history or History(database)
         self._aside = Aside("caesura-texts")
         self._runs: dict[int, Run] = {}
+        self._interrupts = Interrupts(database, self._aside)
         self._titles = Titles(database, log, spawn)
         self._ending = Ending(log, self.history, spawn)
 
@@ -151,7 +145,7 @@ class Runner:
             transcript=fold.fold(item.event for item in known.events),
             history=history,
             journal=known.journal,
-            asked=known.asked,
+            interrupts=known.interrupts,
             control=control,
             aside=self._aside,
             grants=set(turn.grants),
@@ -171,7 +165,7 @@ class Runner:
         # If the turn is stopped or its log is full, the text so far is kept as its answer, and is not void.
         again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
-        closed = _closings(run) if cause == "resume" else []
+        closed = closings(run) if cause == "resume" else []
         start = run.stream.last + len(late) if cause != "adopt" else None
         # Record the stop, so that a crash before the outcome does not reopen a question that is to be closed.
         stop = "timeout" if cause == "close" and turn.stop_requested is None else None
@@ -189,7 +183,7 @@ class Runner:
         closes = run.control.stop is not None or run.turn.status == "waiting"
         try:
             if closes:
-                return await self._closed(run)
+                return await self._interrupts.close(run)
             if run.agent.fault is not None:
                 return failed(run.turn, run.agent.fault)
             if run.full():
@@ -200,7 +194,7 @@ class Runner:
                 return await self._drive(run)
         except asyncio.CancelledError:
             if run.control.stop is None or closes:
-                raise  # questions may still be open: the next owner closes them
+                raise  # interrupts may still be pending: the next owner closes them
             cancellation.forget()
             return ev.Stopped(run.control.stop)
         except TimeoutError as error:
@@ -220,15 +214,6 @@ class Runner:
         messages = fold.fold(item.event for item in known.events).closed()
         await self._ending.give_up(run.turn, failed(run.turn, failure), messages)
 
-    async def _closed(self, run: Run) -> Outcome:
-        """The outcome of a waiting turn that was stopped or whose questions expired."""
-        reason = run.control.stop or "timeout"
-        how: Closed = _CLOSED.get(reason, "cancelled")
-        run.asked = await self._database.write(_close_questions, run.turn, how)
-        for event in _closings(run):
-            run.say(event)
-        return ev.Stopped(reason)
-
     async def _drive(self, run: Run) -> Outcome:
         run.control.stoppable = True
         try:
@@ -236,103 +221,19 @@ class Runner:
         finally:
             run.control.stoppable = False
         if found:
-            return await self._ask(run, found)
-        return await self._ask_in_words(run) or ev.Finished()
-
-    # --- asking
-
-    async def _ask(self, run: Run, found: dict[str, interrupts.Interrupt]) -> ev.Interrupted:
-        _check_questions(run, found.values())
-        spec = run.agent.spec.interrupt
-        expires = None
-        if spec.enabled:
-            expires = await self._database.read(asked.clock) + spec.timeout_seconds * 1000
-        run.questions = {
-            graph_id: replace(await self._legible(item), expires_at=expires)
-            for graph_id, item in _in_order(run, found)
-        }
-        return ev.Interrupted(tuple(run.questions.values()))
-
-    async def _ask_in_words(self, run: Run) -> ev.Interrupted | None:
-        spec = run.agent.spec.interrupt
-        reason = await self._reason(_last_words(run), spec.phrases) if spec.enabled else None
-        if reason is None:
-            return None
-        label = texts.confirm_label(run.language)
-        told = described.text(reason, run.language)
-        item = interrupts.Interrupt(
-            ids.interrupt(),
-            "confirmation",
-            label=label,
-            description=described.sentence(label, told, run.language) if told.size else told.text,
-            reason=reason,
-            fields=spec.form(run.language),
-            agent=run.agent.name,
-        )
-        return await self._ask(run, {IN_WORDS: item})
-
-    async def _reason(self, words: str, extra: Sequence[str]) -> str | None:
-        if len(words) <= phrases.LONG:
-            return phrases.detect(words, extra)
-        return await self._aside.run(phrases.detect, words, extra)
-
-    async def _legible(self, item: interrupts.Interrupt) -> interrupts.Interrupt:
-        if len(item.label) + len(item.description) <= LARGE:
-            return _legible(item)
-        return await self._aside.run(_legible, item)
+            return await self._interrupts.ask(run, found)
+        return await self._interrupts.ask_in_words(run) or ev.Finished()
 
 
-def _legible(item: interrupts.Interrupt) -> interrupts.Interrupt:
-    """The interrupt with its texts cleaned: an operator's own tool may have put anything into them."""
-    return replace(item, label=shown.line(item.label), description=shown.line(item.description))
-
-
-async def _advance(run: Run) -> dict[str, interrupts.Interrupt]:
-    """Run the agent. Returns the questions that it asks, if any, by the id under which it expects the
-    answer."""
+async def _advance(run: Run) -> Mapping[str, Interrupt]:
+    """Run the agent. Returns the interrupts that need an answer, if any, by the id under which the agent
+    expects it."""
     if run.agent.foreign:
         from caesura.engine.graphs import drive  # LangGraph takes half a second to load, and few need it
 
         return await drive.advance(run)
     async with watched(run):
         return {item.id: item for item in await loop.converse(run)}
-
-
-def _check_questions(run: Run, asked: Collection[interrupts.Interrupt]) -> None:
-    if len(asked) > run.limits.questions:
-        raise QuestionLimit(
-            f"the agent asked for {len(asked)} decisions at once, and {run.limits.questions} may be"
-        )
-    size = sum(len(json_data.dumps(interrupts.to_dict(item))) for item in asked)
-    if size > run.limits.question_bytes:
-        raise QuestionLimit(
-            f"what the agent asks for has {size} bytes, and {run.limits.question_bytes} may be"
-        )
-
-
-def _in_order(run: Run, found: dict[str, interrupts.Interrupt]) -> list[tuple[str, interrupts.Interrupt]]:
-    """Questions asked together, in the order of their tool calls. Their ids get the same order, because rows
-    are read by id, and a client that answers must find the questions in the order in which they were
-    shown."""
-    places = {call_id: place for place, call_id in enumerate(run.call_ids())}
-    names = sorted(item.id for item in found.values())
-    asked = sorted(found.items(), key=lambda item: places.get(item[1].tool_call_id or "", len(places)))
-    return [(graph_id, replace(item, id=name)) for (graph_id, item), name in zip(asked, names, strict=True)]
-
-
-def _last_words(run: Run) -> str:
-    """The agent's last text since the person's last message. Questions in earlier texts have been
-    answered."""
-    words = ""
-    for message in run.transcript.finished:
-        if message.role == "user":
-            words = ""
-        elif message.role == "assistant" and message.parent is None:
-            words = message.content or words
-    return words
-
-
-_CLOSED: dict[str, Closed] = {"superseded": "superseded", "timeout": "expired"}
 
 
 def _cause(run: Run) -> ev.Cause:
@@ -344,28 +245,3 @@ def _cause(run: Run) -> ev.Cause:
     if run.turn.status == "waiting" or (run.turn.stop_requested and isinstance(outcome, ev.Interrupted)):
         return "close"
     return "resume" if isinstance(outcome, ev.Interrupted) else "retry"
-
-
-def _closings(run: Run) -> list[ev.InterruptClosed]:
-    """For each question that is open in the log but closed in the rows: the event that closes it."""
-    open_ids = {item.id for item in run.transcript.pending}
-    events = []
-    for item in run.asked:
-        if item.interrupt.id in open_ids and item.status != "pending":
-            given = interrupts.answer_dict(item.answer) if item.answer else {}
-            events.append(ev.InterruptClosed(item.interrupt.id, item.status, given, _told(run, item)))
-    return events
-
-
-def _told(run: Run, item: Asked) -> str | None:
-    """The text in which the agent reads an answer that no graph waits for."""
-    if item.graph_id != IN_WORDS or item.answer is None:
-        return None
-    answer = item.answer
-    return answer.message or texts.confirmation(answer.fields, answer.refuses, run.language)
-
-
-def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[Asked]:
-    fence.hold(connection, turn.num, turn.epoch)
-    asked.close(connection, turn.num, how)
-    return asked.of(connection, turn.num)

@@ -36,7 +36,7 @@ class Titles:
     def __init__(self, database: Database, log: Log, spawn: Spawn) -> None:
         self._database, self._log, self._spawn = database, log, spawn
         #: The conversations for which a model is making a title now.
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
         self._few = asyncio.Semaphore(_FEW)
 
     def begin(self, run: Run) -> Title | None:
@@ -45,7 +45,7 @@ class Titles:
             return None
         if run.control.stop or run.cause == "close":
             return None
-        return Title(run, self._database, self._log, self._spawn, self._asked, self._in_turn)
+        return Title(run, self._database, self._log, self._spawn, self._requested, self._in_turn)
 
     async def _in_turn(self) -> None:
         """Space out the titles of answers that begin together, so that text is delivered in between. Starting
@@ -64,10 +64,10 @@ class Title:
         database: Database,
         log: Log,
         spawn: Spawn,
-        asked: set[str],
+        requested: set[str],
         in_turn: Callable[[], Awaitable[None]],
     ) -> None:
-        self._run, self._database, self._log, self._asked = run, database, log, asked
+        self._run, self._database, self._log, self._requested = run, database, log, requested
         self._in_turn = in_turn
         self._calls_before = run.transcript.last_call
         self._asks = self._closed = False
@@ -84,7 +84,7 @@ class Title:
         self.task.cancel()
         if self._asks:
             self._asks = False
-            self._asked.discard(self._run.turn.conversation_id)
+            self._requested.discard(self._run.turn.conversation_id)
 
     async def _make(self, after: int) -> None:
         """Make the title. Errors are logged and do not affect the run."""
@@ -92,9 +92,9 @@ class Title:
         try:
             model = await self._speaker(after)
             await self._in_turn()
-            if await self._is_titled() or conversation_id in self._asked:
+            if await self._is_titled() or conversation_id in self._requested:
                 return
-            self._asked.add(conversation_id)
+            self._requested.add(conversation_id)
             self._asks = True
             await self._write(await self._ask(model))
         except _Titled:

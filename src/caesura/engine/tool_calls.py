@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 from langchain_core.messages import ToolCall, ToolMessage
 from sqlalchemy import Connection
@@ -21,20 +21,21 @@ from caesura.agents.context import RunContext
 from caesura.agents.tools.tool import Description, Result, Tool
 from caesura.core import events as ev
 from caesura.core import ids, json_data
+from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError
-from caesura.core.interrupts import Answer, Asked, Interrupt
+from caesura.core.interrupts import Approval, Interrupt
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
-from caesura.engine.run import Asks, Released, Scope
+from caesura.engine.run import AnswersNeeded, Released, Scope
 from caesura.store import grants
 from caesura.store import tool_calls as journal
 
 logger = logging.getLogger(__name__)
 
 
-async def call(scope: Scope, asked: ToolCall) -> ToolMessage:
-    """The result of the call; raises `Asks` if a person must be asked first."""
-    return await _Call(scope, asked).result()
+async def call(scope: Scope, wanted: ToolCall) -> ToolMessage:
+    """The result of the call; raises `AnswersNeeded` if a person must decide first."""
+    return await _Call(scope, wanted).result()
 
 
 class _Revoked(Exception):
@@ -42,13 +43,14 @@ class _Revoked(Exception):
 
 
 class _Call:
-    def __init__(self, scope: Scope, asked: ToolCall) -> None:
+    def __init__(self, scope: Scope, wanted: ToolCall) -> None:
         self._scope, self._run, self._agent = scope, scope.run, scope.agent
-        self._id = str(asked["id"])
-        self._name = asked["name"]
-        self._args: dict[str, Any] = asked["args"]
+        self._id = str(wanted["id"])
+        self._name = wanted["name"]
+        self._args: dict[str, Any] = wanted["args"]
         self._tool: Tool | None = self._agent.tools.get(self._name)
-        self._questions: Counter[str] = Counter()
+        #: How often the tool has asked for an answer of each kind.
+        self._asks: Counter[type[Interrupt]] = Counter()
 
     async def result(self) -> ToolMessage:
         known = self._run.journal.get(self._id)
@@ -65,7 +67,7 @@ class _Call:
         if known is not None and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
         # Once a person was asked, their decision counts, even if the agent's file has changed since.
-        if self._agent.permissions.get(self._name) == "confirm" or self._answered("approval"):
+        if self._agent.permissions.get(self._name) == "confirm" or self._approvals():
             return await self._confirmed()
         return await self._make()
 
@@ -78,33 +80,38 @@ class _Call:
                 return await self._make(granted=True)
             except _Revoked:
                 self._run.grants.discard(self._name)
-        raise Asks([await self._question(unknown)])
+        raise AnswersNeeded([await self._approval(unknown)])
 
     def _given(self, unknown: bool) -> Answer | None:
         """The decision about this call, unless the person has stopped the turn since. Each attempt with an
         unknown outcome needs its own decision."""
         transcript = self._run.transcript
-        decided = self._answered("approval", unknown)
-        if not decided or decided[-1].interrupt.id in transcript.lapsed:
+        decided = self._approvals(unknown)
+        if not decided or decided[-1][0].id in transcript.lapsed:
             return None
         enough = not unknown or len(decided) >= transcript.attempts.get(self._id, 0)
-        return decided[-1].answer if enough else None
+        return decided[-1][1] if enough else None
 
-    def _answered(self, kind: str, unknown: bool = False) -> list[Asked]:
+    def _approvals(self, unknown: bool = False) -> list[tuple[Approval, Answer]]:
         return [
-            item
-            for item in self._run.asked
-            if (item.interrupt.tool_call_id, item.interrupt.kind) == (self._id, kind)
-            and item.interrupt.unknown == unknown
-            and item.answer
+            (item, answer)
+            for item, answer in self._answered()
+            if isinstance(item, Approval) and item.unknown == unknown
         ]
 
-    async def _question(self, unknown: bool) -> Interrupt:
+    def _answered(self) -> list[tuple[Interrupt, Answer]]:
+        """The interrupts of this call that have an answer, with the answer."""
+        return [
+            (item.interrupt, item.answer)
+            for item in self._run.interrupts
+            if item.interrupt.tool_call_id == self._id and item.answer is not None
+        ]
+
+    async def _approval(self, unknown: bool) -> Approval:
         large = len(json_data.dumps(self._args)) > LARGE
-        (label, description), args = await self._run.aside.run(self._told) if large else self._told()
-        return Interrupt(
+        (label, description), args = await self._run.aside.run(self._describe) if large else self._describe()
+        return Approval(
             ids.interrupt(),
-            "approval",
             tool_call_id=self._id,
             name=self._name,
             args=args,
@@ -114,17 +121,19 @@ class _Call:
             agent=self._agent.name,
         )
 
-    def _asked(self, question: Interrupt) -> Answer:
-        """The answer to a question that the tool itself asks. Questions and answers of one kind are matched
-        in order."""
-        if question.kind == "approval":
-            raise ValueError("an approval is about a call: a tool asks for a confirmation")
-        self._questions[question.kind] += 1
-        place, answered = self._questions[question.kind], self._answered(question.kind)
-        if len(answered) < place or (answer := answered[place - 1].answer) is None:
-            mine = replace(question, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
-            raise Asks([mine])
-        return answer
+    def _ask(self, item: Interrupt) -> Answer:
+        """The answer that the tool itself asks for. Interrupts and answers of one kind are matched in
+        order."""
+        if isinstance(item, Approval):
+            raise TypeError("an approval is about a call: a tool asks for a confirmation")
+        kind = type(item)
+        place = self._asks[kind]
+        self._asks[kind] += 1
+        given = [answer for answered, answer in self._answered() if isinstance(answered, kind)]
+        if place >= len(given):
+            mine = replace(item, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
+            raise AnswersNeeded([mine])
+        return given[place]
 
     async def _decided(self, answer: Answer, unknown: bool) -> ToolMessage:
         match answer.decision:
@@ -136,7 +145,13 @@ class _Call:
                 return self._note(answer.message, "answered")
             case "edit":
                 self._args = answer.args or {}
-        return await self._make()
+                return await self._make()
+            case "approve":
+                return await self._make()
+            case "answers" | "fields" | "value":
+                raise ValueError(f"{answer.decision} is no decision about a tool call")
+            case unreachable:
+                assert_never(unreachable)
 
     async def _make(self, granted: bool = False) -> ToolMessage:
         """With `granted` the call is made because the tool is always allowed. The grant is checked in the
@@ -172,7 +187,7 @@ class _Call:
             async with clock:
                 with self._context().active(), self._scope.active(), strays_fail(self._run.is_broken_off):
                     result = await self._tool.run(self._args, self._id, self._run.config)
-        except (Asks, Released):
+        except (AnswersNeeded, Released):
             raise
         except CaesuraError as error:
             if error.status >= 500:
@@ -196,7 +211,7 @@ class _Call:
             language=self._run.language,
             workspace=self._run.workspace,
             tool_call_id=self._id,
-            ask=self._asked,
+            ask=self._ask,
         )
 
     def _end(self, result: Result) -> ToolMessage:
@@ -237,7 +252,7 @@ class _Call:
             text, tool_call_id=self._id, name=self._name, status="success" if good else "error"
         )
 
-    def _told(self) -> tuple[Description, Any]:
+    def _describe(self) -> tuple[Description, Any]:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
         return self._tool.describe(self._args, self._run.language), json_data.clean(self._args)

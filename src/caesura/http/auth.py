@@ -85,7 +85,7 @@ class Gate:
             try:
                 await self._cut_ended(streams)
             except CaesuraError as error:
-                logger.warning("open streams were not looked through: %s", error)
+                logger.warning("open streams could not be checked for ended tokens: %s", error)
 
     async def _cut_ended(self, streams: EventStreams) -> None:
         held = streams.held()

@@ -14,9 +14,9 @@ from typing import Protocol as Shape
 
 from caesura.http.addresses import parse
 
-#: At most this many connections above a limit are told why they are refused. When there are more, the oldest
-#: is cut.
-TOLD = 16
+#: At most this many connections above a limit get the reason for their refusal. When there are more, the
+#: oldest is cut.
+EXPLAINED = 16
 #: More file descriptors than this are of no use to one process.
 _MOST = 65_536
 #: File descriptors reserved for the database, models, tools and log files: at least this many, or a quarter.
@@ -60,12 +60,12 @@ class Connections:
         self._addresses: Counter[bytes] = Counter()
         #: Connections that only get the reason for their refusal, oldest first. Each reason has its own
         #: limit.
-        self._told: dict[Standing, dict[Connection, None]] = {
+        self._explained: dict[Standing, dict[Connection, None]] = {
             standing: {} for standing in Standing if standing is not Standing.WELCOME
         }
 
     def __len__(self) -> int:
-        return len(self._welcome) + sum(map(len, self._told.values()))
+        return len(self._welcome) + sum(map(len, self._explained.values()))
 
     def enter(self, connection: Connection, host: str | None) -> Standing:
         key = self._key(host)
@@ -76,12 +76,12 @@ class Connections:
                 self._addresses[key] += 1
         else:
             self._refused(standing.value)
-            self._tell(connection, self._told[standing])
+            self._tell(connection, self._explained[standing])
         return standing
 
     def leave(self, connection: Connection) -> None:
-        for told in self._told.values():
-            told.pop(connection, None)
+        for connections in self._explained.values():
+            connections.pop(connection, None)
         key = self._welcome.pop(connection, None)
         if key is not None:
             self._addresses[key] -= 1
@@ -89,7 +89,7 @@ class Connections:
                 del self._addresses[key]
 
     def sweep(self, now: float) -> None:
-        for connection in [*self._welcome, *chain(*self._told.values())]:
+        for connection in [*self._welcome, *chain(*self._explained.values())]:
             connection.check(now)
 
     def _standing(self, key: bytes | None) -> Standing:
@@ -97,12 +97,12 @@ class Connections:
             return Standing.GREEDY
         return Standing.CROWDED if len(self._welcome) >= self.most else Standing.WELCOME
 
-    def _tell(self, connection: Connection, told: dict[Connection, None]) -> None:
+    def _tell(self, connection: Connection, connections: dict[Connection, None]) -> None:
         """The newest replaces the oldest: a health check that has just come must be answered."""
-        told[connection] = None
-        if len(told) > TOLD:
-            oldest = next(iter(told))
-            del told[oldest]
+        connections[connection] = None
+        if len(connections) > EXPLAINED:
+            oldest = next(iter(connections))
+            del connections[oldest]
             oldest.transport.abort()
 
     def _key(self, host: str | None) -> bytes | None:

@@ -26,7 +26,8 @@ class Context:
     streams: EventStreams
     pages: Pages
     metrics: Metrics
-    on_disconnect: OnDisconnect
+    #: For a dialect whose requests may leave open what happens when the last reader leaves.
+    default_on_disconnect: OnDisconnect
 
 
 async def context_of(request: Request) -> Context:

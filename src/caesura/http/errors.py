@@ -214,8 +214,8 @@ def _headers(error: CaesuraError) -> dict[str, str]:
 
 def _invalid(error: RequestValidationError) -> Invalid:
     faults = [(_name(item["loc"]), _text(item)) for item in error.errors()[:_FAULTS]]
-    told = dict.fromkeys(f"{name}: {text}" if name else text for name, text in faults)
-    return Invalid("; ".join(told), [name for name, _ in faults if name])
+    messages = dict.fromkeys(f"{name}: {text}" if name else text for name, text in faults)
+    return Invalid("; ".join(messages), [name for name, _ in faults if name])
 
 
 def _text(fault: Mapping[str, Any]) -> str:

@@ -89,11 +89,11 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         logger.info("shutting down")
-        await self._let_go()
+        await self._release_runs()
         self._abort()
         await super().shutdown(sockets)
 
-    async def _let_go(self) -> None:
+    async def _release_runs(self) -> None:
         """Release the runs. Storage that does not answer must not keep the process alive. Another process
         claims the remaining runs when their leases expire."""
         loop = asyncio.get_running_loop()
@@ -102,10 +102,10 @@ class Server(uvicorn.Server):
         while not draining.done() and not self.force_exit and loop.time() < deadline:
             await asyncio.wait([draining], timeout=0.1)
         if not draining.done():
-            logger.warning("runs are left before all of them were let go")
+            logger.warning("not all runs were released: others claim the rest when the leases expire")
             draining.cancel()
         elif error := draining.exception():
-            logger.error("runs could not be let go", exc_info=error)
+            logger.error("runs could not be released", exc_info=error)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._captured_signals.append(sig)
@@ -122,7 +122,7 @@ def end_in(seconds: float, status: int) -> None:
     return."""
 
     def end() -> None:
-        logger.warning("something in the process does not end: it is left")
+        logger.warning("a task or thread did not end in time: the process exits without waiting for it")
         os._exit(status)
 
     timer = threading.Timer(seconds, end)

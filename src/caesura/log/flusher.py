@@ -223,15 +223,15 @@ class Flusher:
             outcomes = [failure for _ in batches]
             for batch in batches:
                 batch.stream.fail(failure)
-        told = list(zip(batches, outcomes, strict=True))
+        pairs = list(zip(batches, outcomes, strict=True))
         tried = [
-            (batch, outcome) for batch, outcome in told if outcome is not UNTRIED and outcome is not LOCKED
+            (batch, outcome) for batch, outcome in pairs if outcome is not UNTRIED and outcome is not LOCKED
         ]
         written = [batch for batch, outcome in tried if self._publish(batch, outcome)]
         # The batches after a refused one are written next, in their order.
-        _put_back([batch for batch, outcome in told if outcome is UNTRIED])
+        _put_back([batch for batch, outcome in pairs if outcome is UNTRIED])
         self._committed(time.perf_counter() - began, written)
-        return [batch for batch, outcome in told if outcome is LOCKED]
+        return [batch for batch, outcome in pairs if outcome is LOCKED]
 
     async def _append(self, batches: list[Batch], again: bool) -> list[Any]:
         if again:

@@ -157,7 +157,7 @@ class Log:
             if self._committed is not None:
                 self._committed(seconds, batches)
         except Exception:
-            logger.exception("a commit could not be told of")
+            logger.exception("a commit could not be announced to other processes or to the metrics")
 
     def _publish(self, batch: Batch, outcome: Any) -> bool:
         """Publish a batch, now on disk, to the readers, and notify its caller. Returns whether events were
@@ -212,7 +212,7 @@ class Log:
 
 
 def _unexpected(error: Exception) -> CaesuraError:
-    logger.error("what went with an event could not be written", exc_info=error)
+    logger.error("the rows that belong to an event could not be written", exc_info=error)
     failure = Unwritable()
     failure.__cause__ = error
     return failure

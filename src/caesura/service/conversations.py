@@ -178,13 +178,13 @@ class Conversations:
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """The messages with text on the active branch, oldest first. One page is in memory at a time."""
         async with self._long_reads.of(user_id):
-            others, told = await self._database.read(pages.first_page, user_id, conversation_id)
-            lines = await pages.lines(told, self._long_reads.aside)
+            others, found = await self._database.read(pages.first_page, user_id, conversation_id)
+            lines = await pages.lines(found, self._long_reads.aside)
         yield lines
         for numbers in others:
             async with self._long_reads.of(user_id):
-                told = await self._database.read(pages.told, numbers)
-                lines = await pages.lines(told, self._long_reads.aside)
+                found = await self._database.read(pages.history_turns, numbers)
+                lines = await pages.lines(found, self._long_reads.aside)
             yield lines
 
     async def status(self, user_id: str, conversation_id: str) -> Status:

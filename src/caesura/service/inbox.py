@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
-from caesura.core.interrupts import Asked
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.service.long_reads import LongReads
 from caesura.store import interrupts
 from caesura.store.database import Database
@@ -21,7 +21,7 @@ class Inbox:
         user_id: str,
         limit: int,
         after: tuple[int, str] | None,
-        write: Callable[[list[Asked], bool], bytes],
+        write: Callable[[list[StoredInterrupt], bool], bytes],
     ) -> bytes:
         """Waiting questions after the given creation time and id, oldest first; and whether there are more.
         `write` serializes them in a thread: they may be megabytes. One page per person is in memory at a
@@ -30,17 +30,17 @@ class Inbox:
             found, more = await self._database.read(_waiting, user_id, limit, after or (-1, ""))
             return await self._long_reads.aside.run(write, found, more)
 
-    async def get(self, user_id: str, interrupt_id: str) -> Asked:
+    async def get(self, user_id: str, interrupt_id: str) -> StoredInterrupt:
         return await self._database.read(interrupts.get, interrupt_id, user_id)
 
-    async def pending(self, turn: int) -> list[Asked]:
+    async def pending(self, turn: int) -> list[StoredInterrupt]:
         """The questions of this turn that wait."""
         return await self._database.read(interrupts.pending, turn)
 
-    async def decided(self, turn: int) -> Asked | None:
+    async def decided(self, turn: int) -> StoredInterrupt | None:
         """The question of this turn that was answered last."""
-        asked = await self._database.read(interrupts.of, turn)
-        return next((item for item in reversed(asked) if item.answer is not None), None)
+        found = await self._database.read(interrupts.of, turn)
+        return next((item for item in reversed(found) if item.answer is not None), None)
 
     async def just_decided(self, turn: int) -> bool:
         """Whether a question of this turn was answered so recently that another decision may be the second
@@ -50,6 +50,6 @@ class Inbox:
 
 def _waiting(
     connection: Connection, user_id: str, limit: int, after: tuple[int, str]
-) -> tuple[list[Asked], bool]:
+) -> tuple[list[StoredInterrupt], bool]:
     found = interrupts.inbox(connection, user_id, limit, after)
-    return found, bool(found) and interrupts.waits_behind(connection, user_id, found[-1])
+    return found, bool(found) and interrupts.more_pending(connection, user_id, found[-1])

@@ -77,7 +77,9 @@ class Found(NamedTuple):
     turns: list[Stored]
 
 
-class Told(NamedTuple):
+class HistoryTurn(NamedTuple):
+    """A turn as a history shows it. A live turn also has its log, which is not yet folded."""
+
     turn: Said
     log: list[events.Stored] | None
 
@@ -163,30 +165,31 @@ def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int
 
 def first_page(
     connection: Connection, user_id: str, conversation_id: str
-) -> tuple[list[list[int]], list[Told]]:
+) -> tuple[list[list[int]], list[HistoryTurn]]:
     """The first page of a history, and the turn numbers of the other pages."""
     conversation = rows.get(connection, conversation_id, user_id)
     found = turns.above(connection, conversation_id, conversation.active_turn, _ALL)
     pages = [[node.num for node in page] for page in _pages(found[::-1])]
-    return pages[1:], told(connection, pages[0]) if pages else []
+    return pages[1:], history_turns(connection, pages[0]) if pages else []
 
 
-def told(connection: Connection, numbers: list[int]) -> list[Told]:
+def history_turns(connection: Connection, numbers: list[int]) -> list[HistoryTurn]:
     said = turns.said(connection, numbers)
     if len(said) < len(numbers):
         raise NoConversation  # deleted since the page before was read
     return [
-        Told(turn, None if turn.status in ENDED else events.stored(connection, turn.num)) for turn in said
+        HistoryTurn(turn, None if turn.status in ENDED else events.stored(connection, turn.num))
+        for turn in said
     ]
 
 
-async def lines(told: list[Told], aside: Aside) -> list[Line]:
-    if all(item.log is None for item in told):
-        return [line for item in told for line in _lines_of(item)]
-    return await aside.run(lambda: [line for item in told for line in _lines_of(item)])
+async def lines(found: list[HistoryTurn], aside: Aside) -> list[Line]:
+    if all(item.log is None for item in found):
+        return [line for item in found for line in _lines_of(item)]
+    return await aside.run(lambda: [line for item in found for line in _lines_of(item)])
 
 
-def _lines_of(item: Told) -> list[Line]:
+def _lines_of(item: HistoryTurn) -> list[Line]:
     if item.log is None:
         said = msg.lines(item.turn.messages or ())
     else:

@@ -154,7 +154,7 @@ class Service:
                 if elsewhere:
                     await self._database.write_lightly(readings.keep, elsewhere, int(self._pace * 3000))
             except Exception as error:  # noqa: BLE001 - it is tried again soon, whatever it was
-                logger.warning("other nodes were not told of readers here: %s", error)
+                logger.warning("other nodes could not be notified of the readers here: %s", error)
                 await asyncio.sleep(_QUICKEST)
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._pace):

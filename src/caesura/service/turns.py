@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from caesura.core.answers import Answer
 from caesura.core.errors import (
     BadInput,
     Conflict,
@@ -18,7 +19,6 @@ from caesura.core.errors import (
     TooManyRuns,
 )
 from caesura.core.events import StopReason
-from caesura.core.interrupts import Answer
 from caesura.core.turns import OnDisconnect, Turn
 from caesura.engine.engine import Begun, Engine
 from caesura.service import idempotency
@@ -37,8 +37,8 @@ MESSAGE_LIMIT = 256 * 1024
 class Message:
     """A message from a person. `parent` is a turn's id, None for a new root, `...` for the active branch.
 
-    `supersede` closes questions that wait for an answer, so that the message can be sent; `take_over` stops a
-    run that nobody reads.
+    So that the message can be sent, `supersede` closes interrupts that wait for an answer, and `stop_unread`
+    stops a run that nobody reads. A dialect chooses both.
     """
 
     content: str
@@ -46,7 +46,7 @@ class Message:
     agent: str | None = None
     on_disconnect: OnDisconnect = "continue"
     supersede: bool = False
-    take_over: bool = False
+    stop_unread: bool = False
 
 
 class Answered(NamedTuple):
@@ -131,13 +131,13 @@ class Turns:
         `InterruptPending`."""
 
         def decide(connection: Connection) -> Begun:
-            asked = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
-            if len({item.turn for item in asked}) > 1:
+            found = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
+            if len({item.turn for item in found}) > 1:
                 raise BadInput("answers must belong to one turn")
-            for item in asked:
+            for item in found:
                 self._engine.check_edit(item.interrupt, answers[item.interrupt.id])
             life.answer(connection, user_id, answers, blind=blind)
-            return self._engine.take(connection, asked[0].turn_id)
+            return self._engine.take(connection, found[0].turn_id)
 
         begun = await self._begin(user_id, key, decide)
         if begun.new and not begun.ours:  # the run that asked may still hold the turn
@@ -202,7 +202,7 @@ class Turns:
             await self._database.read(shares.check, user_id, replace(self._share, questions=None))
             # Questions that have expired no longer count, even if the turn has not been closed yet.
             await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
-        elif not message.take_over or self._presence.anybody(turn) or self._elsewhere(turn):
+        elif not message.stop_unread or self._presence.anybody(turn) or self._elsewhere(turn):
             raise refusal
         else:
             await self._stop(turn, "disconnect")

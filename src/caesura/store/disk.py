@@ -18,7 +18,7 @@ from pathlib import Path
 
 from caesura.core.errors import Unavailable
 
-Told = Callable[[Exception | None], None]
+Callback = Callable[[Exception | None], None]
 
 
 class Disk:
@@ -27,13 +27,13 @@ class Disk:
         self._log, self._checkpoint = log, checkpoint
         self._failed = False
         self._handle: int | None = None
-        self._waiting: queue.SimpleQueue[Told | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Callback | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="caesura-sync", daemon=True)
         self._thread.start()
 
-    def settle(self, told: Told) -> None:
-        """Call `told`, with the error if there was one, when everything committed so far is safe."""
-        self._waiting.put(told)
+    def settle(self, callback: Callback) -> None:
+        """Call `callback`, with the error if there was one, when everything committed so far is safe."""
+        self._waiting.put(callback)
 
     def close(self) -> None:
         self._waiting.put(None)
@@ -44,14 +44,14 @@ class Disk:
     def _run(self) -> None:
         open_ = True
         while open_:
-            told = [self._waiting.get()]
+            callbacks = [self._waiting.get()]
             while not self._waiting.empty():
-                told.append(self._waiting.get())
-            open_ = None not in told
+                callbacks.append(self._waiting.get())
+            open_ = None not in callbacks
             error = self._sync()
-            for tell in told:
-                if tell is not None:
-                    tell(error)
+            for callback in callbacks:
+                if callback is not None:
+                    callback(error)
 
     def _sync(self) -> Exception | None:
         if self._failed and not self._checkpoint():

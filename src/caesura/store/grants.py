@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, update
 
+from caesura.core import answers, json_data, tree
 from caesura.core import interrupts as core
-from caesura.core import json_data, tree
 from caesura.core.conversations import Grant
 from caesura.store import conversations
 from caesura.store.schema import interrupts, turns
@@ -84,8 +84,10 @@ def _grant(connection: Connection, branch: list[_Holder], tool: str) -> Grant:
 
 def _granted(row: Any) -> str | None:
     """The tool that this answer always allows, if any."""
-    allows = core.answer_from(json_data.loads(row.answer)).grants
-    return core.from_dict(json_data.loads(row.body)).name if allows else None
+    if not answers.from_dict(json_data.loads(row.answer)).grants:
+        return None
+    item = core.from_dict(json_data.loads(row.body))
+    return item.name if isinstance(item, core.Approval) else None
 
 
 def _holder(row: Any) -> _Holder:

@@ -17,10 +17,13 @@ from sqlalchemy import (
     update,
 )
 
+from caesura.core import answers as core_answers
 from caesura.core import interrupts as core
 from caesura.core import json_data
+from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, NothingPending
-from caesura.core.interrupts import Asked, Status
+from caesura.core.interrupts import Approval, Status
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.store import grants
 from caesura.store.schema import interrupts, now_ms, turns, waits
 from caesura.store.statements import Prepared
@@ -57,19 +60,19 @@ def clock(connection: Connection) -> int:
     return connection.execute(select(now_ms())).scalar_one()
 
 
-def pending(connection: Connection, turn: int) -> list[Asked]:
+def pending(connection: Connection, turn: int) -> list[StoredInterrupt]:
     """The pending interrupts of this turn."""
     return _found(connection, _PENDING, turn=turn)
 
 
-def of(connection: Connection, turn: int) -> list[Asked]:
+def of(connection: Connection, turn: int) -> list[StoredInterrupt]:
     """All interrupts of this turn, whatever their status."""
     return _found(connection, _OF, turn=turn)
 
 
 def inbox(
     connection: Connection, user_id: str, limit: int = 100, after: tuple[int, str] = (-1, "")
-) -> list[Asked]:
+) -> list[StoredInterrupt]:
     """The pending interrupts of this person, over all conversations, oldest first, after the given time and
     id. At most `limit` of them, and about `_BYTES` bytes, but at least one."""
     at, id = after
@@ -80,10 +83,10 @@ def inbox(
         if names and size > _BYTES:
             break
         names.append(row.id)
-    return [_asked(row) for row in connection.execute(_NAMED, {"user_id": user_id, "names": names})]
+    return [_stored(row) for row in connection.execute(_NAMED, {"user_id": user_id, "names": names})]
 
 
-def waits_behind(connection: Connection, user_id: str, last: Asked) -> bool:
+def more_pending(connection: Connection, user_id: str, last: StoredInterrupt) -> bool:
     """Whether this person has pending interrupts after this one."""
     place = {"after_at": last.created_at, "after_id": last.interrupt.id}
     return bool(_INBOX.rows(connection, user_id=user_id, limit=1, **place))
@@ -96,7 +99,7 @@ def count_pending(connection: Connection) -> int:
     ).scalar_one()
 
 
-def get(connection: Connection, interrupt_id: str, user_id: str) -> Asked:
+def get(connection: Connection, interrupt_id: str, user_id: str) -> StoredInterrupt:
     found = _found(connection, _GET, id=interrupt_id, user_id=user_id)
     if not found:
         raise NotFound("interrupt not found")
@@ -110,40 +113,42 @@ def just_answered(connection: Connection, turn: int) -> bool:
 
 
 def decide(
-    connection: Connection, user_id: str, answers: Mapping[str, core.Answer], *, blind: bool = False
+    connection: Connection, user_id: str, answers: Mapping[str, Answer], *, blind: bool = False
 ) -> dict[int, int]:
     """Answer all of these interrupts or none. Each answer is checked in full first; then one conditional
     update per row decides the winner. Returns, for each turn, how many of its interrupts are still pending.
 
     `blind` is for a decision that does not say which interrupt the person was shown. It is refused directly
     after another decision in the turn, and the error carries the pending interrupts."""
-    asked = [get(connection, interrupt_id, user_id) for interrupt_id in sorted(answers)]
-    if not asked:
+    found = [get(connection, interrupt_id, user_id) for interrupt_id in sorted(answers)]
+    if not found:
         raise NothingPending
     # Lock the turn first, as a run does: a concurrent caller then waits, instead of failing in a deadlock.
-    for turn in sorted({item.turn for item in asked}):
+    for turn in sorted({item.turn for item in found}):
         _HELD.rows(connection, num=turn)
-    checked = {item.interrupt.id: core.check(item.interrupt, answers[item.interrupt.id]) for item in asked}
-    for turn in sorted({item.turn for item in asked}) if blind else ():
+    checked = {
+        item.interrupt.id: core_answers.check(item.interrupt, answers[item.interrupt.id]) for item in found
+    }
+    for turn in sorted({item.turn for item in found}) if blind else ():
         _refuse_double_click(connection, turn)
-    for item in asked:
+    for item in found:
         if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
             raise _lost(get(connection, item.interrupt.id, user_id))
-        if checked[item.interrupt.id].grants and item.interrupt.name:
+        if checked[item.interrupt.id].grants and isinstance(item.interrupt, Approval) and item.interrupt.name:
             grants.add(connection, item.turn, item.interrupt.name)
-    return {turn: len(pending(connection, turn)) for turn in {item.turn for item in asked}}
+    return {turn: len(pending(connection, turn)) for turn in {item.turn for item in found}}
 
 
-def close(connection: Connection, turn: int, status: Status) -> list[Asked]:
+def close(connection: Connection, turn: int, status: Status) -> list[StoredInterrupt]:
     """Close the pending interrupts of a turn, and return them. The caller owns the turn."""
     found = _found(connection, _UNANSWERED, turn=turn)
     return [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
 
 
 def _close(
-    connection: Connection, interrupt_id: str, status: Status, given: core.Answer | None, late: bool = False
+    connection: Connection, interrupt_id: str, status: Status, given: Answer | None, late: bool = False
 ) -> bool:
-    body = json_data.dumps(core.answer_dict(given)) if given else None
+    body = json_data.dumps(core_answers.to_dict(given)) if given else None
     values = {"at_id": interrupt_id, "status": status, "answer": body}
     return (_CLOSE_LATE if late else _CLOSE).count(connection, **values) == 1
 
@@ -155,20 +160,20 @@ def _refuse_double_click(connection: Connection, turn: int) -> None:
         raise InterruptPending(tuple(item.interrupt for item in waiting))
 
 
-def _lost(winner: Asked) -> AlreadyAnswered | NothingPending:
+def _lost(winner: StoredInterrupt) -> AlreadyAnswered | NothingPending:
     if winner.answer is not None:
-        return AlreadyAnswered(core.answer_dict(winner.answer))
+        return AlreadyAnswered(core_answers.to_dict(winner.answer))
     return NothingPending("the interrupt has expired" if winner.status in ("pending", "expired") else None)
 
 
-def _found(connection: Connection, statement: Prepared, **values: Any) -> list[Asked]:
-    return [_asked(row) for row in statement.rows(connection, **values)]
+def _found(connection: Connection, statement: Prepared, **values: Any) -> list[StoredInterrupt]:
+    return [_stored(row) for row in statement.rows(connection, **values)]
 
 
-def _asked(row: Any) -> Asked:
+def _stored(row: Any) -> StoredInterrupt:
     item = core.from_dict(json_data.loads(row.body))
-    given = core.answer_from(json_data.loads(row.answer)) if row.answer else None
-    return Asked(
+    given = core_answers.from_dict(json_data.loads(row.answer)) if row.answer else None
+    return StoredInterrupt(
         item, row.turn, row.graph_id, row.status, given, row.created_at, row.turn_id, row.conversation_id
     )
 
@@ -194,10 +199,10 @@ _JUST_ANSWERED = Prepared(
 _MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
 _GET = Prepared(_MINE.where(interrupts.c.id == bindparam("id")))
 _AFTER = tuple_(bindparam("after_at", type_=BigInteger), bindparam("after_id", type_=String))
-_BEHIND = tuple_(interrupts.c.created_at, interrupts.c.id) > _AFTER
+_LATER = tuple_(interrupts.c.created_at, interrupts.c.id) > _AFTER
 _INBOX = Prepared(
     select(interrupts.c.id, func.length(interrupts.c.body).label("size"))
-    .where(interrupts.c.user_id == bindparam("user_id"), waits(interrupts), _BEHIND)
+    .where(interrupts.c.user_id == bindparam("user_id"), waits(interrupts), _LATER)
     .order_by(interrupts.c.created_at, interrupts.c.id)
     .limit(bindparam("limit"))
 )

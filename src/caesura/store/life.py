@@ -31,8 +31,8 @@ from sqlalchemy import (
 from caesura.core import codec, ids, json_data
 from caesura.core import events as ev
 from caesura.core import messages as msg
+from caesura.core.answers import Answer
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
-from caesura.core.interrupts import Answer
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
 from caesura.store import conversations, events, interrupts, shares
 from caesura.store.schema import QUEUED, live, now_ms, running, turns

@@ -55,7 +55,7 @@ class Prepared:
             with closing(driver(connection).execute(text, given)) as cursor:
                 yield from cursor
         except sqlite3.Error as error:
-            raise _told(connection, text, error) from error
+            raise _translated(connection, text, error) from error
 
     def row(self, connection: Connection, **values: Any) -> Any | None:
         """The first row, if there is one."""
@@ -92,10 +92,10 @@ def run(connection: Connection, text: str, values: Sequence[Any] = ()) -> tuple[
         cursor = driver(connection).execute(text, values)
         return cursor, cursor.fetchall()
     except sqlite3.Error as error:
-        raise _told(connection, text, error) from error
+        raise _translated(connection, text, error) from error
 
 
-def _told(connection: Connection, text: str, error: sqlite3.Error) -> BaseException:
+def _translated(connection: Connection, text: str, error: sqlite3.Error) -> BaseException:
     return DBAPIError.instance(text, None, error, sqlite3.Error, dialect=connection.dialect)
 
 

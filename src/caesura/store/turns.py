@@ -192,9 +192,14 @@ def said(connection: Connection, numbers: Collection[int]) -> list[Said]:
     statement = select(*columns).where(turns.c.num.in_(numbers)).order_by(turns.c.ordinal)
     return [
         Said(
-            num, turn_id, parent_id, status, bytes(content).decode(), json_data.loads(told) if told else None
+            num,
+            turn_id,
+            parent_id,
+            status,
+            bytes(content).decode(),
+            json_data.loads(messages) if messages else None,
         )
-        for num, turn_id, parent_id, status, content, told in connection.execute(statement)
+        for num, turn_id, parent_id, status, content, messages in connection.execute(statement)
     ]
 
 

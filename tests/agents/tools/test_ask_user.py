@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from langchain_core.tools import ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from caesura.agents.tools.ask_user import describe, parse, told, tool
-from caesura.core.interrupts import Answer, Option, Question
+from caesura.agents.tools.ask_user import describe, parse, result, tool
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Option, Question
 
 GOOD = {"question": "Which?", "options": [{"label": "A", "value": "a"}, {"label": "B", "value": "b"}]}
 
@@ -85,8 +86,8 @@ def test_the_description_counts_the_questions() -> None:
 
 def test_answers_are_shown_with_their_questions() -> None:
     asked = parse([GOOD, {"question": "Why?"}])
-    assert told(asked, Answer("answers", answers=("a", "because"))) == "Which? → a (A)\nWhy? → because"
-    assert told(asked, Answer("reject")) == "The person declined to answer."
+    assert result(asked, Answer("answers", answers=("a", "because"))) == "Which? → a (A)\nWhy? → because"
+    assert result(asked, Answer("reject")) == "The person declined to answer."
 
 
 def test_the_model_is_shown_the_form_of_a_question_and_nothing_else() -> None:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from caesura.app import create_app
-from caesura.core import ids
+from caesura.dialects.threads import thread_ids
 from caesura.settings import Settings
 from tests.api.server import Served
 from tests.api.threads.thread import Thread
@@ -65,7 +65,7 @@ def test_somebody_elses_thread_looks_like_a_missing_one(
 ) -> None:
     with server.client(who) as client:
         theirs = ask(client, route, threads[whose].id)
-        missing = ask(client, route, ids.thread(whose))
+        missing = ask(client, route, thread_ids.make(whose))
     for response in (theirs, missing):
         assert response.status_code == status
         assert response.json() == {"detail": detail}

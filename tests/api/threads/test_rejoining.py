@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from caesura.core.interrupts import Answer
+from caesura.core.answers import Answer
 from caesura.store import life
 from tests.api.reading import Event
 from tests.api.server import Served

@@ -75,7 +75,7 @@ def test_a_double_click_does_not_stop_the_run_of_the_first_click(
         second = pool.submit(thread.send, LONG)
         if not patient.database.shared:  # there it waits for the first request of the same person
             until(second.done)
-        disk.let_go()
+        disk.release()
         assert second.result(PATIENCE).status_code == 409
         until(lambda: first.pieces > 20)
         assert thread.status()["running"]
@@ -94,7 +94,7 @@ def test_a_disk_that_is_slower_than_the_grace_does_not_stop_the_run(
         disk.until_reached()
         time.sleep(GRACE * 3)
         assert thread.status()["running"]
-        disk.let_go()
+        disk.release()
         until(lambda: first.pieces > 20)
         assert thread.status()["running"]
         first.leave()
@@ -113,7 +113,7 @@ def test_a_reader_that_returns_on_slow_storage_keeps_the_run_until_it_leaves_aga
             join.until_reached()
         time.sleep(GRACE * 3)
         assert thread.status()["running"]
-        join.let_go()
+        join.release()
         until(lambda: back.pieces > 3)
         assert thread.status()["running"]
         back.leave()
@@ -149,7 +149,7 @@ def test_a_reader_that_returns_while_the_stop_waits_keeps_the_run(
         stop.until_reached()
         back = Reader(slow, thread, pool)
         until(lambda: back.pieces > 3)
-        stop.let_go()
+        stop.release()
         seen = back.pieces
         until(lambda: back.pieces > seen + 50)
         assert thread.status()["running"]
@@ -168,7 +168,7 @@ def test_another_persons_request_for_the_thread_does_not_keep_the_run(
             other = pool.submit(_join, slow, thread, "bob")
             join.until_reached()
         thread.until_idle()
-        join.let_go()
+        join.release()
         assert other.result(PATIENCE) == 403
 
 
@@ -188,7 +188,7 @@ def test_a_repeated_request_on_slow_storage_keeps_the_run_of_the_first(
         monkeypatch.setattr(patient.context.service.presence, "_grace", GRACE)
         found.close()  # type: ignore[attr-defined]
         time.sleep(GRACE * 3)
-        again.let_go()
+        again.release()
         repeated = second.result(PATIENCE).json()
         assert (repeated["id"], repeated["status"]) == (turn, "running")
         until(lambda: client.get(f"/api/v2/turns/{turn}").json()["status"] == "stopped")

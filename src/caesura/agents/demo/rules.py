@@ -43,7 +43,7 @@ def _counted(scene: Scene, match: Match) -> Reply:
     return Reply(words.numbers(scene, _number(match)))
 
 
-def _told(scene: Scene, match: Match) -> Reply:
+def _story(scene: Scene, match: Match) -> Reply:
     return Reply(words.story(scene, _number(match)))
 
 
@@ -93,7 +93,7 @@ WORDS: tuple[Rule, ...] = (
         "echo", _said, r"(?:echo|say)\s+(?P<text>.+)", r"复述\s*(?P<text>.+)", ("echo good day", "复述 你好")
     ),
     Rule("count", _counted, rf"count to {_NUMBER}", rf"数到\s*{_NUMBER}", ("count to 200", "数到200")),
-    Rule("long", _told, rf"long {_NUMBER}", rf"长文\s*{_NUMBER}", ("long 500", "长文 500")),
+    Rule("long", _story, rf"long {_NUMBER}", rf"长文\s*{_NUMBER}", ("long 500", "长文 500")),
     Rule(
         "think",
         _thought,

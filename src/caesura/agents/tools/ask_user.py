@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field, WithJsonSchema
 from caesura.agents import context
 from caesura.agents.tools.tool import Description, Tool, structured
 from caesura.core import interrupts
-from caesura.core.interrupts import Answer, Interrupt, Option, Question
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Option, Question, Questions
 from caesura.core.language import Language
 
 MOST_QUESTIONS = 20
@@ -56,13 +57,11 @@ def tool() -> Tool:
 
 async def ask_user(questions: Any) -> str:
     run = context.current()
-    asked = parse(questions)
-    label, description = describe({"questions": list(asked)}, run.language)
-    args = {"questions": [interrupts.question_dict(question) for question in asked]}
-    item = Interrupt(
-        "", "questions", name="ask_user", args=args, label=label, description=description, questions=asked
-    )
-    return told(asked, run.ask(item))
+    parsed = parse(questions)
+    label, description = describe({"questions": list(parsed)}, run.language)
+    args = {"questions": [interrupts.question_dict(question) for question in parsed]}
+    item = Questions("", name="ask_user", args=args, label=label, description=description, questions=parsed)
+    return result(parsed, run.ask(item))
 
 
 def describe(args: Mapping[str, Any], language: Language) -> Description:
@@ -73,7 +72,7 @@ def describe(args: Mapping[str, Any], language: Language) -> Description:
     return Description("Questions", f"The agent asks {count} question{'' if count == 1 else 's'}")
 
 
-def told(questions: tuple[Question, ...], answer: Answer) -> str:
+def result(questions: tuple[Question, ...], answer: Answer) -> str:
     """The answers as the model reads them."""
     if answer.refuses:
         reason = f": {answer.message}" if answer.message else "."

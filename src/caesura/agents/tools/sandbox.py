@@ -313,11 +313,11 @@ def _handed_over(options: Sequence[str], program: bytes | None) -> Iterator[tupl
     the options contain paths of the machine."""
     descriptors: list[int] = []
     try:
-        told = list(options)
+        passed = list(options)
         if program is not None:
             descriptors.append(_file(program))
-            told += ["--seccomp", str(descriptors[-1])]
-        descriptors.append(_file(b"".join(os.fsencode(option) + b"\0" for option in told)))
+            passed += ["--seccomp", str(descriptors[-1])]
+        descriptors.append(_file(b"".join(os.fsencode(option) + b"\0" for option in passed)))
         yield ["--args", str(descriptors[-1])], descriptors
     finally:
         for descriptor in descriptors:

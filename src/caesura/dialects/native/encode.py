@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, get_args
+from typing import Any, assert_never, get_args
 
 from caesura.core import cursors, interrupts, json_data
 from caesura.core import events as ev
+from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
 
 #: The name on the wire of each event.
 NAMES: dict[type[ev.Event], str] = {
@@ -32,18 +33,15 @@ def skip(attempt: int, event: ev.Event) -> int:
 
 
 def _frame(id: int, at: int, event: ev.Event) -> bytes:
-    match event:
-        case ev.TextDelta(call, text):
-            return b'id: %d\nevent: text_delta\ndata: {"call":%d,"text":%b}\n\n' % (id, call, _dumps(text))
-        case ev.ReasoningDelta(call, text):
-            return b'id: %d\nevent: reasoning_delta\ndata: {"call":%d,"text":%b}\n\n' % (
-                id,
-                call,
-                _dumps(text),
-            )
-        case _:
-            name = NAMES[type(event)].encode()
-            return b"id: %d\nevent: %b\ndata: %b\n\n" % (id, name, _dumps(data(at, event)))
+    # Nearly all events are deltas: they are written without a dict.
+    if isinstance(event, ev.TextDelta):
+        members = (id, event.call, _dumps(event.text))
+        return b'id: %d\nevent: text_delta\ndata: {"call":%d,"text":%b}\n\n' % members
+    if isinstance(event, ev.ReasoningDelta):
+        members = (id, event.call, _dumps(event.text))
+        return b'id: %d\nevent: reasoning_delta\ndata: {"call":%d,"text":%b}\n\n' % members
+    name = NAMES[type(event)].encode()
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (id, name, _dumps(data(at, event)))
 
 
 def _dumps(value: Any) -> bytes:
@@ -60,11 +58,39 @@ def data(at: int, event: ev.Event) -> dict[str, Any]:
     return {"at": at, **fields}
 
 
-def interrupt(item: interrupts.Interrupt) -> dict[str, Any]:
-    """A question with all of its members, and what may be decided."""
-    return {
-        **{name: getattr(item, name) for name in item.__slots__},
-        "questions": [interrupts.question_dict(question) for question in item.questions],
-        "fields": [interrupts.field_dict(field) for field in item.fields],
-        "decisions": list(interrupts.DECISIONS[item.kind]),
+def interrupt(item: Interrupt) -> dict[str, Any]:
+    """An interrupt with the members of all kinds, and the decisions that it allows."""
+    shared: dict[str, Any] = {
+        "id": item.id,
+        "kind": item.kind,
+        "tool_call_id": item.tool_call_id,
+        "name": None,
+        "args": {},
+        "label": item.label,
+        "description": item.description,
+        "unknown": False,
+        "questions": [],
+        "reason": "",
+        "fields": [],
+        "value": None,
+        "agent": item.agent,
+        "expires_at": item.expires_at,
+        "decisions": list(item.decisions),
     }
+    return shared | _own(item)
+
+
+def _own(item: Interrupt) -> dict[str, Any]:
+    """The members that only this kind has."""
+    match item:
+        case Approval(name=name, args=args, unknown=unknown):
+            return {"name": name, "args": args, "unknown": unknown}
+        case Questions(name=name, args=args, questions=questions):
+            listed = [interrupts.question_dict(question) for question in questions]
+            return {"name": name, "args": args, "questions": listed}
+        case Confirmation(reason=reason, fields=fields):
+            return {"reason": reason, "fields": [interrupts.field_dict(field) for field in fields]}
+        case GraphRequest(value=value):
+            return {"value": value}
+        case unreachable:
+            assert_never(unreachable)

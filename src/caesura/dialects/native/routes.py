@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from caesura.core import json_data
 from caesura.core.errors import NotFound
-from caesura.core.interrupts import Asked
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.dialects.native import encode, wire
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
@@ -311,7 +311,7 @@ async def answer_all(
     return wire.Turn.of(answered.turn)
 
 
-def _inbox(found: list[Asked], more: bool) -> bytes:
+def _inbox(found: list[StoredInterrupt], more: bool) -> bytes:
     """One interrupt at a time: serializing a large page in one call would stop all other threads."""
     last = found[-1] if more else None
     items = b",".join(_json(wire.Asked.of_row(item)) for item in found)

@@ -15,14 +15,15 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from caesura.core import answers as core_answers
 from caesura.core import interrupts as core
 from caesura.core import messages as msg
+from caesura.core.answers import Answer
 from caesura.core.conversations import Conversation as ConversationRow
 from caesura.core.conversations import Grant as GrantRow
 from caesura.core.errors import AlreadyAnswered, InterruptPending
 from caesura.core.events import ToolStarted
-from caesura.core.interrupts import Asked as AskedRow
-from caesura.core.interrupts import Status as AskedStatus
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import OnDisconnect, Status
 from caesura.core.turns import Turn as TurnRow
 from caesura.dialects.native import encode
@@ -87,8 +88,8 @@ class NewAnswer(_In):
     value: Any = None
     always_allow: bool = Field(default=False, description="Allow this tool from now on along the branch")
 
-    def answer(self) -> core.Answer:
-        return core.Answer(
+    def answer(self) -> Answer:
+        return Answer(
             self.decision,
             self.args,
             self.message,
@@ -238,18 +239,18 @@ class Interrupt(BaseModel):
 class Asked(Interrupt):
     turn_id: str
     conversation_id: str
-    status: AskedStatus
+    status: core.Status
     answer: dict[str, Any] | None
     created_at: int
 
     @classmethod
-    def of_row(cls, row: AskedRow) -> Asked:
+    def of_row(cls, row: StoredInterrupt) -> Asked:
         return cls(
             **encode.interrupt(row.interrupt),
             turn_id=row.turn_id,
             conversation_id=row.conversation_id,
             status=row.status,
-            answer=core.answer_dict(row.answer) if row.answer else None,
+            answer=core_answers.to_dict(row.answer) if row.answer else None,
             created_at=row.created_at,
         )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, assert_never
 
+from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer, InterruptPending
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
 
 Action = Literal["continue", "cancel", "answer"]
+#: The interrupts that are answered with texts.
+Form = Questions | Confirmation | GraphRequest
 
 
 def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequence[Interrupt]:
@@ -26,33 +29,44 @@ def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequenc
 def decisions(items: Sequence[Interrupt], action: Action, answers: Sequence[str]) -> dict[str, Answer]:
     """An answer for each interrupt that the action is about. `continue` never answers a question, and
     `answer` never approves a call: if both kinds wait, each action applies to its own kind."""
-    if action == "cancel":
-        return {item.id: Answer("reject") for item in items}
-    if action == "continue":
-        return _continue([item for item in items if item.kind != "questions"])
-    return _answer([item for item in items if item.kind != "approval"], answers)
+    match action:
+        case "cancel":
+            return {item.id: Answer("reject") for item in items}
+        case "continue":
+            return _continue(items)
+        case "answer":
+            return _answer(items, answers)
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _continue(items: Sequence[Interrupt]) -> dict[str, Answer]:
-    if not items:
+    decided = {item.id: answer for item in items if (answer := _consent(item)) is not None}
+    if not decided:
         raise BadAnswer("the agent asks questions: use action 'answer' or 'cancel'")
-    return {item.id: _consent(item) for item in items}
+    return decided
 
 
-def _consent(item: Interrupt) -> Answer:
-    match item.kind:
-        case "confirmation":
-            return Answer("fields", fields={f.name: True for f in item.fields if f.type == "confirm"})
-        case "graph":
-            return Answer("value", value=True)
-        case _:
+def _consent(item: Interrupt) -> Answer | None:
+    """The answer of `continue`; None for an interrupt that it does not answer."""
+    match item:
+        case Approval():
             return Answer("approve")
+        case Confirmation():
+            return Answer("fields", fields={f.name: True for f in item.fields if f.type == "confirm"})
+        case GraphRequest():
+            return Answer("value", value=True)
+        case Questions():
+            return None
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _answer(items: Sequence[Interrupt], answers: Sequence[str]) -> dict[str, Answer]:
-    if not items:
+    forms = [item for item in items if not isinstance(item, Approval)]
+    if not forms:
         raise BadAnswer("the agent asks for approval: use action 'continue' or 'cancel'")
-    wanted = sum(_places(item) for item in items)
+    wanted = sum(_places(item) for item in forms)
     if len(answers) != wanted:
         raise BadAnswer(f"answers count ({len(answers)}) does not match questions count ({wanted})")
     for index, value in enumerate(answers):
@@ -60,32 +74,37 @@ def _answer(items: Sequence[Interrupt], answers: Sequence[str]) -> dict[str, Ans
             raise BadAnswer(f"answer at index {index} is empty")
     decided: dict[str, Answer] = {}
     start = 0
-    for item in items:
+    for item in forms:
         end = start + _places(item)
         decided[item.id] = _given(item, answers[start:end])
         start = end
     return decided
 
 
-def _places(item: Interrupt) -> int:
-    match item.kind:
-        case "questions":
+def _places(item: Form) -> int:
+    """How many of the answers belong to this interrupt."""
+    match item:
+        case Questions():
             return len(item.questions)
-        case "confirmation":
+        case Confirmation():
             return len(item.fields)
-        case _:
+        case GraphRequest():
             return 1
+        case unreachable:
+            assert_never(unreachable)
 
 
-def _given(item: Interrupt, answers: Sequence[str]) -> Answer:
-    match item.kind:
-        case "questions":
+def _given(item: Form, answers: Sequence[str]) -> Answer:
+    match item:
+        case Questions():
             return Answer("answers", answers=tuple(answers))
-        case "confirmation":
+        case Confirmation():
             pairs = zip(item.fields, answers, strict=True)
             return Answer("fields", fields={f.name: _value(f.type, text) for f, text in pairs})
-        case _:
+        case GraphRequest():
             return Answer("value", value=answers[0])
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _value(kind: str, text: str) -> str | bool:

@@ -12,7 +12,7 @@ import orjson
 from caesura.core import cursors, interrupts, json_data, language
 from caesura.core import events as ev
 from caesura.core.events import Envelope
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
 from caesura.dialects.threads import cursor
 
 END = b"event: end\ndata: {}\n\n"
@@ -91,17 +91,33 @@ def skip(state: State, event: ev.Event) -> State:
             return replace(state, shown=state.shown | {call})
         case ev.RunStarted(epoch=epoch):
             return replace(state, attempt=cursors.make(epoch, 0))
-        case ev.ModelStarted(call, parent=parent) if parent is not None:
-            return replace(state, hidden=state.hidden | {call})
+        case ev.ModelStarted(call, parent=parent):
+            return state if parent is None else replace(state, hidden=state.hidden | {call})
         case ev.TextVoided(call):
             return replace(state, shown=state.shown - {call})
-        case _:
+        case (
+            ev.ReasoningDelta()
+            | ev.ModelFinished()
+            | ev.ToolStarted()
+            | ev.ToolFinished()
+            | ev.TitleChanged()
+            | ev.ArtifactChanged()
+            | ev.Interrupted()
+            | ev.InterruptClosed()
+            | ev.Finished()
+            | ev.Failed()
+            | ev.Stopped()
+            | ev.SegmentEnded()
+        ):
             return state
+        case unreachable:
+            assert_never(unreachable)
 
 
 def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
     """The data with which a client shows the questions, live or after a reload."""
-    questions = [interrupts.question_dict(q) for item in items for q in item.questions]
+    forms = [item for item in items if isinstance(item, Questions)]
+    questions = [interrupts.question_dict(question) for form in forms for question in form.questions]
     return {
         "info": "; ".join(item.description for item in items if item.description),
         "taskName": ", ".join(dict.fromkeys(item.label for item in items if item.label)),
@@ -147,16 +163,22 @@ def _message(event: ev.Failed) -> str:
 def _action(item: Interrupt) -> dict[str, Any]:
     action: dict[str, Any] = {
         "tool_call_id": item.tool_call_id,
-        "name": item.name,
-        "args": item.args,
+        "name": None,
+        "args": {},
         "description": item.description,
         "interrupt_id": item.id,
     }
-    if item.fields:
-        action["fields"] = [interrupts.field_dict(form_field) for form_field in item.fields]
-    if item.kind == "graph":
-        action["value"] = item.value
-    return action
+    match item:
+        case Approval(name=name, args=args) | Questions(name=name, args=args):
+            return action | {"name": name, "args": args}
+        case Confirmation(fields=()):
+            return action
+        case Confirmation(fields=fields):
+            return action | {"fields": [interrupts.field_dict(form_field) for form_field in fields]}
+        case GraphRequest(value=value):
+            return action | {"value": value}
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _language(items: Sequence[Interrupt]) -> language.Language:

@@ -9,7 +9,8 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Body, Header, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
-from caesura.core import ids, json_data
+from caesura.core import answers as core_answers
+from caesura.core import json_data
 from caesura.core.errors import (
     AlreadyAnswered,
     BadAnswer,
@@ -21,10 +22,9 @@ from caesura.core.errors import (
     NotFound,
     NothingPending,
 )
-from caesura.core.interrupts import answer_dict
 from caesura.core.messages import Line
 from caesura.core.turns import Turn
-from caesura.dialects.threads import cursor, encode, wire
+from caesura.dialects.threads import cursor, encode, thread_ids, wire
 from caesura.dialects.threads.decisions import Action, decisions, named
 from caesura.http import sse
 from caesura.http.auth import RunningStreamUser, StreamUser, User
@@ -76,7 +76,7 @@ async def create(
     here: Here, user_id: User, new: Annotated[wire.NewSession | None, Body()] = None
 ) -> wire.Session:
     agent = new.agent if new is not None else None
-    made = await here.service.conversations.create(user_id, agent, ids.thread(user_id))
+    made = await here.service.conversations.create(user_id, agent, thread_ids.make(user_id))
     return wire.session(made)
 
 
@@ -127,9 +127,9 @@ async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new:
     """Send a message and read the answer."""
     message = Message(
         new.message,
-        on_disconnect=new.on_disconnect or here.on_disconnect,
+        on_disconnect=new.on_disconnect or here.default_on_disconnect,
         supersede=new.supersede,
-        take_over=True,
+        stop_unread=True,
     )
     with _own(user_id, thread_id):
         turn = await here.service.turns.send(user_id, thread_id, message)
@@ -198,7 +198,7 @@ def _own(user_id: str, thread_id: str) -> Iterator[None]:
     try:
         yield
     except NoConversation as error:
-        if thread_id.startswith(f"{user_id}-"):
+        if thread_ids.names(thread_id, user_id):
             raise NotFound("thread not found") from error
         raise Forbidden("this thread is not yours") from error
 
@@ -207,10 +207,10 @@ async def _nothing(here: Context, turn: Turn | None) -> Conflict:
     """The error when nothing waits. While the turn continues after an answer, it says what the answer was, so
     that the second click of a double click learns of the first."""
     live = turn is not None and turn.status in ("queued", "running")
-    asked = await here.service.inbox.decided(turn.num) if turn is not None and live else None
-    if asked is None or asked.answer is None:
+    stored = await here.service.inbox.decided(turn.num) if turn is not None and live else None
+    if stored is None or stored.answer is None:
         return NothingPending()
-    return AlreadyAnswered(answer_dict(asked.answer))
+    return AlreadyAnswered(core_answers.to_dict(stored.answer))
 
 
 def _checked(new: wire.Resume) -> tuple[Action, list[str]]:

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, assert_never
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.errors import GraphDrained, GraphRecursionError
 from langgraph.runtime import RunControl
 from langgraph.types import Command, StateSnapshot, StreamMode
-from langgraph.types import Interrupt as Question
+from langgraph.types import Interrupt as GraphInterrupt
 
 from caesura.core import events as ev
 from caesura.core import fold, ids, json_data
-from caesura.core.interrupts import Answer, Interrupt
+from caesura.core.answers import Answer
+from caesura.core.interrupts import GraphRequest
 from caesura.engine import history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
@@ -29,9 +30,8 @@ _MODES: list[StreamMode] = ["messages", "updates"]
 _NOTHING = object()
 
 
-async def advance(run: Run) -> dict[str, Interrupt]:
-    """Run the graph. Returns the questions that it asks, if any, by the id under which it expects the
-    answer."""
+async def advance(run: Run) -> dict[str, GraphRequest]:
+    """Run the graph. Returns its requests, if any, by the id under which it expects the answer."""
     config: Any = {
         "configurable": {
             "thread_id": thread_id(run.turn.num, run.turn.epoch),
@@ -60,7 +60,7 @@ def _input(run: Run, state: StateSnapshot | None) -> Any:
     it has ended."""
     if state is None:
         return {"messages": _opening(run)}
-    answers = {item.graph_id: item.answer for item in run.asked if item.answer is not None}
+    answers = {item.graph_id: item.answer for item in run.interrupts if item.answer is not None}
     waiting = {item.id for task in state.tasks for item in task.interrupts}
     resume = {graph_id: _resumed(answers[graph_id]) for graph_id in waiting if graph_id in answers}
     if resume:
@@ -85,9 +85,9 @@ def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
         run.say(ev.TextVoided(call))
 
 
-async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
+async def _stream(run: Run, given: Any, config: Any) -> dict[str, GraphRequest]:
     watcher, control = Watcher(run), RunControl()
-    asked: dict[str, Interrupt] = {}
+    requests: dict[str, GraphRequest] = {}
     run.control.when_leaving(control.request_drain)
     stream: AsyncGenerator[Any, None] = run.agent.graph.astream(
         given, config, stream_mode=_MODES, subgraphs=True, durability="sync", control=control
@@ -97,22 +97,30 @@ async def _stream(run: Run, given: Any, config: Any) -> dict[str, Interrupt]:
             async for _, mode, data in steps:
                 run.check()
                 if mode == "updates" and "__interrupt__" in data:
-                    asked |= {item.id: _asked(run, item) for item in data["__interrupt__"]}
+                    requests |= {item.id: _request(run, item) for item in data["__interrupt__"]}
                 else:
                     await watcher.see(mode, data)
-    if not asked:
+    if not requests:
         await watcher.end()
-    return asked
+    return requests
 
 
-def _asked(run: Run, question: Question) -> Interrupt:
-    return Interrupt(ids.interrupt(), "graph", value=json_data.clean(question.value), agent=run.agent.name)
+def _request(run: Run, item: GraphInterrupt) -> GraphRequest:
+    return GraphRequest(ids.interrupt(), value=json_data.clean(item.value), agent=run.agent.name)
 
 
 def _resumed(answer: Answer) -> Any:
     """The value that `interrupt(…)` returns in the graph. It is `False` for a refusal, so that `if
     interrupt(…)` treats it as one."""
-    return answer.value if answer.decision == "value" else False
+    match answer.decision:
+        case "value":
+            return answer.value
+        case "reject":
+            return False
+        case "approve" | "edit" | "respond" | "answers" | "fields":
+            raise ValueError(f"{answer.decision} is no decision about the request of a graph")
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _refusals(run: Run) -> list[dict[str, Any]]:
@@ -120,9 +128,9 @@ def _refusals(run: Run) -> list[dict[str, Any]]:
     beginning finds its earlier refusals here. A retry asks all questions again."""
     return [
         {"interrupt": item.graph_id, "value": item.interrupt.value, "message": item.answer.message}
-        for item in run.asked
+        for item in run.interrupts
         if item.answer is not None
         and item.answer.decision == "reject"
-        and item.interrupt.kind == "graph"
-        and item.interrupt.id not in run.transcript.asked_before_retry
+        and isinstance(item.interrupt, GraphRequest)
+        and item.interrupt.id not in run.transcript.ids_before_retry
     ]

@@ -1,0 +1,156 @@
+"""Answers: what a person decides about an interrupt, and the full check of it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from caesura.core import json_data
+from caesura.core.errors import BadAnswer
+from caesura.core.interrupts import (
+    Approval,
+    Confirmation,
+    Decision,
+    Field,
+    GraphRequest,
+    Interrupt,
+    Question,
+    Questions,
+)
+
+LIMIT = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A person's decision. Which of the other members is used depends on `decision`."""
+
+    decision: Decision
+    args: dict[str, Any] | None = None
+    message: str = ""
+    answers: tuple[str, ...] = ()
+    fields: dict[str, Any] = field(default_factory=dict)
+    value: Any = None
+    always_allow: bool = False
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the person said no: by a rejection, or by a confirmation whose confirm field is false."""
+        return self.decision == "reject" or (
+            self.decision == "fields" and any(value is False for value in self.fields.values())
+        )
+
+    @property
+    def grants(self) -> bool:
+        """Whether the person allows this call and every later call of this tool."""
+        return self.always_allow and self.decision in ("approve", "edit")
+
+
+_NO_ANSWER = Answer("reject")
+
+
+def to_dict(answer: Answer) -> dict[str, Any]:
+    data: dict[str, Any] = {"decision": answer.decision}
+    for name in ("args", "message", "fields", "value", "always_allow"):
+        if (value := getattr(answer, name)) != getattr(_NO_ANSWER, name):
+            data[name] = value
+    if answer.answers:
+        data["answers"] = list(answer.answers)
+    if answer.decision == "value":
+        data["value"] = answer.value
+    return data
+
+
+def from_dict(data: Mapping[str, Any]) -> Answer:
+    return Answer(**{**data, "answers": tuple(data.get("answers", ()))})
+
+
+def check(item: Interrupt, answer: Answer) -> Answer:
+    """The answer as it will be stored, or `BadAnswer` naming what is wrong. Changes nothing."""
+    if answer.decision not in item.decisions:
+        allowed = ", ".join(f"'{decision}'" for decision in item.decisions)
+        raise BadAnswer(f"'{answer.decision}' does not fit: this interrupt takes {allowed}")
+    _check_length(answer.message, "message")
+    for name in ("args", "fields", "value"):
+        _check_shape(getattr(answer, name), name)
+    if answer.decision == "reject":
+        return answer
+    match item:
+        case Approval():
+            _check_approval(answer)
+        case Questions():
+            _check_answers(item.questions, answer)
+        case Confirmation():
+            _check_fields(item.fields, answer)
+        case GraphRequest():
+            pass
+        case unreachable:
+            assert_never(unreachable)
+    return answer
+
+
+def _check_approval(answer: Answer) -> None:
+    if answer.decision == "edit" and not isinstance(answer.args, dict):
+        raise BadAnswer("args is required to edit a tool call")
+    if answer.decision == "respond" and _is_blank(answer.message):
+        raise BadAnswer("message is required to respond in place of a tool call")
+
+
+def _check_answers(questions: Sequence[Question], answer: Answer) -> None:
+    given = answer.answers
+    if len(given) != len(questions):
+        raise BadAnswer(f"answers count ({len(given)}) does not match questions count ({len(questions)})")
+    for index, (question, value) in enumerate(zip(questions, given, strict=True)):
+        if _is_blank(value):
+            raise BadAnswer(f"answer at index {index} is empty")
+        _check_length(value, f"answer at index {index}")
+        if not _offered(question, value):
+            raise BadAnswer(f"answer at index {index} is not one of the offered values")
+
+
+def _is_blank(text: str) -> bool:
+    return all(character.isspace() or unicodedata.category(character) == "Cc" for character in text)
+
+
+def _offered(question: Question, value: str) -> bool:
+    if not question.options or any(option.allow_custom for option in question.options):
+        return True
+    return any(option.value == value for option in question.options)
+
+
+def _check_fields(fields: Sequence[Field], answer: Answer) -> None:
+    known = {item.name for item in fields}
+    for name in answer.fields:
+        if name not in known:
+            raise BadAnswer(f"unknown field: {name}")
+    for item in fields:
+        _check_field(item, answer.fields.get(item.name))
+
+
+def _check_field(item: Field, value: Any) -> None:
+    if value is None or value == "":
+        if item.required:
+            raise BadAnswer(f"field {item.name} is required")
+        return
+    if item.type == "confirm" and not isinstance(value, bool):
+        raise BadAnswer(f"field {item.name} must be true or false")
+    if item.type != "confirm" and not isinstance(value, str):
+        raise BadAnswer(f"field {item.name} must be a text")
+    if item.type == "select" and value not in item.options:
+        raise BadAnswer(f"field {item.name} must be one of: {', '.join(item.options)}")
+    if isinstance(value, str):
+        _check_length(value, f"field {item.name}")
+
+
+def _check_shape(value: Any, what: str) -> None:
+    try:
+        json_data.count(value)
+    except json_data.Unwieldy as error:
+        raise BadAnswer(f"{what} was not taken: {error}") from error
+
+
+def _check_length(value: str, what: str) -> None:
+    if len(value.encode("utf-8", "replace")) > LIMIT:
+        raise BadAnswer(f"{what} is longer than {LIMIT} bytes")

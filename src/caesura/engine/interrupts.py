@@ -1,0 +1,158 @@
+"""The interrupts of a run: how it asks a person to decide, and how unanswered ones are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, assert_never
+
+from sqlalchemy import Connection
+
+from caesura.agents import phrases
+from caesura.agents.aside import LARGE, Aside
+from caesura.core import answers, described, ids, interrupts, json_data, shown
+from caesura.core import events as ev
+from caesura.core.interrupts import Confirmation, Interrupt
+from caesura.core.stored_interrupts import StoredInterrupt
+from caesura.core.turns import Turn
+from caesura.engine import texts
+from caesura.engine.failures import QuestionLimit
+from caesura.engine.run import Run
+from caesura.store import fence
+from caesura.store import interrupts as rows
+from caesura.store.database import Database
+
+#: The graph id of an interrupt that comes from no graph: a confirmation that the agent asked for in its text.
+IN_WORDS = "words"
+
+
+class Interrupts:
+    def __init__(self, database: Database, aside: Aside) -> None:
+        self._database, self._aside = database, aside
+
+    async def ask(self, run: Run, found: Mapping[str, Interrupt]) -> ev.Interrupted:
+        """The outcome of a segment that ends with these interrupts, by graph id. Their rows are written
+        together with the outcome."""
+        _check_limits(run, found.values())
+        spec = run.agent.spec.interrupt
+        expires = None
+        if spec.enabled:
+            expires = await self._database.read(rows.clock) + spec.timeout_seconds * 1000
+        run.new_interrupts = {
+            graph_id: replace(await self._legible(item), expires_at=expires)
+            for graph_id, item in _in_order(run, found)
+        }
+        return ev.Interrupted(tuple(run.new_interrupts.values()))
+
+    async def ask_in_words(self, run: Run) -> ev.Interrupted | None:
+        """The same for a confirmation that the agent asks for in its last text; None if it asks for none."""
+        spec = run.agent.spec.interrupt
+        reason = await self._reason(_last_words(run), spec.phrases) if spec.enabled else None
+        if reason is None:
+            return None
+        label = texts.confirm_label(run.language)
+        text = described.text(reason, run.language)
+        item = Confirmation(
+            ids.interrupt(),
+            label=label,
+            description=described.sentence(label, text, run.language) if text.size else text.text,
+            reason=reason,
+            fields=spec.form(run.language),
+            agent=run.agent.name,
+        )
+        return await self.ask(run, {IN_WORDS: item})
+
+    async def close(self, run: Run) -> ev.Stopped:
+        """Close the pending interrupts of a turn that was stopped or whose interrupts expired."""
+        reason = run.control.stop or "timeout"
+        run.interrupts = await self._database.write(_close, run.turn, _status(reason))
+        for event in closings(run):
+            run.say(event)
+        return ev.Stopped(reason)
+
+    async def _reason(self, words: str, extra: Sequence[str]) -> str | None:
+        if len(words) <= phrases.LONG:
+            return phrases.detect(words, extra)
+        return await self._aside.run(phrases.detect, words, extra)
+
+    async def _legible(self, item: Interrupt) -> Interrupt:
+        if len(item.label) + len(item.description) <= LARGE:
+            return _legible(item)
+        return await self._aside.run(_legible, item)
+
+
+def closings(run: Run) -> list[ev.InterruptClosed]:
+    """For each interrupt that is open in the log but closed in the rows: the event that closes it."""
+    open_ids = {item.id for item in run.transcript.pending}
+    events = []
+    for item in run.interrupts:
+        if item.interrupt.id in open_ids and item.status != "pending":
+            given = answers.to_dict(item.answer) if item.answer else {}
+            events.append(ev.InterruptClosed(item.interrupt.id, item.status, given, _message(run, item)))
+    return events
+
+
+def _legible(item: Interrupt) -> Interrupt:
+    """The interrupt with its texts cleaned: an operator's own tool may have put anything into them."""
+    return replace(item, label=shown.line(item.label), description=shown.line(item.description))
+
+
+def _check_limits(run: Run, items: Collection[Interrupt]) -> None:
+    if len(items) > run.limits.questions:
+        raise QuestionLimit(
+            f"the agent asked for {len(items)} decisions at once, and {run.limits.questions} may be"
+        )
+    size = sum(len(json_data.dumps(interrupts.to_dict(item))) for item in items)
+    if size > run.limits.question_bytes:
+        raise QuestionLimit(
+            f"what the agent asks for has {size} bytes, and {run.limits.question_bytes} may be"
+        )
+
+
+def _in_order(run: Run, found: Mapping[str, Interrupt]) -> list[tuple[str, Interrupt]]:
+    """Interrupts that are asked together, in the order of their tool calls. Their ids get the same order,
+    because rows are read by id, and a client that answers must find the interrupts in the order in which they
+    were shown."""
+    places = {call_id: place for place, call_id in enumerate(run.call_ids())}
+    names = sorted(item.id for item in found.values())
+    ordered = sorted(found.items(), key=lambda item: places.get(item[1].tool_call_id or "", len(places)))
+    return [(graph_id, replace(item, id=name)) for (graph_id, item), name in zip(ordered, names, strict=True)]
+
+
+def _last_words(run: Run) -> str:
+    """The agent's last text since the person's last message. What earlier texts asked for has been
+    answered."""
+    words = ""
+    for message in run.transcript.finished:
+        if message.role == "user":
+            words = ""
+        elif message.role == "assistant" and message.parent is None:
+            words = message.content or words
+    return words
+
+
+def _message(run: Run, item: StoredInterrupt) -> str | None:
+    """The text in which the agent reads an answer that no graph waits for."""
+    if item.graph_id != IN_WORDS or item.answer is None:
+        return None
+    answer = item.answer
+    return answer.message or texts.confirmation(answer.fields, answer.refuses, run.language)
+
+
+def _status(reason: ev.StopReason) -> Literal["expired", "superseded", "cancelled"]:
+    """The status of an interrupt that is closed because its turn was stopped for this reason."""
+    match reason:
+        case "superseded":
+            return "superseded"
+        case "timeout":
+            return "expired"
+        case "user" | "disconnect":
+            return "cancelled"
+        case unreachable:
+            assert_never(unreachable)
+
+
+def _close(connection: Connection, turn: Turn, status: interrupts.Status) -> list[StoredInterrupt]:
+    fence.hold(connection, turn.num, turn.epoch)
+    rows.close(connection, turn.num, status)
+    return rows.of(connection, turn.num)
