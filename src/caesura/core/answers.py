@@ -21,6 +21,8 @@ from caesura.core.interrupts import (
 )
 
 LIMIT = 64 * 1024
+#: The member that holds what was decided, for the decisions that have one. `message` may go with any.
+_MEMBER: dict[Decision, str] = {"edit": "args", "answers": "answers", "fields": "fields", "value": "value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def check(item: Interrupt, answer: Answer) -> Answer:
         allowed = ", ".join(f"'{decision}'" for decision in item.decisions)
         raise BadAnswer(f"'{answer.decision}' does not fit: this interrupt takes {allowed}")
     _check_length(answer.message, "message")
+    _check_members(answer)
     for name in ("args", "fields", "value"):
         _check_shape(getattr(answer, name), name)
     if answer.decision == "reject":
@@ -89,6 +92,13 @@ def check(item: Interrupt, answer: Answer) -> Answer:
         case unreachable:
             assert_never(unreachable)
     return answer
+
+
+def _check_members(answer: Answer) -> None:
+    """Refuse members of another decision: the person may have meant that one."""
+    for name in _MEMBER.values():
+        if name != _MEMBER.get(answer.decision) and getattr(answer, name):
+            raise BadAnswer(f"{name} does not go with '{answer.decision}'")
 
 
 def _check_approval(answer: Answer) -> None:

@@ -136,7 +136,7 @@ def _message(run: Run, item: StoredInterrupt) -> str | None:
     if item.graph_id != IN_WORDS or item.answer is None:
         return None
     answer = item.answer
-    return answer.message or texts.confirmation(answer.fields, answer.refuses, run.language)
+    return texts.confirmation(answer, run.language)
 
 
 def _status(reason: ev.StopReason) -> Literal["expired", "superseded", "cancelled"]:

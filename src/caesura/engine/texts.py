@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from caesura.core.answers import Answer
 from caesura.core.language import Language
 
 
@@ -51,15 +51,16 @@ def unknown_outcome(description: str, language: Language) -> str:
     return f"(The server stopped meanwhile: it may already be done. Run it again?) {description}"
 
 
-def confirmation(fields: dict[str, Any], refuses: bool, language: Language) -> str:
-    """A person's answer to a confirmation, as the agent reads it."""
-    rest = {name: value for name, value in fields.items() if not isinstance(value, bool)}
+def confirmation(answer: Answer, language: Language) -> str:
+    """A person's answer to a confirmation, as the agent reads it. The decision comes first: what the person
+    wrote beside it cannot turn it into another one."""
+    rest = {name: value for name, value in answer.fields.items() if not isinstance(value, bool)}
     details = "; ".join(f"{name}: {value}" for name, value in rest.items())
     if language == "zh":
-        said = "我不同意，请不要继续。" if refuses else "我确认，请继续。"
+        said = "我不同意，请不要继续。" if answer.refuses else "我确认，请继续。"
     else:
-        said = "No, I refuse. Do not go ahead." if refuses else "Yes, I confirm. Go ahead."
-    return f"{said} {details}".strip()
+        said = "No, I refuse. Do not go ahead." if answer.refuses else "Yes, I confirm. Go ahead."
+    return " ".join(part for part in (said, details, answer.message) if part)
 
 
 def confirm_label(language: Language) -> str:

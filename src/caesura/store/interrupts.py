@@ -21,7 +21,7 @@ from caesura.core import answers as core_answers
 from caesura.core import interrupts as core
 from caesura.core import json_data
 from caesura.core.answers import Answer
-from caesura.core.errors import AlreadyAnswered, InterruptPending, NotFound, NothingPending
+from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
 from caesura.core.interrupts import Approval, Status
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.store import grants
@@ -30,6 +30,10 @@ from caesura.store.statements import Prepared
 
 #: At most this many bytes of an inbox are read at once.
 _BYTES = 4 * 1024 * 1024
+
+#: The answers in one turn may have this many bytes together, because a run holds them in memory. A small
+#: answer is always accepted, so that a person can refuse whatever else waits.
+_ANSWERS_LIMIT, _SMALL = 4 * 1024 * 1024, 1024
 
 #: Within this many milliseconds after a decision, another one that names no interrupt may be a double click.
 DOUBLE_CLICK = 1000
@@ -129,10 +133,13 @@ def decide(
     checked = {
         item.interrupt.id: core_answers.check(item.interrupt, answers[item.interrupt.id]) for item in found
     }
-    for turn in sorted({item.turn for item in found}) if blind else ():
-        _refuse_double_click(connection, turn)
+    bodies = {name: json_data.dumps(core_answers.to_dict(item)) for name, item in checked.items()}
+    for turn in sorted({item.turn for item in found}):
+        if blind:
+            _refuse_double_click(connection, turn)
+        _bound(connection, turn, [bodies[item.interrupt.id] for item in found if item.turn == turn])
     for item in found:
-        if not _close(connection, item.interrupt.id, "answered", checked[item.interrupt.id]):
+        if not _close(connection, item.interrupt.id, "answered", bodies[item.interrupt.id]):
             raise _lost(get(connection, item.interrupt.id, user_id))
         if checked[item.interrupt.id].grants and isinstance(item.interrupt, Approval) and item.interrupt.name:
             grants.add(connection, item.turn, item.interrupt.name)
@@ -146,11 +153,18 @@ def close(connection: Connection, turn: int, status: Status) -> list[StoredInter
 
 
 def _close(
-    connection: Connection, interrupt_id: str, status: Status, given: Answer | None, late: bool = False
+    connection: Connection, interrupt_id: str, status: Status, answer: bytes | None, late: bool = False
 ) -> bool:
-    body = json_data.dumps(core_answers.to_dict(given)) if given else None
-    values = {"at_id": interrupt_id, "status": status, "answer": body}
+    values = {"at_id": interrupt_id, "status": status, "answer": answer}
     return (_CLOSE_LATE if late else _CLOSE).count(connection, **values) == 1
+
+
+def _bound(connection: Connection, turn: int, new: list[bytes]) -> None:
+    if max(map(len, new)) <= _SMALL:
+        return
+    size = _ANSWERED.rows(connection, turn=turn)[0].size + sum(map(len, new))
+    if size > _ANSWERS_LIMIT:
+        raise BadAnswer(f"the answers in this turn have {size} bytes together, and {_ANSWERS_LIMIT} may be")
 
 
 def _refuse_double_click(connection: Connection, turn: int) -> None:
@@ -195,6 +209,11 @@ _JUST_ANSWERED = Prepared(
     select(interrupts.c.id)
     .where(interrupts.c.turn == bindparam("turn"), interrupts.c.status == "answered", _JUST_NOW)
     .limit(1)
+)
+_ANSWERED = Prepared(
+    select(func.coalesce(func.sum(func.length(interrupts.c.answer)), 0).label("size")).where(
+        interrupts.c.turn == bindparam("turn")
+    )
 )
 _MINE = _ALL.where(interrupts.c.user_id == bindparam("user_id"))
 _GET = Prepared(_MINE.where(interrupts.c.id == bindparam("id")))
