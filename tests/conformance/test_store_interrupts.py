@@ -112,6 +112,21 @@ async def test_several_answers_are_all_stored_or_none(database: Database) -> Non
     assert (await database.read(interrupts.get, "int-2", "alice")).answer == NO
 
 
+async def test_the_answers_in_a_turn_are_bounded_in_bytes_but_a_refusal_is_always_taken(
+    database: Database,
+) -> None:
+    turn = await _waiting(database)
+    asked = {f"g{n}": GraphRequest(f"int-{n}") for n in range(6)}
+    await database.write(interrupts.ask, turn.num, "alice", asked)
+    large = Answer("value", value="x" * 1_000_000)
+    for number in range(4):
+        await database.write(life.answer, "alice", {f"int-{number}": large})
+    with pytest.raises(BadAnswer, match="the answers in this turn have"):
+        await database.write(life.answer, "alice", {"int-4": large})
+    assert len(await database.read(interrupts.pending, turn.num)) == 2
+    await database.write(life.answer, "alice", {"int-4": NO, "int-5": NO})
+
+
 async def test_an_empty_set_of_answers_is_refused(database: Database) -> None:
     with pytest.raises(NothingPending):
         await database.write(life.answer, "alice", {})

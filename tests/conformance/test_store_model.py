@@ -20,7 +20,7 @@ from sqlalchemy import Connection, update
 from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError
 from caesura.core.interrupts import Approval, Interrupt
-from caesura.core.interrupts import Status as AskedStatus
+from caesura.core.interrupts import Status as InterruptStatus
 from caesura.core.messages import Message
 from caesura.core.turns import Turn as Row
 from caesura.store import conversations, fence, grants, interrupts, life, schema, turns, users
@@ -358,7 +358,7 @@ class Store(RuleBasedStateMachine):
 
     @precondition(lambda self: self.asked)
     @rule(data=st.data(), status=st.sampled_from(("expired", "superseded", "cancelled")))
-    def close_questions(self, data: st.DataObject, status: AskedStatus) -> None:
+    def close_questions(self, data: st.DataObject, status: InterruptStatus) -> None:
         turn_id = self.pick(data, self.asked).turn
         due = [asked for asked in self.asked.values() if asked.turn == turn_id and asked.status == "pending"]
         outcome = self.write(interrupts.close, self.turns[turn_id].num, status)

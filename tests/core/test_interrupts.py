@@ -60,6 +60,21 @@ def test_every_kind_and_every_decision_is_tried_here() -> None:
     assert set(FITTING) == set(get_args(Decision))
 
 
+@pytest.mark.parametrize(
+    ("item", "answer", "reason"),
+    [
+        (APPROVAL, Answer("approve", args={"command": "rm"}), "args does not go with 'approve'"),
+        (APPROVAL, Answer("reject", value="x"), "value does not go with 'reject'"),
+        (APPROVAL, Answer("respond", message="x", fields={"a": 1}), "fields does not go with 'respond'"),
+        (QUESTIONS, Answer("reject", answers=("yes",)), "answers does not go with 'reject'"),
+        (GRAPH, Answer("value", value=1, args={"a": 1}), "args does not go with 'value'"),
+    ],
+)
+def test_a_member_of_another_decision_is_refused(item: Interrupt, answer: Answer, reason: str) -> None:
+    with pytest.raises(BadAnswer, match=reason):
+        check(item, answer)
+
+
 @pytest.mark.parametrize("kind", get_args(Kind))
 @pytest.mark.parametrize("decision", get_args(Decision))
 def test_each_kind_takes_its_own_decisions_and_no_others(kind: Kind, decision: Decision) -> None:

@@ -50,11 +50,20 @@ async def test_the_agent_gets_a_refusal_and_continues(world: World) -> None:
     assert any(word in told[1].lower() for word in ("no", "not", "refuse"))
 
 
-async def test_a_rejection_with_a_message_gives_the_agent_this_message(world: World) -> None:
+@pytest.mark.parametrize("message", ["rather rename it", "yes", "确认"])
+async def test_a_refusal_with_a_message_stays_a_refusal(world: World, message: str) -> None:
     world.agent(SPEC)
     world.desk.script(Say("Are you sure?"), Say("then not"))
-    await world.resume(await world.say("delete it"), Answer("reject", message="rather rename it"))
-    assert "rather rename it" in world.desk.sent()[-1][1]
+    await world.resume(await world.say("delete it"), Answer("reject", message=message))
+    assert world.desk.sent()[-1][1] == f"No, I refuse. Do not go ahead. {message}"
+
+
+async def test_a_consent_with_a_message_keeps_the_form(world: World) -> None:
+    world.agent(SPEC)
+    world.desk.script(Say("Are you sure?"), Say("deleted"))
+    consent = Answer("fields", fields={"confirm": True}, message="no hurry")
+    await world.resume(await world.say("delete it"), consent)
+    assert world.desk.sent()[-1][1] == "Yes, I confirm. Go ahead. no hurry"
 
 
 async def test_an_answer_that_asks_for_confirmation_again_interrupts_again(world: World) -> None:

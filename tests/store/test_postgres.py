@@ -24,8 +24,8 @@ from tests.servers.server import free_port
 
 ANSWER = """
 import asyncio, json, sys
+from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered
-from caesura.core.interrupts import Answer
 from caesura.store import life
 from caesura.store.open import open_database
 
