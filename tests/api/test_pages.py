@@ -18,7 +18,7 @@ from caesura.core import events as ev
 from caesura.core.fold import fold
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
-from caesura.dialects.native import wire
+from caesura.dialects.native import replies
 from caesura.service.pages import BranchPage
 from caesura.store import conversations, events, life
 from tests.api.server import Served
@@ -80,13 +80,13 @@ def test_only_a_few_pages_of_one_person_are_in_memory_at_once(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[int] = []
-    genuine = wire.Snapshot.of_page
+    genuine = replies.Snapshot.of_page
 
-    def counted(page: BranchPage) -> wire.Snapshot:
+    def counted(page: BranchPage) -> replies.Snapshot:
         held.append(sum(isinstance(item, BranchPage) for item in gc.get_objects()))
         return genuine(page)
 
-    monkeypatch.setattr(wire.Snapshot, "of_page", staticmethod(counted))
+    monkeypatch.setattr(replies.Snapshot, "of_page", staticmethod(counted))
     with server.client() as alice, ThreadPoolExecutor(20) as people:
         server.call(server.database.write(_tell, "large", ["q"], "y" * LONG))
         assert all(people.map(lambda _: _get(alice, "large/snapshot"), range(20)))

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from caesura.core import json_data
 from caesura.core.errors import NotFound
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.dialects.native import encode, wire
+from caesura.dialects.native import encode, faults, replies, requests
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
 from caesura.http.context import Here
@@ -21,7 +21,7 @@ from caesura.http.tickets import SECONDS
 from caesura.service.idempotency import Key
 from caesura.service.turns import Message
 
-FORM = Form(("/api/v2",), wire.error, model=wire.Error)
+FORM = Form(("/api/v2",), faults.error, model=faults.Error)
 _ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
 _FOUND = documented(FORM, 404, 422)
 _SENT = documented(FORM, 400, 413, 422)
@@ -59,20 +59,20 @@ LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**53
 
 
 @router.get("/me", tags=["people"])
-async def me(user_id: User) -> wire.Me:
-    return wire.Me(user_id=user_id)
+async def me(user_id: User) -> replies.Me:
+    return replies.Me(user_id=user_id)
 
 
 @router.post("/stream-ticket", tags=["people"], status_code=201, responses=_SENT)
-async def stream_ticket(here: Here, access: Entered, wanted: wire.StreamWanted) -> wire.Ticket:
+async def stream_ticket(here: Here, access: Entered, wanted: requests.StreamWanted) -> replies.Ticket:
     """EventSource cannot send headers: a ticket lets it open one stream, once."""
-    return wire.Ticket(ticket=here.gate.ticket(access, wanted.stream), expires_in=SECONDS)
+    return replies.Ticket(ticket=here.gate.ticket(access, wanted.stream), expires_in=SECONDS)
 
 
 @router.get("/agents", tags=["agents"])
-async def agents(here: Here, user_id: User) -> wire.Agents:
+async def agents(here: Here, user_id: User) -> replies.Agents:
     known = here.service.agents
-    return wire.Agents(agents=[wire.Agent.of(agent, known.default) for agent in known.listing()])
+    return replies.Agents(agents=[replies.Agent.of(agent, known.default) for agent in known.listing()])
 
 
 @router.get("/agents/schema", tags=["agents"])
@@ -87,10 +87,10 @@ async def agents_schema(here: Here, user_id: User) -> dict[str, Any]:
 @router.post(
     "/conversations", tags=["conversations"], status_code=201, responses=_SENT | documented(FORM, 404)
 )
-async def create(here: Here, user_id: User, new: wire.NewConversation) -> wire.Conversation:
+async def create(here: Here, user_id: User, new: requests.NewConversation) -> replies.Conversation:
     conversations = here.service.conversations
     made = await conversations.create(user_id, new.agent, title=new.title)
-    return wire.Conversation.of(made)
+    return replies.Conversation.of(made)
 
 
 @router.get("/conversations", tags=["conversations"], responses=documented(FORM, 400, 422))
@@ -100,15 +100,15 @@ async def listing(
     limit: Limit = None,
     cursor: PageCursor = None,
     order: Literal["updated", "created"] = "updated",
-) -> wire.Conversations:
+) -> replies.Conversations:
     """The caller's conversations, newest first. A `limit` above the largest page size is reduced to it."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit)
     page = await here.service.conversations.page(user_id, size + 1, after=after, order=order)
     shown = page.items[:size]
     last = shown[-1] if len(page.items) > size else None
-    return wire.Conversations(
-        conversations=[wire.Conversation.of(item) for item in shown],
+    return replies.Conversations(
+        conversations=[replies.Conversation.of(item) for item in shown],
         total=page.total,
         next=pagination.cursor(getattr(last, f"{order}_at"), last.id) if last else None,
     )
@@ -117,7 +117,7 @@ async def listing(
 @router.get(
     "/conversations/{conversation_id}",
     tags=["conversations"],
-    response_model=wire.Tree,
+    response_model=replies.Tree,
     responses=_FOUND,
 )
 async def tree(
@@ -127,7 +127,7 @@ async def tree(
     allowed size."""
     size = here.pages.size(limit or here.pages.largest)
     body = await here.service.conversations.tree(
-        user_id, conversation_id, size, cursor or 0, lambda page: _json(wire.Tree.of_page(page))
+        user_id, conversation_id, size, cursor or 0, lambda page: _json(replies.Tree.of_page(page))
     )
     return Response(body, media_type="application/json")
 
@@ -135,7 +135,7 @@ async def tree(
 @router.get(
     "/conversations/{conversation_id}/snapshot",
     tags=["conversations"],
-    response_model=wire.Snapshot,
+    response_model=replies.Snapshot,
     responses=_FOUND,
 )
 async def snapshot(
@@ -145,14 +145,18 @@ async def snapshot(
     continue. Without `limit` a page has the largest allowed size."""
     size = here.pages.size(limit or here.pages.largest)
     body = await here.service.conversations.branch(
-        user_id, conversation_id, size, cursor, lambda page: _json(wire.Snapshot.of_page(page))
+        user_id, conversation_id, size, cursor, lambda page: _json(replies.Snapshot.of_page(page))
     )
     return Response(body, media_type="application/json")
 
 
 @router.patch("/conversations/{conversation_id}", tags=["conversations"], responses=_FOUND | _SENT)
-async def rename(here: Here, user_id: User, conversation_id: Id, new: wire.Rename) -> wire.Conversation:
-    return wire.Conversation.of(await here.service.conversations.rename(user_id, conversation_id, new.title))
+async def rename(
+    here: Here, user_id: User, conversation_id: Id, new: requests.Rename
+) -> replies.Conversation:
+    return replies.Conversation.of(
+        await here.service.conversations.rename(user_id, conversation_id, new.title)
+    )
 
 
 @router.delete("/conversations/{conversation_id}", tags=["conversations"], status_code=204, responses=_FOUND)
@@ -162,18 +166,18 @@ async def delete(here: Here, user_id: User, conversation_id: Id) -> None:
 
 
 @router.post("/conversations/{conversation_id}/branch", tags=["conversations"], responses=_FOUND | _SENT)
-async def branch(here: Here, user_id: User, conversation_id: Id, to: wire.Branch) -> wire.Conversation:
+async def branch(here: Here, user_id: User, conversation_id: Id, to: requests.Branch) -> replies.Conversation:
     """Make the branch through this turn the active branch."""
-    return wire.Conversation.of(
+    return replies.Conversation.of(
         await here.service.conversations.activate(user_id, conversation_id, to.turn_id)
     )
 
 
 @router.get("/conversations/{conversation_id}/grants", tags=["conversations"], responses=_FOUND)
-async def grants(here: Here, user_id: User, conversation_id: Id) -> wire.Grants:
+async def grants(here: Here, user_id: User, conversation_id: Id) -> replies.Grants:
     """The tools that are always allowed on the active branch."""
     found = await here.service.grants.listing(user_id, conversation_id)
-    return wire.Grants(grants=[wire.Grant.of(item) for item in found])
+    return replies.Grants(grants=[replies.Grant.of(item) for item in found])
 
 
 @router.delete(
@@ -197,9 +201,9 @@ async def send(
     request: Request,
     user_id: RunningUser,
     conversation_id: Id,
-    new: wire.NewTurn,
+    new: requests.NewTurn,
     key: IdempotencyKey = None,
-) -> wire.Turn:
+) -> replies.Turn:
     """Send a message. When the response arrives, the message is stored and its turn is queued or running."""
     message = Message(
         new.content,
@@ -209,34 +213,34 @@ async def send(
         new.supersede,
     )
     turn = await here.service.turns.send(user_id, conversation_id, message, _key(request, key, new))
-    return wire.Turn.of(turn)
+    return replies.Turn.of(turn)
 
 
 @router.get("/turns/{turn_id}", tags=["turns"], responses=_FOUND)
-async def turn(here: Here, user_id: User, turn_id: Id) -> wire.Turn:
-    return wire.Turn.of(await here.service.turns.get(user_id, turn_id))
+async def turn(here: Here, user_id: User, turn_id: Id) -> replies.Turn:
+    return replies.Turn.of(await here.service.turns.get(user_id, turn_id))
 
 
 @router.post("/turns/{turn_id}/stop", tags=["turns"], responses=_FOUND)
-async def stop(here: Here, user_id: User, turn_id: Id) -> wire.Stopped:
+async def stop(here: Here, user_id: User, turn_id: Id) -> replies.Stopped:
     """Stop a turn; `stopped` is false when it had already ended. Its messages are kept."""
-    return wire.Stopped(stopped=await here.service.turns.stop(user_id, turn_id))
+    return replies.Stopped(stopped=await here.service.turns.stop(user_id, turn_id))
 
 
 @router.post("/turns/{turn_id}/retry", tags=["turns"], responses=_STARTS)
 async def retry(
     here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
-) -> wire.Turn:
+) -> replies.Turn:
     """Retry a failed or stopped turn that no other turn follows."""
-    return wire.Turn.of(await here.service.turns.retry(user_id, turn_id, _key(request, key)))
+    return replies.Turn.of(await here.service.turns.retry(user_id, turn_id, _key(request, key)))
 
 
 @router.post("/turns/{turn_id}/regenerate", tags=["turns"], status_code=201, responses=_STARTS)
 async def regenerate(
     here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
-) -> wire.Turn:
+) -> replies.Turn:
     """Send the same message again, as a sibling of this turn. Both answers are kept."""
-    return wire.Turn.of(await here.service.turns.regenerate(user_id, turn_id, _key(request, key)))
+    return replies.Turn.of(await here.service.turns.regenerate(user_id, turn_id, _key(request, key)))
 
 
 @router.get("/turns/{turn_id}/events", tags=["turns"], response_class=Response, responses=_FOUND | _STREAM)
@@ -261,7 +265,7 @@ async def events(
 
 
 @router.get(
-    "/interrupts", tags=["interrupts"], response_model=wire.Inbox, responses=documented(FORM, 400, 422)
+    "/interrupts", tags=["interrupts"], response_model=replies.Inbox, responses=documented(FORM, 400, 422)
 )
 async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCursor = None) -> Response:
     """The interrupts that wait for the caller in all conversations, oldest first. Without `limit` a page has
@@ -273,8 +277,8 @@ async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCurs
 
 
 @router.get("/interrupts/{interrupt_id}", tags=["interrupts"], responses=_FOUND)
-async def interrupt(here: Here, user_id: User, interrupt_id: Id) -> wire.Asked:
-    return wire.Asked.of_row(await here.service.inbox.get(user_id, interrupt_id))
+async def interrupt(here: Here, user_id: User, interrupt_id: Id) -> replies.Asked:
+    return replies.Asked.of_row(await here.service.inbox.get(user_id, interrupt_id))
 
 
 @router.post("/interrupts/{interrupt_id}/answer", tags=["interrupts"], responses=_STARTS)
@@ -283,14 +287,14 @@ async def answer(
     request: Request,
     user_id: RunningUser,
     interrupt_id: Id,
-    new: wire.NewAnswer,
+    new: requests.NewAnswer,
     key: IdempotencyKey = None,
-) -> wire.Turn:
+) -> replies.Turn:
     """Answer an interrupt. The turn continues once none of its interrupts is pending. A second answer is
     refused, and the error contains the first one."""
     answers = {interrupt_id: new.answer()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
-    return wire.Turn.of(answered.turn)
+    return replies.Turn.of(answered.turn)
 
 
 @router.post("/turns/{turn_id}/answers", tags=["interrupts"], responses=_STARTS)
@@ -299,22 +303,22 @@ async def answer_all(
     request: Request,
     user_id: RunningUser,
     turn_id: Id,
-    new: wire.NewAnswers,
+    new: requests.NewAnswers,
     key: IdempotencyKey = None,
-) -> wire.Turn:
+) -> replies.Turn:
     """Answer several interrupts of a turn at once: all answers are accepted, or none."""
     for interrupt_id in new.answers:
         if (await here.service.inbox.get(user_id, interrupt_id)).turn_id != turn_id:
             raise NotFound("interrupt not found")
     answers = {interrupt_id: given.answer() for interrupt_id, given in new.answers.items()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
-    return wire.Turn.of(answered.turn)
+    return replies.Turn.of(answered.turn)
 
 
 def _inbox(found: list[StoredInterrupt], more: bool) -> bytes:
     """One interrupt at a time: serializing a large page in one call would stop all other threads."""
     last = found[-1] if more else None
-    items = b",".join(_json(wire.Asked.of_row(item)) for item in found)
+    items = b",".join(_json(replies.Asked.of_row(item)) for item in found)
     cursor = pagination.cursor(last.created_at, last.interrupt.id) if last else None
     return b'{"interrupts":[%b],"next":%b}' % (items, json_data.dumps(cursor))
 

@@ -1,116 +1,26 @@
-"""The JSON that the native API takes and gives. Times are milliseconds since 1970, UTC."""
+"""The JSON that the native API gives. Times are milliseconds since 1970, UTC."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    FailFast,
     Field,
-    StringConstraints,
-    model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from caesura.core import answers as core_answers
 from caesura.core import interrupts as core
 from caesura.core import messages as msg
-from caesura.core.answers import Answer
 from caesura.core.conversations import Conversation as ConversationRow
 from caesura.core.conversations import Grant as GrantRow
-from caesura.core.errors import AlreadyAnswered, InterruptPending
 from caesura.core.events import ToolStarted
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import OnDisconnect, Status
 from caesura.core.turns import Turn as TurnRow
 from caesura.dialects.native import encode
-from caesura.http.errors import Invalid, Problem
 from caesura.service.agents import Agent as LoadedAgent
 from caesura.service.pages import BranchPage, Seen, TreePage
-
-Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
-AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=100)]
-_MEMBERS = 100
-
-
-def _few(value: Any) -> Any:
-    """Refuse objects with too many members. Each wrong member makes its own error, and 100,000 errors would
-    block the server."""
-    if isinstance(value, dict) and len(value) > _MEMBERS:
-        raise PydanticCustomError("too_many_members", f"an object has at most {_MEMBERS} members here")
-    return value
-
-
-class _In(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    _has_few_members = model_validator(mode="before")(_few)
-
-
-# --- what comes in
-
-
-class NewConversation(_In):
-    agent: AgentName | None = None
-    title: str | None = Field(default=None, max_length=1000)
-
-
-class Rename(_In):
-    title: str = Field(max_length=1000)
-
-
-class Branch(_In):
-    turn_id: Id
-
-
-class NewTurn(_In):
-    """Without `parent` the message continues the active branch. `null` begins a new root. A turn's id
-    branches there."""
-
-    content: str
-    parent: Id | None = None
-    agent: AgentName | None = None
-    on_disconnect: OnDisconnect = "continue"
-    supersede: bool = Field(default=False, description="Refuse what waits for an answer, and go on")
-
-
-class NewAnswer(_In):
-    """Which of the other members are used depends on the decision."""
-
-    decision: core.Decision
-    args: dict[str, Any] | None = None
-    message: str = ""
-    answers: Annotated[list[str], FailFast()] = Field(default_factory=list)
-    fields: dict[str, Any] = Field(default_factory=dict)
-    value: Any = None
-    always_allow: bool = Field(default=False, description="Allow this tool from now on along the branch")
-
-    def answer(self) -> Answer:
-        return Answer(
-            self.decision,
-            self.args,
-            self.message,
-            tuple(self.answers),
-            self.fields,
-            self.value,
-            self.always_allow,
-        )
-
-
-class NewAnswers(_In):
-    answers: Annotated[dict[Id, NewAnswer], BeforeValidator(_few)] = Field(min_length=1, max_length=_MEMBERS)
-
-
-class StreamWanted(_In):
-    stream: Annotated[str, StringConstraints(pattern=r"^/api/[^?#\s]*$", max_length=500)] = Field(
-        description="The path of the stream that is to be opened, without a query"
-    )
-
-
-# --- what goes out
 
 
 class Me(BaseModel):
@@ -368,36 +278,6 @@ class Stopped(BaseModel):
 class Ticket(BaseModel):
     ticket: str = Field(description="For `?ticket=`: good once, for this person and this stream")
     expires_in: int = Field(description="Seconds")
-
-
-# --- what goes wrong
-
-
-class Fault(BaseModel):
-    code: str
-    message: str
-    fields: list[str] | None = Field(default=None, description="What in the request is wrong")
-    interrupts: list[Interrupt] | None = Field(default=None, description="What waits for an answer")
-    decision: dict[str, Any] | None = Field(default=None, description="What the one who was first decided")
-    error_id: str | None = Field(default=None, description="Also in the server's log")
-
-
-class Error(BaseModel):
-    error: Fault
-
-
-def error(problem: Problem) -> dict[str, Any]:
-    body: dict[str, Any] = {"code": problem.code, "message": problem.message}
-    match problem.error:
-        case InterruptPending(interrupts=found):
-            body["interrupts"] = [encode.interrupt(item) for item in found]
-        case AlreadyAnswered(decision=decision):
-            body["decision"] = decision
-        case Invalid(fields=fields):
-            body["fields"] = list(fields)
-    if problem.error_id:
-        body["error_id"] = problem.error_id
-    return {"error": body}
 
 
 def _turn(row: TurnRow) -> dict[str, Any]:
