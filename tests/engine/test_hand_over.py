@@ -108,6 +108,22 @@ async def test_an_ended_turn_is_not_started_again_by_a_drain(world: World) -> No
     assert len(world.desk.requests) == 1
 
 
+@pytest.mark.parametrize("ended", [False, True])
+async def test_a_turn_that_was_handed_over_can_be_claimed_before_its_lease_ends(
+    database: Database, tmp_path: Path, desk: Desk, ended: bool
+) -> None:
+    """Also a turn that has only its last event to write: its stream would stay open until the lease ends."""
+    async with world_over(database, tmp_path, desk, lease=600) as world:
+        world.agent("tools: []")
+        desk.title = Hang()
+        desk.script(Say("hello") if ended else Hang(["half "]))
+        turn = await world.send("go")
+        await world.until(turn, ev.Finished if ended else ev.TextDelta)
+        await world.engine.drain(0)
+        claimed = await database.write(life.claim_some, "another", 600_000, 10)
+        assert [item.num for item in claimed] == [turn.num]
+
+
 async def test_a_waiting_turn_survives_a_drain_and_is_answered_elsewhere(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("done"))
