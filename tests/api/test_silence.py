@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -38,14 +38,14 @@ def test_ready_has_its_own_time_limit(
     """Whoever asks gets an answer long before a silent connection is cut: here it is never cut."""
     monkeypatch.setattr(health, "_PATIENCE", 0.3)
     monkeypatch.setattr(postgres, "_LIMIT", 3600.0)
-    with Relay(postgres_url) as relay:
+    with ExitStack() as after, Relay(postgres_url) as relay:
         server = Served(tmp_path, database_url=relay.url).start()
+        after.callback(server.stop)  # without the relay its connections are closed, and nothing hangs
         with server.client(None) as client:
             assert client.get("/ready").status_code == 200
             relay.silence()
             refused = client.get("/ready")
             assert (refused.status_code, refused.json()["detail"]) == (503, "the database does not answer")
-    server.stop()  # without the relay its connections are closed, and nothing hangs
 
 
 def test_a_silent_database_is_reported_and_does_not_block_the_shutdown(
