@@ -45,9 +45,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(folder: Path, **settings: str) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+def served(
+    folder: Path, program: str = PROGRAM, **settings: str
+) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     env = environment(folder, **settings)
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", program]
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
         try:
             with httpx.Client(base_url=f"http://127.0.0.1:{env['CAESURA_PORT']}", timeout=30) as client:

@@ -14,20 +14,25 @@ from caesura.http import health
 from caesura.store import postgres
 from tests.api.reading import conversation, follow, send, until
 from tests.api.server import Served
-from tests.api.test_serve import served
+from tests.api.test_serve import PROGRAM, served
 from tests.relay import Relay
 
 SECRET = "a secret for tests, long enough to sign with"
+HASTY = f"""
+from caesura.store import postgres
+postgres._LIMIT, postgres._WAIT = 3.0, 3
+postgres.Postgres._write.__defaults__ = (3.0,)
+{PROGRAM}"""
 
 
 @contextmanager
 def relayed(
     folder: Path, postgres_url: str, **settings: str
 ) -> Iterator[tuple[Relay, subprocess.Popen[str], httpx.Client]]:
-    """A server process that reaches its database through a relay."""
+    """A server process that reaches its database through a relay, and soon cuts a silent connection."""
     with (
         Relay(postgres_url) as relay,
-        served(folder, DATABASE_URL=relay.url, SECRET=SECRET, **settings) as (process, client),
+        served(folder, HASTY, DATABASE_URL=relay.url, SECRET=SECRET, **settings) as (process, client),
     ):
         yield relay, process, client
 
