@@ -1,5 +1,6 @@
 """Fixtures every test may ask for."""
 
+import gc
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -93,6 +94,16 @@ def _cheap_passwords() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("caesura.service.people.PasswordHasher", cheap)
         yield
+
+
+@pytest.fixture(scope="module")
+def frozen_collector() -> Iterator[None]:
+    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
+    too."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ import caesura
 from caesura.core.errors import StartupError
 from tests.api.reading import Event, conversation, events, follow, send, text, until
 from tests.api.server import Served
+from tests.servers.server import free_port
 
 PROGRAM = """
 import sys
@@ -35,13 +36,6 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
     chosen = {"PORT": str(free_port()), "AUTH": "none", "DATA_DIR": str(folder / "data"), **settings}
     return kept | {f"CAESURA_{name}": value for name, value in chosen.items()}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

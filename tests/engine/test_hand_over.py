@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import Connection, select, update
 
 from caesura.core import events as ev
@@ -24,12 +22,6 @@ from tests.engine.world import NO, PATIENCE, YES, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
-
-
-@pytest_asyncio.fixture
-async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    async with world_over(database, tmp_path, desk, lease=1.2) as world:
-        yield world
 
 
 def next_engine(world: World) -> Engine:
