@@ -13,8 +13,6 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 PROVIDERS := --extra openai --extra deepseek --extra anthropic --extra ollama
 CHECKED := $(wildcard src tests bench)
-# Tests that go through every place where something can happen.
-SLOW := tests/chaos tests/hostile
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -53,8 +51,8 @@ architecture: $(VENV)/.dev ## Check which room may import which
 pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=3, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, no enumerations (WORKERS=3, ARGS=...)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -k 'not postgresql' $(SLOW:%=--ignore=%) $(ARGS)
+quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, nothing slow (WORKERS=3, ARGS=...)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not server' $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)
 	$(BIN)/python -m bench $(ARGS)

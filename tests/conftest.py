@@ -1,14 +1,17 @@
 """Fixtures every test may ask for."""
 
+import gc
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import certifi
 import pytest
 import pytest_asyncio
+from argon2 import PasswordHasher
 
 from caesura.store.database import Database
 from caesura.store.open import open_database
@@ -19,6 +22,34 @@ from tests.servers.databases import Databases
 S = TypeVar("S", Postgres, Redis)
 
 
+#: Tests that go through every place where something can happen. They take longest, and begin first.
+ENUMERATIONS = ("tests/chaos/", "tests/hostile/")
+#: Tests that start many processes, wait long or generate many requests.
+SLOW = (
+    *ENUMERATIONS,
+    "tests/agents/tools/test_bounds.py",
+    "tests/agents/tools/test_sandbox.py",
+    "tests/api/test_crowds.py",
+    "tests/api/test_document.py",
+    "tests/api/test_pages.py",
+    "tests/api/test_pauses.py",
+    "tests/api/test_serve.py",
+    "tests/api/threads/test_crashes.py",
+    "tests/api/threads/test_node.py",
+    "tests/cli/test_help.py",
+    "tests/cli/test_streams.py",
+    "tests/cli/test_terminal.py",
+    "tests/cli/test_walk.py",
+    "tests/client/test_breaks.py",
+    "tests/client/test_power_loss.py",
+    "tests/engine/test_pauses.py",
+    "tests/log/test_cost.py",
+    "tests/servers/",
+    "tests/store/test_migrate.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """No two tests have one name: of those, workers would run one.
 
@@ -27,7 +58,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = Counter(item.nodeid for item in items)
     if twice := [name for name, count in names.items() if count > 1]:
         raise pytest.UsageError(f"several tests have one name: {', '.join(twice)}")
-    items.sort(key=lambda item: not item.nodeid.startswith(("tests/chaos/", "tests/hostile/")))
+    items.sort(key=lambda item: not item.nodeid.startswith(ENUMERATIONS))
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker("slow")
+        if _needs_server(item):
+            item.add_marker("server")
+
+
+def _needs_server(item: pytest.Item) -> bool:
+    chosen = getattr(item, "callspec", None)
+    parameters = chosen.params.values() if chosen is not None else ()
+    return "postgresql" in parameters or not {"postgres", "redis"}.isdisjoint(
+        getattr(item, "fixturenames", ())
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,6 +85,25 @@ def _one_authority(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setattr(certifi, "where", lambda: str(path))
         patch.setenv("SSL_CERT_FILE", str(path))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> Iterator[None]:
+    """A hash of a password takes a tenth of a second on purpose. Server processes of tests still take it."""
+    cheap = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("caesura.service.people.PasswordHasher", cheap)
+        yield
+
+
+@pytest.fixture(scope="module")
+def frozen_collector() -> Iterator[None]:
+    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
+    too."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -4,20 +4,23 @@ import asyncio
 import threading
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 
 class Relay:
-    """Listens on a free loopback port and passes everything on to `port`, until `silence` is called."""
+    """Listens on a free loopback port and passes everything on to the server at `url`, until `silence` is
+    called. `url` of the relay is that server's, through the relay."""
 
-    def __init__(self, port: int) -> None:
-        self._target = port
+    def __init__(self, url: str) -> None:
+        port = urlsplit(url).port
+        assert port is not None
+        self._port, self.url = port, url
         self._passing = True
         self._writers: list[asyncio.StreamWriter] = []
         self._forgotten: list[asyncio.StreamWriter] = []
         self._ready, self._over = threading.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="relay")
-        self.port = 0
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -45,7 +48,7 @@ class Relay:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         async with await asyncio.start_server(self._relay, "127.0.0.1", 0) as server:
-            self.port = server.sockets[0].getsockname()[1]
+            self.url = self.url.replace(f":{self._port}", f":{server.sockets[0].getsockname()[1]}")
             self._ready.set()
             await self._over.wait()
             for writer in self._writers:
@@ -57,7 +60,7 @@ class Relay:
         if not self._passing:
             await self._over.wait()
             return
-        inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._target)
+        inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._port)
         self._writers.append(inner_writer)
         await asyncio.gather(
             self._pass(reader, inner_writer), self._pass(inner_reader, writer), return_exceptions=True

@@ -88,7 +88,7 @@ def test_only_a_few_pages_of_one_person_are_in_memory_at_once(
 
     monkeypatch.setattr(replies.Snapshot, "of_page", staticmethod(counted))
     with server.client() as alice, ThreadPoolExecutor(20) as people:
-        server.call(server.database.write(_tell, "large", ["q"], "y" * LONG))
+        server.call(server.database.write(_tell, "large", ["q"], "y" * 1024))
         assert all(people.map(lambda _: _get(alice, "large/snapshot"), range(20)))
     assert len(held) == 20
     assert max(held) <= 3  # pages that were just written may not be freed yet
@@ -96,7 +96,7 @@ def test_only_a_few_pages_of_one_person_are_in_memory_at_once(
 
 def test_folding_a_long_log_does_not_delay_others(server: Served) -> None:
     log: list[ev.Event] = [ev.RunStarted("assistant", 1), ev.ModelStarted(1, "assistant")]
-    log += [ev.TextDelta(1, f"{number} ") for number in range(400_000)]
+    log += [ev.TextDelta(1, f"{number} ") for number in range(120_000)]
     headers = server.headers()
     turn = server.call(server.database.write(begin, "live", log))
     began = time.thread_time()

@@ -1,7 +1,6 @@
 """No message, answer or agent file blocks the server's event loop."""
 
 import asyncio
-import gc
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,14 +19,7 @@ LONG = MESSAGE_LIMIT - 1000
 HEAD = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: large}\nspec:\n"
 
 
-@pytest.fixture(autouse=True, scope="module")
-def frozen_collector() -> Iterator[None]:
-    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
-    too."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+pytestmark = pytest.mark.usefixtures("frozen_collector")
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from argon2 import PasswordHasher
 
 from caesura.service.people import People
 from caesura.store import users
@@ -17,7 +16,6 @@ from tests.api.reading import conversation, send
 from tests.api.server import PASSWORD, Served
 
 REGISTER, LOGIN = "/api/auth/register", "/api/auth/login"
-CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 def credentials(username: str, **more: str) -> dict[str, str]:
@@ -147,7 +145,7 @@ def test_another_process_ends_tokens_and_tickets_at_once(
     async def elsewhere() -> None:
         other = await open_database(database_url, beside=True)
         if change == "password":
-            await People(other, CHEAP).set_password("alice", "another password")
+            await People(other).set_password("alice", "another password")
         else:
             await other.write(users.remove, "alice")
         await other.close()

@@ -19,6 +19,7 @@ import caesura
 from caesura.core.errors import StartupError
 from tests.api.reading import Event, conversation, events, follow, send, text, until
 from tests.api.server import Served
+from tests.servers.server import free_port
 
 PROGRAM = """
 import sys
@@ -37,17 +38,12 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
     return kept | {f"CAESURA_{name}": value for name, value in chosen.items()}
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @contextmanager
-def served(folder: Path, **settings: str) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+def served(
+    folder: Path, program: str = PROGRAM, **settings: str
+) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     env = environment(folder, **settings)
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", program]
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
         try:
             with httpx.Client(base_url=f"http://127.0.0.1:{env['CAESURA_PORT']}", timeout=30) as client:

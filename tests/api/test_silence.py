@@ -5,31 +5,55 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import psycopg
+import pytest
 
+from caesura.http import health
+from caesura.store import postgres
 from tests.api.reading import conversation, follow, send, until
-from tests.api.test_serve import served
+from tests.api.server import Served
+from tests.api.test_serve import PROGRAM, served
 from tests.relay import Relay
 
 SECRET = "a secret for tests, long enough to sign with"
+HASTY = f"""
+from caesura.store import postgres
+postgres._LIMIT, postgres._WAIT = 3.0, 3
+postgres.Postgres._write.__defaults__ = (3.0,)
+{PROGRAM}"""
 
 
 @contextmanager
 def relayed(
     folder: Path, postgres_url: str, **settings: str
 ) -> Iterator[tuple[Relay, subprocess.Popen[str], httpx.Client]]:
-    """A server process that reaches its database through a relay."""
-    port = urlsplit(postgres_url).port
-    assert port is not None
-    with Relay(port) as relay:
-        url = postgres_url.replace(f":{port}/", f":{relay.port}/")
-        with served(folder, DATABASE_URL=url, SECRET=SECRET, **settings) as (process, client):
-            yield relay, process, client
+    """A server process that reaches its database through a relay, and soon cuts a silent connection."""
+    with (
+        Relay(postgres_url) as relay,
+        served(folder, HASTY, DATABASE_URL=relay.url, SECRET=SECRET, **settings) as (process, client),
+    ):
+        yield relay, process, client
+
+
+def test_ready_has_its_own_time_limit(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks gets an answer long before a silent connection is cut: here it is never cut."""
+    monkeypatch.setattr(health, "_PATIENCE", 0.3)
+    monkeypatch.setattr(postgres, "_LIMIT", 3600.0)
+    with ExitStack() as after, Relay(postgres_url) as relay:
+        server = Served(tmp_path, database_url=relay.url).start()
+        after.callback(server.stop)  # without the relay its connections are closed, and nothing hangs
+        with server.client(None) as client:
+            assert client.get("/ready").status_code == 200
+            relay.silence()
+            refused = client.get("/ready")
+            assert (refused.status_code, refused.json()["detail"]) == (503, "the database does not answer")
 
 
 def test_a_silent_database_is_reported_and_does_not_block_the_shutdown(

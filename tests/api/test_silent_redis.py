@@ -4,7 +4,6 @@ import asyncio
 import logging
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -43,35 +42,33 @@ def test_a_silent_redis_delays_one_request_and_is_used_again_when_it_is_back(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    port = urlsplit(redis_url).port
-    assert port is not None
     monkeypatch.setattr(shared_tally, "_PATIENCE", 30.0)
-    with Relay(port) as relay:
-        url = redis_url.replace(f":{port}", f":{relay.port}")
-        with Served(tmp_path, redis_url=url, **RATES) as server, server.client() as alice:
-            server.call(_together(server.context.limits))
-            assert (len(asked), _told(caplog)) == (8, [])
+    with (
+        Relay(redis_url) as relay,
+        Served(tmp_path, redis_url=relay.url, **RATES) as server,
+        server.client() as alice,
+    ):
+        server.call(_together(server.context.limits))
+        assert (len(asked), _told(caplog)) == (8, [])
 
-            relay.silence()
-            asked.clear()
-            monkeypatch.setattr(shared_tally, "_PATIENCE", 0.3)
-            monkeypatch.setattr(shared_tally, "_PAUSE", 3600.0)
-            login = {"username": "alice", "password": PASSWORD}
-            assert alice.post("/api/auth/login", json=login).status_code == 200
-            _ask_often(alice)
-            assert (len(asked), _told(caplog)) == (1, ["lost"])
+        relay.silence()
+        asked.clear()
+        monkeypatch.setattr(shared_tally, "_PATIENCE", 0.3)
+        monkeypatch.setattr(shared_tally, "_PAUSE", 3600.0)
+        login = {"username": "alice", "password": PASSWORD}
+        assert alice.post("/api/auth/login", json=login).status_code == 200
+        _ask_often(alice)
+        assert (len(asked), _told(caplog)) == (1, ["lost"])
 
-            relay.restore()
-            monkeypatch.setattr(shared_tally, "_PATIENCE", 30.0)
-            monkeypatch.setattr(server.context.limits._shared, "_again", 0.0)
-            _ask_often(alice)
-            until(lambda: _told(caplog) == ["lost", "back"])
-            asked.clear()
-            monkeypatch.setattr(
-                shared_tally, "_PATIENCE", 4.0
-            )  # less than the client waits before it reconnects
-            server.call(_together(server.context.limits))
-            assert (len(asked), _told(caplog)) == (8, ["lost", "back"])
+        relay.restore()
+        monkeypatch.setattr(shared_tally, "_PATIENCE", 30.0)
+        monkeypatch.setattr(server.context.limits._shared, "_again", 0.0)
+        _ask_often(alice)
+        until(lambda: _told(caplog) == ["lost", "back"])
+        asked.clear()
+        monkeypatch.setattr(shared_tally, "_PATIENCE", 4.0)  # less than the client waits before it reconnects
+        server.call(_together(server.context.limits))
+        assert (len(asked), _told(caplog)) == (8, ["lost", "back"])
 
 
 def _ask_often(client: httpx.Client) -> None:

@@ -1,7 +1,7 @@
 """A process with a whole engine and a simulated person, to be killed at any commit.
 
-As a program it imports everything and opens nothing. It forks a child for each line of JSON on its input, and
-answers with how the child ended.
+As a program it imports everything, lives once itself and keeps nothing open. It forks a child for each line
+of JSON on its input, and answers with how the child ended.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 import traceback
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -276,6 +277,8 @@ if __name__ == "__main__":
 
     import caesura.engine.graphs.drive  # noqa: F401
 
+    with tempfile.TemporaryDirectory() as folder:  # what is made on first use is made once, for all children
+        asyncio.run(live(Orders(f"sqlite:///{folder}/caesura.db", folder, "tools")))
     gc.freeze()  # so that no child copies pages just to look for garbage there
     children = _Children()
     for line in sys.stdin:

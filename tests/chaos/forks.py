@@ -1,4 +1,4 @@
-"""A process that has imported everything and opened nothing, and forks children that are killed.
+"""A process that has imported everything and keeps nothing open, and forks children that are killed.
 
 It reads the orders for a child as a line of JSON, and answers with the child's output and how it ended.
 """
@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -143,6 +144,8 @@ class _Children:
 
 
 if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:  # what is made on first use is made once, for all children
+        asyncio.run(_tell(f"sqlite:///{folder}/caesura.db", "warm-up", "after", Reaper(0), lambda line: None))
     gc.freeze()  # so that no child copies pages just to look for garbage there
     children = _Children()
     for line in sys.stdin:

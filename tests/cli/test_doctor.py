@@ -10,7 +10,7 @@ from sqlalchemy.engine import make_url
 
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
-from tests.client.process import free_port
+from tests.servers.server import free_port
 
 PASSWORD = "correct horse"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.process import free_port
 from tests.programs import needs
+from tests.servers.server import free_port
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -4,7 +4,6 @@ Forked from a process that has everything imported, so that it starts at once.
 """
 
 import multiprocessing
-import socket
 from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.connection import Connection
@@ -12,6 +11,8 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from tests.servers.server import free_port
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.client.preload"])
@@ -73,10 +74,3 @@ def serve(settings: dict[str, Any], ready: Connection) -> None:
     from caesura.settings import Settings
 
     app.serve(Settings.load(**settings), lambda address: ready.send(address))
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port

@@ -100,7 +100,7 @@ async def test_a_log_in_during_a_password_change_gets_the_old_stamp(database: Da
             database.write_now(users.set_password, "alice", "new")
             return right
 
-    await People(database, PasswordHasher(**CHEAP)).add("alice", "correct horse")
+    await People(database).add("alice", "correct horse")
     before = await Stamps(database).get("alice")
     user = await People(database, Slow(**CHEAP)).authenticate("alice", "correct horse")
     assert user.stamp == before != await Stamps(database).get("alice")

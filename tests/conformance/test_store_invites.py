@@ -17,8 +17,7 @@ PASSWORD = "correct horse"
 
 @pytest.fixture
 def people(database: Database) -> People:
-    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    return People(database, cheap, registration="invite")
+    return People(database, registration="invite")
 
 
 async def names(database: Database) -> list[str]:

@@ -28,3 +28,10 @@ async def world(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator
     async with world_over(database, tmp_path, desk) as world:
         yield world
         assert not desk.refused
+
+
+@pytest_asyncio.fixture
+async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
+    """A world in which another engine soon takes the turns of an engine that is gone."""
+    async with world_over(database, tmp_path, desk, lease=1.2) as world:
+        yield world

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
-import pytest_asyncio
 
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval
 from caesura.store import life
-from caesura.store.database import Database
 from tests.engine.test_graphs import lose
-from tests.engine.world import NO, YES, Said, World, world_over
-from tests.openai_server import Call, Desk, Hang, Say
+from tests.engine.world import NO, YES, Said, World
+from tests.openai_server import Call, Hang, Say
 
 HELP = Call("helper", {"task": "seal it"}, "help-1")
 SEAL = Call("seal", {"text": "b"}, "seal-1")
@@ -163,12 +158,6 @@ async def test_a_denied_sub_agent_is_not_offered_to_the_model(world: World) -> N
     assert "tools" not in world.desk.requests[0]
     assert said.results()[0][2] == "error"
     assert not [request for request in world.desk.requests if request["model"] == "helper"]
-
-
-@pytest_asyncio.fixture
-async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    async with world_over(database, tmp_path, desk, lease=1.2) as world:
-        yield world
 
 
 async def test_after_a_crash_a_sub_agent_needs_no_second_approval(hasty: World) -> None:

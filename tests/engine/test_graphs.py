@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 from textwrap import dedent
 
-import pytest_asyncio
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import GraphRequest
 from caesura.store import life, schema
-from caesura.store.database import Database
-from tests.engine.world import NO, PATIENCE, World, checkpoint_count, roles, world_over
-from tests.openai_server import Broken, Call, Desk, Hang, Say
+from tests.engine.world import NO, PATIENCE, World, checkpoint_count, roles
+from tests.openai_server import Broken, Call, Hang, Say
 
 HEAD = """
 import os
@@ -393,12 +389,6 @@ async def test_messages_of_a_subgraph_are_shown_once(world: World) -> None:
     assert said.text == "in side"
     row = await world.checked(said.turn)
     assert [m.content for m in row.messages or ()] == ["in side"]
-
-
-@pytest_asyncio.fixture
-async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    async with world_over(database, tmp_path, desk, lease=1.2) as world:
-        yield world
 
 
 async def lose(world: World) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import Connection, select, update
 
 from caesura.core import events as ev
@@ -25,12 +23,6 @@ from tests.engine.world import NO, PATIENCE, YES, World, world_over
 from tests.openai_server import Call, Desk, Hang, Say
 
 SEAL = Call("seal", {"text": "b"}, "seal-1")
-
-
-@pytest_asyncio.fixture
-async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    async with world_over(database, tmp_path, desk, lease=1.2) as world:
-        yield world
 
 
 def next_engine(world: World) -> Engine:
@@ -107,6 +99,22 @@ async def test_an_ended_turn_is_not_started_again_by_a_drain(world: World) -> No
     await world.segment(turn)
     await world.checked(turn)
     assert len(world.desk.requests) == 1
+
+
+@pytest.mark.parametrize("ended", [False, True])
+async def test_a_turn_that_was_handed_over_can_be_claimed_before_its_lease_ends(
+    database: Database, tmp_path: Path, desk: Desk, ended: bool
+) -> None:
+    """Also a turn that has only its last event to write: its stream would stay open until the lease ends."""
+    async with world_over(database, tmp_path, desk, lease=600) as world:
+        world.agent("tools: []")
+        desk.title = Hang()
+        desk.script(Say("hello") if ended else Hang(["half "]))
+        turn = await world.send("go")
+        await world.until(turn, ev.Finished if ended else ev.TextDelta)
+        await world.engine.drain(0)
+        claimed = await database.write(life.claim_some, "another", 600_000, 10)
+        assert [item.num for item in claimed] == [turn.num]
 
 
 async def test_a_waiting_turn_survives_a_drain_and_is_answered_elsewhere(world: World) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -26,15 +25,7 @@ LONGEST_STEP = 0.1
 SIZES = (100_000, 1_000_000)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def frozen_collector() -> Iterator[None]:
-    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
-    too."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
+pytestmark = pytest.mark.usefixtures("frozen_collector")
 
 Shape = Callable[[int], Sequence[str]]
 SHAPES: dict[str, Shape] = {

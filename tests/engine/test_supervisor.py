@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.turns import Turn
 from caesura.store import conversations, life, schema
-from caesura.store.database import Database
-from tests.engine.world import PATIENCE, World, world_over
-from tests.openai_server import Desk, Hang, Say
-
-
-@pytest_asyncio.fixture
-async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
-    async with world_over(database, tmp_path, desk, lease=1.2) as world:
-        yield world
+from tests.engine.world import PATIENCE, World
+from tests.openai_server import Hang, Say
+from tests.waiting import until
 
 
 async def test_a_process_that_slept_beyond_its_lease_does_not_take_its_own_turn(world: World) -> None:
@@ -54,7 +45,7 @@ async def test_leases_are_renewed_after_a_failed_renewal(
 ) -> None:
     turn = await _running(hasty)
     failures = _fail_first(monkeypatch, "renew")
-    await _until(lambda: failures == [0, 1])
+    await until(lambda: failures == [0, 1])
     await hasty.database.write(_run_out, turn)
     await _renewed(hasty, turn)
     assert hasty.engine.supervisor.alive
@@ -64,7 +55,7 @@ async def test_leases_are_renewed_while_a_drain_waits_for_the_last_run(hasty: Wo
     turn = await _running(hasty)
     supervisor = hasty.engine.supervisor
     draining = asyncio.create_task(supervisor.drain(PATIENCE))
-    await _until(lambda: supervisor.draining)
+    await until(lambda: supervisor.draining)
     await hasty.database.write(_run_out, turn)
     await _renewed(hasty, turn)
     assert supervisor.stop(turn.num, "user")
@@ -100,12 +91,6 @@ def _run_out(connection: Connection, turn: Turn) -> None:
 async def _renewed(world: World, turn: Turn) -> None:
     async with asyncio.timeout(PATIENCE):
         while not (await world.row(turn)).lease_until:  # noqa: ASYNC110 - another thread renews it
-            await asyncio.sleep(0.01)
-
-
-async def _until(check: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not check():  # noqa: ASYNC110 - another thread makes it true
             await asyncio.sleep(0.01)
 
 

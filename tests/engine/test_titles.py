@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from caesura.store.database import Database
 from tests.engine.odd_models import DeafTitle, Traced
 from tests.engine.world import PATIENCE, YES, World, limits, world_over
 from tests.openai_server import Broken, Call, Desk, Hang, Refusal, Reply, Say
+from tests.waiting import until
 
 ODD = "model: {{class: tests.engine.odd_models:{}}}\ntools: []"
 SEAL = Call("seal", {"text": "b"})
@@ -38,12 +39,6 @@ async def patient(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterat
     """A world in which a title has unlimited time."""
     async with world_over(database, tmp_path, desk, limits(title=2 * PATIENCE)) as world:
         yield world
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110 - another thread sees to it
-            await asyncio.sleep(0.01)
 
 
 async def title(world: World) -> str | None:

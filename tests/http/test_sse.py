@@ -1,18 +1,14 @@
 """The response that sends events, with a simulated server."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
 
 from caesura.core.errors import Unavailable
 from caesura.http.sse import PING, TRANSPORT, EventStreams, frame
-
-
-async def until(true: Callable[[], bool]) -> None:
-    while not true():  # noqa: ASYNC110 - nothing signals the condition
-        await asyncio.sleep(0.005)
+from tests.waiting import until
 
 
 class Transport:

@@ -20,10 +20,10 @@ from caesura.agents.tools.hiding import Hidden, hidden
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.app import sandbox_of
 from caesura.settings import Settings, secret_of
-from tests.programs import needs
+from tests.programs import needs, needs_root
 
 BWRAP = needs("bwrap")
-ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make folders of the system")
+ROOT = needs_root("only root may make folders of the system")
 SYSTEM = ("/usr/src", "/usr/share", "/usr/lib", "/usr/local/lib", "/etc/alternatives")
 OTHERS = ("/opt", "/srv", "/home", "/tmp", "/etc", "/var/lib", "/usr/local")
 
