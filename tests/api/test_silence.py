@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from caesura.http import health
+from caesura.service import service
 from caesura.store import postgres
 from tests.api.reading import conversation, follow, send, until
 from tests.api.server import Served
@@ -22,6 +23,7 @@ from tests.relay import Relay
 
 SECRET = "a secret for tests, long enough to sign with"
 HASTY = f"""
+from caesura.service import service
 from caesura.store import postgres
 postgres._LIMIT, postgres._WAIT = 3.0, 3
 postgres.Postgres._write.__defaults__ = (3.0,)
@@ -46,6 +48,7 @@ def test_ready_has_its_own_time_limit(
     """Whoever asks gets an answer long before a silent connection is cut: here it is never cut."""
     monkeypatch.setattr(health, "_PATIENCE", 0.3)
     monkeypatch.setattr(postgres, "_LIMIT", 3600.0)
+    monkeypatch.setattr(service, "_PROBED", 0.0)
     with ExitStack() as after, Relay(postgres_url) as relay:
         server = Served(tmp_path, database_url=relay.url).start()
         after.callback(server.stop)  # without the relay its connections are closed, and nothing hangs
@@ -53,7 +56,7 @@ def test_ready_has_its_own_time_limit(
             assert client.get("/ready").status_code == 200
             relay.silence()
             refused = client.get("/ready")
-            assert (refused.status_code, refused.json()["detail"]) == (503, "the database does not answer")
+            assert (refused.status_code, refused.json()["detail"]) == (503, "the database takes no writes")
 
 
 def test_a_silent_database_is_reported_and_does_not_block_the_shutdown(
