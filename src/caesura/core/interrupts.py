@@ -23,6 +23,7 @@ DECISIONS: dict[Kind, tuple[Decision, ...]] = {
     "graph": ("value", "reject"),
 }
 ANSWER_LIMIT = 64 * 1024
+_CLOSED_BY: dict[str, Status] = {"superseded": "superseded", "timeout": "expired"}
 _PLAIN = (
     *("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent"),
     "expires_at",
@@ -178,6 +179,11 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
 
 def answer_from(data: Mapping[str, Any]) -> Answer:
     return Answer(**{**data, "answers": tuple(data.get("answers", ()))})
+
+
+def closed_by(reason: str) -> Status:
+    """The status of a pending question when its turn is stopped for this reason."""
+    return _CLOSED_BY.get(reason, "cancelled")
 
 
 def check(item: Interrupt, answer: Answer) -> Answer:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -44,8 +44,6 @@ _ADOPTIONS = 20
 #: The limit of claims, for a turn that crashes its process before the log records the adoption.
 _CLAIMS = 200
 
-Closed = Literal["expired", "superseded", "cancelled"]
-
 
 class Runner:
     def __init__(
@@ -78,7 +76,7 @@ class Runner:
             await self._ending.close(turn)
             return
         try:
-            if turn.status == "waiting" and await self._ending.is_open(turn):
+            if turn.status == "waiting" and not turn.stop_requested and await self._ending.is_open(turn):
                 await self._ending.close(turn)
                 return
             known = known or await self._past(turn)
@@ -223,8 +221,7 @@ class Runner:
     async def _closed(self, run: Run) -> Outcome:
         """The outcome of a waiting turn that was stopped or whose questions expired."""
         reason = run.control.stop or "timeout"
-        how: Closed = _CLOSED.get(reason, "cancelled")
-        run.asked = await self._database.write(_close_questions, run.turn, how)
+        run.asked = await self._database.write(_close_questions, run.turn, interrupts.closed_by(reason))
         for event in _closings(run):
             run.say(event)
         return ev.Stopped(reason)
@@ -332,9 +329,6 @@ def _last_words(run: Run) -> str:
     return words
 
 
-_CLOSED: dict[str, Closed] = {"superseded": "superseded", "timeout": "expired"}
-
-
 def _cause(run: Run) -> ev.Cause:
     outcome = run.transcript.outcome
     if run.stream.last == 0:
@@ -365,7 +359,7 @@ def _told(run: Run, item: Asked) -> str | None:
     return answer.message or texts.confirmation(answer.fields, answer.refuses, run.language)
 
 
-def _close_questions(connection: Connection, turn: Turn, how: Closed) -> list[Asked]:
+def _close_questions(connection: Connection, turn: Turn, how: interrupts.Status) -> list[Asked]:
     fence.hold(connection, turn.num, turn.epoch)
     asked.close(connection, turn.num, how)
     return asked.of(connection, turn.num)
