@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,16 @@ from tests.openai_server import Desk, Hang, Say
 async def hasty(database: Database, tmp_path: Path, desk: Desk) -> AsyncIterator[World]:
     async with world_over(database, tmp_path, desk, lease=1.2) as world:
         yield world
+
+
+async def test_a_claim_that_was_lost_before_its_run_began_does_not_end_the_run_of_the_next(
+    world: World,
+) -> None:
+    turn = await _running(world)
+    world.engine.supervisor.run(replace(turn, epoch=turn.epoch - 1))
+    assert world.engine.supervisor.works_on(turn)
+    assert await world.engine.stop(turn, "user")
+    assert (await world.checked(turn)).status == "stopped"
 
 
 async def test_a_process_that_slept_beyond_its_lease_does_not_take_its_own_turn(world: World) -> None:
