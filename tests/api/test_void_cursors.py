@@ -68,9 +68,12 @@ class Turns:
         #: The events of each reader, and the cursor of its last event.
         self.readers: list[tuple[list[Envelope], int]] = []
 
-    async def attempt(self, word: str, *more: ev.Event, cause: ev.Cause | None = None) -> None:
+    async def attempt(
+        self, word: str, *more: ev.Event, cause: ev.Cause | None = None, says: int | None = None
+    ) -> None:
+        """`says` is the epoch that `RunStarted` carries, if it is not that of the turn."""
         epoch, written = self.turn.epoch, len(self.log)
-        said = answer(word, epoch, self.log, cause)
+        said = answer(word, epoch if says is None else says, self.log, cause)
         stream = await self._log.open(self.turn.num, epoch)
         for event in [*said, *more]:
             await stream.commit(event)  # in a separate row: any of them may be the last one left
@@ -141,6 +144,44 @@ def test_resumed_at_any_cursor_of_any_attempt_equals_unbroken(serve: Served) -> 
             written = serve.call(lost_twice(serve.database, conversation(client), first, second))
             assert len(written.readers) > 40
             check(client, written, 1 if serve.database.light else 5)
+
+
+async def begun_by_an_older_version(database: Database, conversation_id: str) -> Turns:
+    """The first segment says no epoch in its `RunStarted`, as before cursors named the attempt."""
+    new = life.New(conversation_id, "hello", owner="test", lease_ms=1 << 30)
+    written = Turns(database, await database.write(life.create, new))
+    await written.attempt("a", ev.Interrupted((ASKED,)), ev.SegmentEnded(), says=0)
+    return written
+
+
+async def continued(written: Turns) -> None:
+    await written.claim()
+    await written.attempt("b", ev.Finished(), ev.SegmentEnded(), cause="resume")
+    await written.end()
+
+
+def test_a_log_that_an_older_version_began_is_resumed_without_a_gap(serve: Served) -> None:
+    with serve.client() as client:
+        written = serve.call(begun_by_an_older_version(serve.database, conversation(client)))
+        whole = to_segment_end(client, written.turn.id)
+        assert [int(event.id) for event in whole] == list(range(1, len(written.log) + 1))
+        for seq in range(1, len(whole)):
+            assert to_segment_end(client, written.turn.id, seq) == whole[seq:]
+        serve.call(continued(written))
+        check(client, written, 1 if serve.database.light else 3)
+        # Some servers gave out native cursors of such a log that name the attempt 1.
+        unbroken = {item.seq: item.event for item in written.log}
+        for seq in range(1, len(whole) + 1):
+            assert native(client, written.turn.id, written.log[:seq], 2**24 + seq) == unbroken, seq
+
+
+def test_a_void_cursor_is_never_answered_with_a_later_segment(serve: Served) -> None:
+    with serve.client() as client:
+        written = serve.call(lost_twice(serve.database, conversation(client), 9, 5))
+        streams = serve.context.service.streams
+        for attempt, item in product((2, 3, 255), written.log):
+            place = serve.call(streams.place("alice", written.turn.id, cursors.make(attempt, item.seq)))
+            assert place.after <= item.seq, (attempt, item)
 
 
 def check(client: httpx.Client, written: Turns, step: int) -> None:

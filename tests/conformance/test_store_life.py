@@ -41,6 +41,11 @@ def _claim_some(connection: Connection, turn: Turn) -> None:
     life.claim_some(connection, "node-2", LEASE, 10)
 
 
+def _claim_stopped(connection: Connection, turn: Turn) -> None:
+    life.request_stop(connection, turn.num, "user")
+    life.claim_stopped(connection, turn.num, "node-2", LEASE)
+
+
 def _reopen(connection: Connection, turn: Turn) -> None:
     set_columns(connection, turn.num, owner=None, lease_until=None)
     life.reopen(connection, turn.id)
@@ -59,6 +64,7 @@ VERBS: dict[str, tuple[Verb, ...]] = {
     "reopen": (_reopen,),
     "claim": (_claim,),
     "claim_some": (_claim_some,),
+    "claim_stopped": (_claim_stopped,),
     "seize": (lambda c, turn: life.seize(c, turn.num, turn.epoch, LEASE),),
     "renew": (lambda c, turn: life.renew(c, "node-1", [turn.num], LEASE),),
     "held": (lambda c, turn: life.held(c, "node-1", [turn.num]),),

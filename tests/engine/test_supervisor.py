@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,16 @@ from caesura.store import conversations, life, schema
 from tests.engine.world import PATIENCE, World
 from tests.openai_server import Hang, Say
 from tests.waiting import until
+
+
+async def test_a_claim_that_was_lost_before_its_run_began_does_not_end_the_run_of_the_next(
+    world: World,
+) -> None:
+    turn = await _running(world)
+    world.engine.supervisor.run(replace(turn, epoch=turn.epoch - 1))
+    assert world.engine.supervisor.works_on(turn)
+    assert await world.engine.stop(turn, "user")
+    assert (await world.checked(turn)).status == "stopped"
 
 
 async def test_a_process_that_slept_beyond_its_lease_does_not_take_its_own_turn(world: World) -> None:

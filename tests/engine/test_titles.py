@@ -11,6 +11,12 @@ import pytest
 import pytest_asyncio
 
 from caesura.core import events as ev
+from caesura.core.errors import NothingPending
+from caesura.core.turns import Turn
+from caesura.engine.ending import Ending, Outcome
+from caesura.engine.run import Run
+from caesura.engine.supervisor import Supervisor
+from caesura.engine.titles import Title
 from caesura.log.tail import Tail
 from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
@@ -152,6 +158,73 @@ async def test_a_person_who_answers_does_not_wait_for_the_title(world: World) ->
     assert at[ev.SegmentEnded] - at[ev.Interrupted] < 800
     assert first.interrupts
     assert (await world.segment(turn)).finished
+
+
+async def asked_while_a_title_is_made(world: World) -> tuple[Turn, str]:
+    """A turn whose question waits, and whose run waits for a title that never comes."""
+    world.agent("tools: [seal]")
+    world.desk.title = Hang([])
+    world.desk.script(Say("May I?", [SEAL]), Say("next"))
+    turn = await world.send("hi")
+    asked = await world.until(turn, ev.Interrupted)
+    assert (await world.row(turn)).owner is not None
+    return turn, asked.interrupts[0].id
+
+
+async def test_a_stop_while_a_title_is_made_has_ended_the_turn_when_it_returns(patient: World) -> None:
+    for _ in range(3):
+        await patient.begin()
+        turn, question = await asked_while_a_title_is_made(patient)
+        assert await patient.turns().stop(patient.user, turn.id)
+        row = await patient.checked(turn)
+        assert (row.status, row.owner) == ("stopped", None)
+        with pytest.raises(NothingPending):
+            await patient.answer(turn, {question: YES})
+        assert (await patient.events(turn))[-3:] == [
+            ev.InterruptClosed(question, "cancelled"),
+            ev.Stopped("user"),
+            ev.SegmentEnded(),
+        ]
+        await patient.send("something else")
+    assert patient.traces() == []
+
+
+async def test_a_stopped_question_refuses_its_answer_before_the_turn_has_ended(
+    patient: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn, question = await asked_while_a_title_is_made(patient)
+    monkeypatch.setattr(Supervisor, "run", lambda *_: None)  # a node that dies after its stop was committed
+    assert await patient.engine.stop(turn, "superseded")
+    assert (await patient.row(turn)).status == "waiting"
+    with pytest.raises(NothingPending):
+        await patient.answer(turn, {question: YES})
+
+
+async def test_a_run_that_asks_after_its_stop_was_requested_leaves_no_open_question(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stop comes after the agent's last step and before its question is stored."""
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [SEAL]))
+    about_to_ask, stopped = asyncio.Event(), asyncio.Event()
+    genuine = Ending.end
+
+    async def end(ending: Ending, run: Run, outcome: Outcome, title: Title | None) -> None:
+        if isinstance(outcome, ev.Interrupted):
+            about_to_ask.set()
+            await stopped.wait()
+        await genuine(ending, run, outcome, title)
+
+    monkeypatch.setattr(Ending, "end", end)
+    turn = await world.send("hi")
+    async with asyncio.timeout(PATIENCE):
+        await about_to_ask.wait()
+        stopping = asyncio.create_task(world.engine.stop(turn, "user"))
+        while (await world.row(turn)).stop_requested is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        stopped.set()
+        assert await stopping
+    assert (await world.checked(turn)).status == "stopped"
 
 
 async def test_a_title_that_a_person_set_meanwhile_is_kept(world: World) -> None:

@@ -11,6 +11,7 @@ Kind = Literal["approval", "questions", "confirmation", "graph"]
 Decision = Literal["approve", "edit", "reject", "respond", "answers", "fields", "value"]
 FieldType = Literal["text", "confirm", "select"]
 Status = Literal["pending", "answered", "expired", "superseded", "cancelled"]
+_CLOSED_BY: dict[str, Status] = {"superseded": "superseded", "timeout": "expired"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +169,8 @@ def field_from(data: Mapping[str, Any]) -> Field:
 def _option_dict(option: Option) -> dict[str, Any]:
     data: dict[str, Any] = {"label": option.label, "value": option.value}
     return data | {"allow_custom": True} if option.allow_custom else data
+
+
+def closed_by(reason: str) -> Status:
+    """The status of a pending interrupt when its turn is stopped for this reason."""
+    return _CLOSED_BY.get(reason, "cancelled")

@@ -146,19 +146,23 @@ class Engine:
         the turn has already ended. Its messages are kept. `unless` is called in the transaction that requests
         the stop, in any thread: if it returns true, nothing is stopped."""
         supervisor = self.supervisor
+        claim = turn.num, supervisor.owner, supervisor.lease_ms
 
         def request(connection: Connection) -> tuple[bool, Turn | None]:
             if unless(connection):
                 return False, None
             requested = life.request_stop(connection, turn.num, reason)
             # A turn that nobody runs (it waits, or its owner is gone) is claimed and ended by this process.
-            return requested, life.claim(connection, turn.num, supervisor.owner, supervisor.lease_ms)
+            return requested, life.claim_stopped(connection, *claim) or life.claim(connection, *claim)
 
         requested, claimed = await self._database.write(request)
+        if requested and claimed is None:
+            supervisor.stop(turn.num, reason)
+            await supervisor.join(turn.num)
+            # The run may have asked a question before it heard of the stop.
+            claimed = await self._database.write(life.claim_stopped, *claim)
         if claimed is not None:
             supervisor.run(claimed)
-        elif requested:
-            supervisor.stop(turn.num, reason)
         if requested:
             await supervisor.join(turn.num)
         return requested

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, assert_never
 
 from sqlalchemy import Connection
 
@@ -65,7 +64,7 @@ class Interrupts:
     async def close(self, run: Run) -> ev.Stopped:
         """Close the pending interrupts of a turn that was stopped or whose interrupts expired."""
         reason = run.control.stop or "timeout"
-        run.interrupts = await self._database.write(_close, run.turn, _status(reason))
+        run.interrupts = await self._database.write(_close, run.turn, interrupts.closed_by(reason))
         for event in closings(run):
             run.say(event)
         return ev.Stopped(reason)
@@ -135,21 +134,7 @@ def _message(run: Run, item: StoredInterrupt) -> str | None:
     """The text in which the agent reads an answer that no graph waits for."""
     if item.graph_id != IN_WORDS or item.answer is None:
         return None
-    answer = item.answer
-    return texts.confirmation(answer, run.language)
-
-
-def _status(reason: ev.StopReason) -> Literal["expired", "superseded", "cancelled"]:
-    """The status of an interrupt that is closed because its turn was stopped for this reason."""
-    match reason:
-        case "superseded":
-            return "superseded"
-        case "timeout":
-            return "expired"
-        case "user" | "disconnect":
-            return "cancelled"
-        case unreachable:
-            assert_never(unreachable)
+    return texts.confirmation(item.answer, run.language)
 
 
 def _close(connection: Connection, turn: Turn, status: interrupts.Status) -> list[StoredInterrupt]:

@@ -72,7 +72,7 @@ class Runner:
             await self._ending.close(turn)
             return
         try:
-            if turn.status == "waiting" and await self._ending.is_open(turn):
+            if turn.status == "waiting" and not turn.stop_requested and await self._ending.is_open(turn):
                 await self._ending.close(turn)
                 return
             known = known or await self._past(turn)

@@ -89,6 +89,8 @@ class Supervisor:
         """Work on a turn that this process owns. `past` is the turn's past, if it is known."""
         job = _Job(turn, past)
         if stalled := self._jobs.get(turn.num):
+            if stalled.turn.epoch > turn.epoch:
+                return  # this claim was lost before its run began
             self._lose(stalled)  # the old run ignores its stop, or this process slept beyond its lease
         self._jobs[turn.num] = job
         job.task = asyncio.create_task(self._supervise(job), name=f"run-{turn.id}")

@@ -29,8 +29,8 @@ _OUTCOMES = (ev.Interrupted, ev.Finished, ev.Failed, ev.Stopped)
 class Place:
     """Where a reader begins: after the event with the number `after`, which was written under `epoch`.
     `exhausted`: no event will follow unless somebody acts. `segment`: if not 0, the segment to read, which
-    begins after that event. `anew`: the reader has seen events that were lost, and reads its segment again
-    from the beginning."""
+    begins after that event. `anew`: the reader has seen events that were lost or never existed, and reads a
+    segment from its beginning."""
 
     turn: Turn
     after: int
@@ -77,9 +77,13 @@ class Streams:
     async def join(
         self, user_id: str, conversation_id: str, ordinal: int | None = None, cursor: int = 0
     ) -> Place | None:
-        """Where to continue reading a conversation: after the given cursor in the turn with this ordinal, or
-        in the newest turn if nothing is left there. Without a cursor: the beginning of the newest segment.
-        None when nothing is left."""
+        """Where to continue reading a conversation: after the given cursor in the turn with this ordinal, on
+        whichever branch it is. If nothing is left there: at the beginning of the next turn, which is the
+        first one on the active branch with a greater ordinal. If there is none, but the active turn still
+        runs: at its newest segment. None when nothing is left.
+
+        Without a cursor: the beginning of the newest segment of the active turn. A cursor that names no event
+        of the conversation leads to the beginning of a segment, and the place is `anew`."""
         with self._presence.coming(user_id, conversation_id):
             async with self._long_reads.of(user_id):
                 place = await self._database.read(_join, user_id, conversation_id, ordinal, cursor)
@@ -128,38 +132,45 @@ def _current(connection: Connection, user_id: str, conversation_id: str) -> Turn
 def _place(connection: Connection, user_id: str, turn_id: str, cursor: int) -> Place:
     turn = turns.owned(connection, turn_id, user_id)
     last = events.last(connection, turn.num)
-    epoch = _written_under(connection, turn, cursor, last)
+    epoch = _written_under(connection, turn, cursor, last) if cursor else 0
     if epoch is None:
-        return _anew(connection, turn, cursor) or Place(turn, turn.segment_seq, False, anew=True)
+        return _anew(connection, turn, cursor, last) or Place(turn, turn.segment_seq, False, anew=True)
     after = cursors.seq(cursor)
     return Place(turn, after, after >= last and _quiet(connection, turn, last), epoch=epoch)
 
 
 def _written_under(connection: Connection, turn: Turn, cursor: int, last: int) -> int | None:
-    """The epoch under which the cursor's event was written; None when the cursor is void."""
-    seq = cursors.seq(cursor)
-    if cursor == 0:
-        return 0
-    if seq > last or cursors.attempt(cursor) > cursors.MOST:
+    """The epoch under which the cursor's event was written, as the log says: 0 in a log of an older version.
+    None when the cursor is void."""
+    seq, attempt = cursors.seq(cursor), cursors.attempt(cursor)
+    if seq == 0 or seq > last or attempt > cursors.MOST:
         return None
-    if cursors.attempt(cursor) == turn.epoch < cursors.MOST:
+    newest = seq > turn.segment_seq
+    if newest and 1 < attempt == turn.epoch < cursors.MOST:
         return turn.epoch  # no later attempt has begun that could have replaced the event
-    epoch = 1
-    if turn.epoch > 1:
-        since = turn.segment_seq if seq > turn.segment_seq else 0
-        begun = events.starts(connection, turn.num, since, seq)
-        epoch = begun[-1][1].epoch if begun else 0
+    # Under its first epoch a turn has one `RunStarted`: its first event.
+    since, final = turn.segment_seq if newest else 0, seq if turn.epoch > 1 else 1
+    begun = events.starts(connection, turn.num, since, final)
+    epoch = begun[-1][1].epoch if begun else 0
     return epoch if cursors.names(cursor, epoch) else None
 
 
-def _anew(connection: Connection, turn: Turn, cursor: int) -> Place | None:
-    """The beginning of the segment of a void cursor's attempt, or of the attempt that replaced it. None when
-    the cursor names no attempt, or an attempt that has not been replaced yet."""
-    attempt = cursors.attempt(cursor)
+def _anew(connection: Connection, turn: Turn, cursor: int, last: int) -> Place | None:
+    """The beginning of the segment of a void cursor's attempt, or of the attempt that replaced it, but no
+    later than the beginning of the segment that now has the cursor's number. None when the cursor names no
+    attempt, or an attempt that has not been replaced yet."""
+    seq, attempt = cursors.seq(cursor), cursors.attempt(cursor)
+    if seq == 0:
+        return Place(turn, 0, False, anew=True)
     starts = events.starts(connection, turn.num) if attempt else []
-    found = next((event.segment for _, event in starts if event.epoch >= attempt), None)
-    begin = next((seq for seq, event in starts if event.segment == found), None)
-    return Place(turn, begin - 1, False, anew=True) if begin is not None else None
+    begins: dict[int, int] = {}
+    for number, event in starts:
+        begins.setdefault(event.segment, number)
+    found = next((begins[event.segment] for _, event in starts if event.epoch >= attempt), None)
+    if seq <= last:
+        here = max((begin for begin in begins.values() if begin <= seq), default=None)
+        found = min((begin for begin in (found, here) if begin is not None), default=None)
+    return Place(turn, found - 1, False, anew=True) if found is not None else None
 
 
 def _join(
@@ -170,13 +181,18 @@ def _join(
         return None
     if ordinal is None:
         return _newest(connection, current)
-    if ordinal < current.ordinal:
-        older = turns.at(connection, conversation_id, ordinal)
-        place = _behind(connection, older, cursor) if older is not None else None
-        return place or _newest(connection, current)
-    if ordinal > current.ordinal:  # the ordinal is of another branch, or of no turn
+    turn = current if ordinal == current.ordinal else turns.at(connection, conversation_id, ordinal)
+    if turn is None:
         return replace(_newest(connection, current), anew=True)
-    return _behind(connection, current, cursor)
+    return _behind(connection, turn, cursor) or _next(connection, turn, current)
+
+
+def _next(connection: Connection, turn: Turn, current: Turn) -> Place | None:
+    """Where a reader continues that has seen all of a turn."""
+    if (later := turns.later(connection, current, turn.ordinal)) is not None:
+        return Place(later, 0, False)
+    quiet = _quiet(connection, current, events.last(connection, current.num))
+    return None if quiet else _newest(connection, current)
 
 
 def _newest(connection: Connection, turn: Turn) -> Place:
@@ -198,7 +214,7 @@ def _came_to_an_outcome(connection: Connection, turn: Turn, last: int) -> bool:
 def _behind(connection: Connection, turn: Turn, cursor: int) -> Place | None:
     last = events.last(connection, turn.num)
     if _written_under(connection, turn, cursor, last) is None:
-        return _anew(connection, turn, cursor) or replace(_newest(connection, turn), anew=True)
+        return _anew(connection, turn, cursor, last) or replace(_newest(connection, turn), anew=True)
     seq = cursors.seq(cursor)
     if seq == last and _quiet(connection, turn, last):
         return None

@@ -33,6 +33,7 @@ from caesura.core import events as ev
 from caesura.core import messages as msg
 from caesura.core.answers import Answer
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
+from caesura.core.interrupts import closed_by
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
 from caesura.store import conversations, events, interrupts, shares
 from caesura.store.schema import QUEUED, live, now_ms, running, turns
@@ -125,6 +126,17 @@ def claim_some(
         if len(numbers) >= limit:
             break
     return _claim(connection, list(numbers)[:limit], owner, lease_ms) if numbers else []
+
+
+def claim_stopped(connection: Connection, num: int, owner: str, lease_ms: int) -> Turn | None:
+    """Claim this turn in order to end it, if it is asked to stop and nothing of it runs: it waits for a
+    person or is queued. A run that still holds it, such as one that only waits for a title, loses it. Its
+    questions are closed, so that later answers are refused."""
+    row = _CLAIM_STOPPED.row(connection, at_num=num, owner=owner, lease_ms=lease_ms)
+    if row is None:
+        return None
+    interrupts.close(connection, num, closed_by(row.stop_requested))
+    return made(row)
 
 
 def seize(connection: Connection, num: int, epoch: int, lease_ms: int) -> Turn | None:
@@ -396,6 +408,13 @@ _SEIZE = Prepared(_NEXT.where(turns.c.num == bindparam("at_num"), turns.c.epoch 
 _TAKE = _NEXT.where(or_(_QUEUED, _DEAD, _EXPIRED, _STOPPING))
 _CLAIM = _TAKE.where(turns.c.num.in_(bindparam("numbers", expanding=True)))
 _CLAIM_ONE = Prepared(_TAKE.where(turns.c.num == bindparam("at_num")))
+_CLAIM_STOPPED = Prepared(
+    _NEXT.where(
+        turns.c.num == bindparam("at_num"),
+        or_(turns.c.status == "waiting", QUEUED),
+        turns.c.stop_requested.is_not(None),
+    )
+)
 _PARENT = Prepared(
     select(turns.c.num, turns.c.conversation_id, turns.c.status, turns.c.message_count, turns.c.grants).where(
         turns.c.id == bindparam("id")

@@ -85,6 +85,19 @@ _NODES = Prepared(
     .order_by(turns.c.ordinal)
     .limit(bindparam("limit"))
 )
+
+
+def _walk_to() -> Select[Any]:
+    """Walks up from a turn as long as the ordinals are greater than the given one."""
+    columns = (turns.c.num, turns.c.parent_id, turns.c.ordinal)
+    later = turns.c.ordinal > bindparam("after")
+    leaf = select(*columns).where(turns.c.id == bindparam("leaf"), later)
+    above = leaf.cte("above", recursive=True)
+    found = above.union_all(select(*columns).where(turns.c.id == above.c.parent_id, later))
+    return select(found.c.num).order_by(found.c.ordinal).limit(1)
+
+
+_LATER = Prepared(_walk_to())
 _EPOCH = Prepared(select(turns.c.epoch).where(turns.c.id == bindparam("id")))
 _TREE = Prepared(
     select(turns.c.id, turns.c.parent_id)
@@ -138,6 +151,12 @@ def above(connection: Connection, conversation_id: str, leaf: str | None, limit:
     if leaf is None:
         return []
     return [Node(*row) for row in _ABOVE.rows(connection, leaf=leaf, of=conversation_id, limit=limit)]
+
+
+def later(connection: Connection, leaf: Turn, ordinal: int) -> Turn | None:
+    """The first turn with a greater ordinal on the branch that ends in `leaf`."""
+    row = _LATER.row(connection, leaf=leaf.id, after=ordinal)
+    return numbered(connection, row[0]) if row else None
 
 
 def nodes(connection: Connection, conversation_id: str, after: int, limit: int) -> list[Node]:

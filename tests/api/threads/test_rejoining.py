@@ -7,7 +7,7 @@ import pytest
 
 from caesura.core.answers import Answer
 from caesura.store import life
-from tests.api.reading import Event
+from tests.api.reading import Event, send
 from tests.api.server import Served
 from tests.api.threads.thread import Thread, checked, kinds, names, one, read, said
 
@@ -38,8 +38,12 @@ def assert_rest_is_the_same(thread: Thread, whole: list[Event]) -> None:
     assert thread.join() == whole
     for place, event in enumerate(whole[:-1]):
         assert thread.join(event.id) == whole[place + 1 :]
-    nothing = thread.client.get(f"/api/chat/{thread.id}/stream", headers={"Last-Event-ID": whole[-1].id})
-    assert (nothing.status_code, nothing.content) == (204, b"")
+    assert nothing_after(thread, whole)
+
+
+def nothing_after(thread: Thread, whole: list[Event]) -> bool:
+    response = thread.client.get(f"/api/chat/{thread.id}/stream", headers={"Last-Event-ID": whole[-1].id})
+    return (response.status_code, response.content) == (204, b"")
 
 
 def test_a_thread_without_turns_has_no_stream_to_join(alice: httpx.Client) -> None:
@@ -73,6 +77,74 @@ def test_a_reader_that_saw_the_question_gets_the_continuation_after_its_answer(
         going_on = thread.at(other).resume("continue")
     assert kinds(thread.join(asking[-1].id)) == ["tool/start", "tool/end", "end"]
     assert thread.join(asking[-1].id) == going_on
+
+
+def test_a_reader_that_missed_several_turns_gets_one_segment_after_the_other(
+    tmp_path: Path, database_url: str
+) -> None:
+    with Served(tmp_path, database_url=database_url) as server, server.client() as alice:
+        thread = Thread.new(alice)
+        segments = [thread.chat("echo one"), thread.chat("write a.txt"), thread.resume("continue")]
+        segments += [thread.chat("echo three"), thread.chat("echo four")]
+        for place, segment in enumerate(segments[:-1]):
+            assert thread.join(segment[0].id) == segment[1:]
+            assert thread.join(segment[-1].id) == segments[place + 1]
+        assert nothing_after(thread, segments[-1])
+
+
+def test_an_id_of_another_branch_is_valid(tmp_path: Path, database_url: str) -> None:
+    with Served(tmp_path, database_url=database_url) as server, server.client() as alice:
+        thread = Thread.new(alice)
+        one, two = thread.chat("echo one"), thread.chat("echo two")
+        first, second = turns_of(alice, thread)
+        send(alice, thread.id, "echo three", parent=first)
+        three = thread.join()
+        assert thread.join(one[-1].id) == three
+        assert thread.join(two[0].id) == two[1:]
+        assert thread.join(two[-1].id) == three
+
+        # The other branch is active again: its turn is older than the id, and has ended.
+        alice.post(f"/api/v2/conversations/{thread.id}/branch", json={"turn_id": second})
+        assert thread.join(three[0].id) == three[1:]
+        assert nothing_after(thread, three)
+        assert thread.join(one[-1].id) == two
+
+        # The branch goes on: the reader gets what is newer than its id.
+        four, five = thread.chat("echo four"), thread.chat("echo five")
+        assert thread.join(three[-1].id) == four
+        assert thread.join(two[-1].id) == four
+        assert thread.join(four[-1].id) == five
+
+
+def test_an_id_of_another_branch_leads_to_the_turn_that_runs(alice: httpx.Client) -> None:
+    thread = Thread.new(alice)
+    thread.chat("echo one")
+    thread.chat("write a.txt")
+    first, second = turns_of(alice, thread)
+    send(alice, thread.id, "echo three", parent=first)
+    three = thread.join()
+    alice.post(f"/api/v2/conversations/{thread.id}/branch", json={"turn_id": second})
+    assert nothing_after(thread, three)
+    with thread.chatting("count to 100000 delay=0.01", supersede=True) as found:
+        read(found, 1)
+        send(alice, thread.id, "echo five", parent=first)
+        five = thread.join()
+        alice.post(f"/api/v2/conversations/{thread.id}/branch", json={"turn_id": turns_of(alice, thread)[3]})
+        with thread.joining(five[-1].id) as running:
+            assert said(read(running, 2)) == "1 2 "
+
+
+def turns_of(client: httpx.Client, thread: Thread) -> list[str]:
+    return [turn["id"] for turn in client.get(f"/api/v2/conversations/{thread.id}").json()["turns"]]
+
+
+@pytest.mark.parametrize("id", [0, 1, 2**24 + 1, 2**32 - 1, 2**32, 2**32 + 2**24, 3 * 2**32 + 2**24 + 1])
+def test_an_id_that_names_no_event_begins_with_a_reset(alice: httpx.Client, id: int) -> None:
+    thread = Thread.new(alice)
+    one, two = thread.chat("echo one"), thread.chat("echo two")
+    first, *rest = thread.join(str(id))
+    assert (first.name, first.data) == ("messages/reset", {"scope": "segment"})
+    assert rest == (one if id >> 32 == 1 else two)
 
 
 @pytest.mark.parametrize("more", [1000, 2**32, 2**40], ids=["event", "turn", "far"])
