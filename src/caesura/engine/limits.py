@@ -12,7 +12,7 @@ class Limits:
     run: float = 300.0
     steps: int = 50
     tool: float = 120.0
-    #: Characters of a tool's result. The built-in tools end at 256 KiB and then add notes, such as the exit code.
+    #: Characters of a tool's result. The built-in tools return 256 KiB and notes, such as the exit code.
     tool_output: int = 260 * 1024
     title: float = 10.0
     #: The size of a turn's log in bytes, approximately as stored.
