@@ -314,8 +314,23 @@ def test_a_wrong_password_of_a_registered_name_is_asked_for_again(terminal: Term
     child.sendline("y")
     child.expect_exact("carol is registered already: the password is wrong.")
     child.expect_exact("password of carol: ")
+    child.sendline("another wrong horse")
+    child.expect_exact("Incorrect username or password.")
+    assert child.expect_exact(["password of carol: ", "[y/N] "]) == 0
     child.sendline("correct horse")
     child.expect_exact("carol: /help")
+
+
+def test_after_three_wrong_passwords_the_chat_ends(terminal: Terminal, server: Served) -> None:
+    server.token("dave")
+    child = terminal.chat(server.url, "--user", "dave")
+    for number in range(3):
+        child.expect_exact("password of dave: ")
+        child.sendline(f"wrong horse {number}")
+        if not number:
+            child.expect_exact("[y/N] ")
+            child.sendline("n")
+    assert "caesura: not logged in" in leaves(child, code=1)
 
 
 def test_a_new_person_is_asked_for_an_invite_where_one_is_needed(terminal: Terminal, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def _keep(kept: Credentials, url: str, name: str, token: str) -> None:
 def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str, is_new: bool) -> str:
     """The token. Somebody who has never logged in here may be new, and can register. Others may have mistyped
     their password."""
-    for _ in range(_TRIES):
+    for left in reversed(range(_TRIES)):
         try:
             return runner.run(client.login(name, password))
         except ClientError as error:
@@ -122,11 +122,12 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str, is
                 raise
             print(f"{shown.line(error.message)}.")
         if is_new and _wants_to_register(name):
-            is_new = False
             if _registered(runner, client, name, password):
-                continue
+                return runner.run(client.login(name, password))
             print(f"{name} is registered already: the password is wrong.")
-        password = _password(name)
+        is_new = False
+        if left:
+            password = _password(name)
     raise Refused("not logged in")
 
 

@@ -59,7 +59,8 @@ class Reader:
         """The event, or None for a comment or an event type that only newer versions know."""
         fields = dict(line.partition(b": ")[::2] for line in block.split(b"\n"))
         if b"data" not in fields:
-            if (comment := fields.get(b"", b"")).startswith(_TIME):
+            # Times do not depend on where a connection breaks: the comment counts only for the first event.
+            if not self._at and (comment := fields.get(b"", b"")).startswith(_TIME):
                 self._at = int(comment[len(_TIME) :])
             return None
         cursor = int(fields[b"id"])
@@ -69,7 +70,7 @@ class Reader:
         self.cursor = cursor
         data = json_data.loads(fields[b"data"])
         # The two kinds of deltas have no time of their own: they are most of a stream. They get the time of
-        # the event before them, or of the comment with which the stream began.
+        # the event before them, or of the comment with which the first stream began.
         self._at = data.pop("at", self._at)
         event = decode(fields[b"event"].decode(), data)
         if event is None:
