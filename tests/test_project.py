@@ -112,6 +112,20 @@ def test_every_variable_that_is_named_is_documented() -> None:
     assert named - documented == set()
 
 
+def test_every_extra_of_a_provider_is_locked_to_the_tested_versions() -> None:
+    tested = {line for line in (ROOT / "requirements/dev.txt").read_text().splitlines() if "==" in line}
+    for extra in ("openai", "anthropic", "deepseek", "ollama"):
+        lines = (ROOT / f"requirements/extras/{extra}.txt").read_text().splitlines()
+        locked = {line for line in lines if "==" in line}
+        assert any(line.startswith(f"langchain-{extra}==") for line in locked)
+        assert locked <= tested
+
+
+def test_nothing_advises_to_replace_the_editable_installation_by_a_copy() -> None:
+    advised = re.compile(r"pip install ['\"]?\.")
+    assert [path.name for path in _files("*.md", "src") if advised.search(_text(path) or "")] == []
+
+
 def test_decisions_are_numbered_without_gaps_and_listed() -> None:
     names = [path.name for path in _decisions()]
     assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))

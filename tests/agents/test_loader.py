@@ -355,7 +355,8 @@ def test_an_agent_whose_sub_agent_is_deleted_stays_available_with_a_fault(tmp_pa
     helper.unlink()
     found.refresh()
     assert [link.agent.name for link in found.get("lead").sub_agents] == ["helper"]
-    assert [fault.message for fault in found.faults] == ["unknown agent: helper"]
+    told = [(fault.message, fault.remedy) for fault in found.faults]
+    assert told == [("unknown agent: helper", "known: approval-agent, assistant, lead")]
 
 
 def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_followed(tmp_path: Path) -> None:

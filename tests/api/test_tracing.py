@@ -102,4 +102,4 @@ def test_configured_tracing_that_is_not_installed_is_reported(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with caplog.at_level(logging.WARNING):
         assert tracing.callbacks({"LANGFUSE_PUBLIC_KEY": "x", "LANGFUSE_SECRET_KEY": "y"}) == ()
-    assert "pip install '.[langfuse]'" in caplog.text
+    assert "pip install -e '.[langfuse]'" in caplog.text

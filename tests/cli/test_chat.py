@@ -1,5 +1,7 @@
 """The chat without a terminal: its input comes from a pipe."""
 
+import time
+
 import pytest
 from sqlalchemy import Connection
 
@@ -8,6 +10,14 @@ from caesura.store import interrupts, turns
 from tests.api.reading import finished
 from tests.api.server import Served
 from tests.cli.conftest import Ran, Run
+
+KEYLESS = """
+apiVersion: caesura/v1
+kind: Agent
+metadata: {name: keyless, description: For tests.}
+spec:
+  model: {primary: "openai:gpt-4o", api_key_env: NO_SUCH_KEY}
+"""
 
 
 @pytest.fixture
@@ -33,6 +43,39 @@ def test_an_unanswered_question_stays_pending(chat: Run) -> None:
     lines = told(chat(lines=["write a.py: print(1)"]))
     assert lines[-2:] == ["(it waits for an answer)", "`caesura chat --continue` goes on from here"]
     assert "✓ write_file: wrote 8 bytes to a.py" in told(chat("--continue", lines=["y"]))
+
+
+def test_a_message_is_not_sent_before_the_question_is_answered(chat: Run) -> None:
+    told(chat(lines=["write a.py: print(1)"]))
+    ran = chat("--continue", "echo more")
+    assert ran.code == 1
+    assert "your message was not sent: the question must be answered first" in ran.out.splitlines()
+    lines = told(chat("--continue", "echo more", lines=["y"]))
+    assert "✓ write_file: wrote 8 bytes to a.py" in lines
+    assert "more" in lines
+
+
+def test_a_response_of_the_person_is_not_shown_as_a_result_of_the_tool(chat: Run) -> None:
+    lines = told(chat(lines=["write a.py: print(1)", "r use c.txt"]))
+    assert "↩ write_file (not run): use c.txt" in lines
+
+
+def test_a_failed_message_on_the_command_line_offers_no_command_of_the_chat(chat: Run) -> None:
+    assert "/retry tries again" in chat(lines=["fail midway"]).out
+    ran = chat("fail midway")
+    assert ran.code == 1
+    assert "failed: the model broke off" in ran.out
+    assert "/retry" not in ran.out
+
+
+def test_a_missing_key_is_not_told_as_an_internal_error(chat: Run, server: Served) -> None:
+    (server.settings.data_dir.parent / "agents" / "keyless.yaml").write_text(KEYLESS)
+    deadline = time.monotonic() + 30
+    while (ran := chat("--agent", "keyless", "hello")).err and time.monotonic() < deadline:
+        time.sleep(0.1)  # agent files are read again once a second
+    assert ran.code == 1
+    assert "failed: the agent's model is not available: the server's log says why (err-" in ran.out
+    assert "NO_SUCH_KEY" not in ran.out
 
 
 def test_a_question_is_found_among_many_pending_ones(
@@ -63,6 +106,15 @@ def test_a_wrong_token_is_one_line(chat: Run, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("CAESURA_TOKEN", "wrong")
     ran = chat()
     assert (ran.code, ran.err) == (1, "caesura: CAESURA_TOKEN: the token is not valid\n")
+
+
+def test_a_name_that_nobody_can_have_is_refused_before_a_password_is_asked_for(
+    chat: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CAESURA_TOKEN")
+    ran = chat("--user", "Alice B")
+    assert ran.code == 1
+    assert ran.err.startswith("caesura: 'Alice B' cannot be a name: a name has at most 50 characters")
 
 
 def test_without_a_token_and_a_terminal_a_password_must_be_set(

@@ -8,8 +8,10 @@ import pytest
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 
+from caesura.agents.tools.sandbox import Sandbox
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
+from tests.programs import needs
 from tests.servers.server import free_port
 
 PASSWORD = "correct horse"
@@ -19,7 +21,7 @@ def test_a_healthy_server_has_no_fault(run: Run) -> None:
     ran = run("doctor")
     found = [line.split()[:2] for line in ran.out.splitlines()]
     assert ran.code == 0
-    assert [what for _, what in found] == [
+    assert list(dict.fromkeys(what for _, what in found)) == [
         *("settings", "address", "secret", "database", "model", "sandbox", "agents"),
     ]
     assert {state for state, _ in found} <= {"ok", "note"}
@@ -83,6 +85,20 @@ def test_a_missing_sandbox_is_not_a_fault(run: Run, monkeypatch: pytest.MonkeyPa
     ran = run("doctor")
     assert ran.code == 0
     assert "apt-get install bubblewrap" in ran.out
+
+
+@needs("bwrap")
+def test_each_weakness_of_the_sandbox_has_a_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def weaknesses(self: Sandbox) -> list[str]:
+        return ["the first", "the second"]
+
+    monkeypatch.setattr(Sandbox, "weaknesses", weaknesses)
+    lines = [line for line in run("doctor").out.splitlines() if line.split()[1] == "sandbox"]
+    assert [line.split(maxsplit=2)[0::2] for line in lines] == [
+        ["ok", "bubblewrap works: agents may run commands"],
+        ["note", "the first"],
+        ["note", "the second"],
+    ]
 
 
 # --- it changes nothing

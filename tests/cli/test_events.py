@@ -38,6 +38,16 @@ def test_a_line_is_printed_for_each_event(events: Run, alice: httpx.Client) -> N
     assert ran.out.rstrip().endswith("segment_ended")
 
 
+def test_events_after_any_number_have_the_time_of_the_turn(events: Run, alice: httpx.Client) -> None:
+    turn = finished(alice, "echo good day")
+    lines = [json.loads(line) for line in events(turn["id"], "--json").out.splitlines()]
+    began, ended = lines[0]["at"], lines[-1]["at"]
+    assert any(line["event"] == "text_delta" for line in lines)
+    for after in range(1, len(lines)):
+        first = json.loads(events(turn["id"], "--json", "--after", after).out.splitlines()[0])
+        assert began <= first["at"] <= ended
+
+
 def test_json_output_has_one_object_per_line(events: Run, alice: httpx.Client) -> None:
     turn = finished(alice, "write a.txt")
     lines = [json.loads(line) for line in events(turn["id"], "--json", "--after", 1).out.splitlines()]

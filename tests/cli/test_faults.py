@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from tests.api.server import Served
 from tests.cli.conftest import Ran, Run
 
 
@@ -36,6 +37,21 @@ def test_a_wrong_setting_is_reported_in_one_line(run: Run, arguments: tuple[str,
         assert told in one_line(run(*arguments))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("serve", "--prot", "1"), "No such option: --prot"),
+        (("events",), "Missing argument 'TURN': see `caesura events --help`"),
+        (("events", "x", "--after", "-1"), "Invalid value for '--after'"),
+        (("nonsense",), "No such command 'nonsense': see `caesura --help`"),
+        (("chat", "a", "b"), "see `caesura chat --help`"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_wrong_usage_is_reported_in_one_line(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    assert told in one_line(run(*arguments))
+
+
 def test_a_wrong_variable_is_reported_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESURA_RATE_RUNS", "often")
     assert "CAESURA_RATE_RUNS: must be such as 60/minute" in one_line(run("serve"))
@@ -46,7 +62,14 @@ def test_a_port_in_use_is_reported_in_one_line(run: Run) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"cannot listen on 127.0.0.1:{port}" in one_line(run("serve", "--port", port))
+        told = one_line(run("serve", "--port", port))
+        assert f"cannot listen on 127.0.0.1:{port}" in told
+        assert told.endswith(": choose another --port\n")
+
+
+def test_a_database_in_use_is_reported_in_one_line(run: Run, server: Served) -> None:
+    told = one_line(run("serve", "--port", 0, "--data-dir", server.settings.data_dir))
+    assert told.endswith("is in use by another Caesura process: stop it, or use another --data-dir\n")
 
 
 def test_an_unreachable_server_is_reported_in_one_line(run: Run) -> None:

@@ -18,7 +18,8 @@ def granted(run: Run, server: Served, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_a_grant_is_listed_and_revoked(granted: Run) -> None:
     assert granted("grants", "list").out.split()[0] == "write_file"
     assert granted("grants", "revoke", "write_file").out == "write_file is asked for again\n"
-    assert granted("grants", "list").out == ""
+    ran = granted("grants", "list")
+    assert ran == (0, "", "no tool is always allowed in this conversation\n")
     ran = granted("grants", "revoke", "write_file")
     assert (ran.code, ran.err) == (1, "caesura: write_file is not always allowed in this conversation\n")
     assert "(it waits for an answer)" in granted("chat", "--continue", stdin="write b.py: print(2)\n").out
@@ -31,6 +32,8 @@ def test_a_conversation_may_be_named(granted: Run, server: Served) -> None:
     assert granted("grants", "list").out == ""
     assert granted("grants", "list", "--conversation", newest).out.startswith("write_file")
     assert granted("grants", "list", "--conversation", "nonsense").err == "caesura: conversation not found\n"
+    told = granted("grants", "list", "--conversation", "no id").err
+    assert told == "caesura: conversation_id: this does not have the expected form\n"
 
 
 def test_without_a_conversation_there_is_nothing_to_list(

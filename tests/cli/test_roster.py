@@ -31,6 +31,8 @@ def test_every_fault_is_reported_with_its_place(run: Run, tmp_path: Path) -> Non
 
 def test_a_folder_without_agents_and_a_missing_folder(run: Run, tmp_path: Path) -> None:
     assert "no agent file" in run("agents", "check", tmp_path).out
+    (tmp_path / "a.yaml").touch()
+    assert "a.yaml: this is a file (name its folder)" in run("agents", "check", tmp_path / "a.yaml").out
     ran = run("agents", "check", tmp_path / "nowhere")
     assert ran.code == 1
     assert "does not exist" in ran.out

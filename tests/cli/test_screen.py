@@ -80,6 +80,13 @@ def test_tools_and_their_results_have_lines_of_their_own() -> None:
     )
 
 
+def test_the_end_of_a_long_output_is_shown() -> None:
+    told = shown(ev.ToolFinished("c", "execute", f"{'x' * 5_000}\n[exit code 3]", "ok"))
+    assert "(5014 characters)" in told
+    assert told.endswith("x\n[exit code 3]\n")
+    assert len(told) < 2_100
+
+
 def test_voided_text_is_reported_only_if_it_was_shown() -> None:
     assert shown(ev.ModelStarted(1, "a"), ev.TextVoided(1)) == ""
     assert "does not count" in shown(ev.TextDelta(1, "x"), ev.TextVoided(1))

@@ -24,3 +24,16 @@ def test_serve_says_who_may_register(
 def test_serve_does_not_mention_registration_in_one_person_mode(capsys: pytest.CaptureFixture[str]) -> None:
     serving._greet(Settings.load(auth="none"), "http://127.0.0.1:8000")
     assert "regist" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [("http://0.0.0.0:9000", "http://127.0.0.1:9000"), ("http://[::]:9000", "http://[::1]:9000")],
+)
+def test_the_printed_address_of_a_server_on_all_addresses_can_be_reached(
+    capsys: pytest.CaptureFixture[str], address: str, url: str
+) -> None:
+    serving._greet(Settings.load(host="0.0.0.0"), address)
+    told = capsys.readouterr().err
+    assert f"chat --url {url}\n" in told
+    assert f"{url}/docs" in told

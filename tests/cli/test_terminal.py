@@ -71,7 +71,7 @@ def alice(terminal: Terminal, server: Served) -> Any:
 
 def test_an_answer_is_streamed_and_ctrl_d_leaves(alice: Any) -> None:
     say(alice, "echo good day")
-    alice.expect_exact("\r\ngood day\r\n")
+    alice.expect_exact("\x1b[0mgood day\r\n")  # after the id of the conversation, which is dimmed
     say(alice, "/help")
     alice.expect_exact("/retry")
     say(alice, "/nonsense")
@@ -104,7 +104,7 @@ def test_a_call_is_refused_edited_or_answered_instead(alice: Any) -> None:
     say(alice, "write hello.py: print(1)")
     alice.expect_exact(APPROVAL)
     alice.sendline("r it is there already")
-    alice.expect_exact("✓ write_file: it is there already")
+    alice.expect_exact("↩ write_file (not run): it is there already")
 
 
 DROPPED = "what you typed before this question was dropped"
@@ -288,7 +288,10 @@ def test_a_message_on_the_command_line_is_said_and_left(terminal: Terminal, serv
 
 def test_a_new_person_registers_and_is_remembered(terminal: Terminal, server: Served, tmp_path: Path) -> None:
     child = terminal.chat(server.url)
-    child.expect_exact("user: ")
+    child.expect_exact("name (a new one is registered): ")
+    child.sendline("Mallory M")
+    child.expect_exact("a name has at most 50 characters")
+    child.expect_exact("name (a new one is registered): ")
     child.sendline("mallory")
     child.expect_exact("password of mallory: ")
     child.sendline("correct horse")
@@ -298,6 +301,37 @@ def test_a_new_person_registers_and_is_remembered(terminal: Terminal, server: Se
     assert (tmp_path / ".config/caesura/tokens.json").stat().st_mode & 0o777 == 0o600
     again = terminal.chat(server.url, "--user", "mallory")
     again.expect_exact("mallory: /help")
+    say(again, "echo one")
+    again.expect(r"\(conv-[a-z0-9-]+\)")
+
+
+def test_a_wrong_password_of_a_registered_name_is_asked_for_again(terminal: Terminal, server: Served) -> None:
+    server.token("carol")
+    child = terminal.chat(server.url, "--user", "carol")
+    child.expect_exact("password of carol: ")
+    child.sendline("wrong horse")
+    child.expect_exact("If carol is a new name")
+    child.expect_exact("[y/N] ")
+    child.sendline("y")
+    child.expect_exact("carol is registered already: the password is wrong.")
+    child.expect_exact("password of carol: ")
+    child.sendline("another wrong horse")
+    child.expect_exact("Incorrect username or password.")
+    assert child.expect_exact(["password of carol: ", "[y/N] "]) == 0
+    child.sendline("correct horse")
+    child.expect_exact("carol: /help")
+
+
+def test_after_three_wrong_passwords_the_chat_ends(terminal: Terminal, server: Served) -> None:
+    server.token("dave")
+    child = terminal.chat(server.url, "--user", "dave")
+    for number in range(3):
+        child.expect_exact("password of dave: ")
+        child.sendline(f"wrong horse {number}")
+        if not number:
+            child.expect_exact("[y/N] ")
+            child.sendline("n")
+    assert "caesura: not logged in" in leaves(child, code=1)
 
 
 def test_a_new_person_is_asked_for_an_invite_where_one_is_needed(terminal: Terminal, tmp_path: Path) -> None:

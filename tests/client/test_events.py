@@ -35,6 +35,22 @@ def test_a_delta_has_the_time_of_the_event_before_it() -> None:
     assert [item.at for item in decoded(encoded(encode, 0, stored)[1])] == [70, 70]
 
 
+def test_the_first_delta_after_a_cursor_has_its_own_time() -> None:
+    stored = [Envelope(seq, 70 + seq, ev.TextDelta(1, "x")) for seq in (8, 9)]
+    frames = encode.opening(stored[0]) + encoded(encode, 0, stored)[1]
+    reader = Reader(after=7)
+    found = [reader.read(block) for block in frames.split(b"\n\n") if block]
+    assert [told and told.at for told in found] == [None, 78, 78]
+
+
+def test_times_do_not_depend_on_where_a_connection_breaks() -> None:
+    stored = [Envelope(1, 70, ev.ModelStarted(1, "a"))]
+    stored += [Envelope(seq, 70 + seq, ev.TextDelta(1, "x")) for seq in (2, 3)]
+    frames = [encoded(encode, 0, [item])[1] for item in stored]
+    broken = frames[0] + frames[1] + encode.opening(stored[2]) + frames[2]
+    assert decoded(broken) == decoded(b"".join(frames))
+
+
 def test_a_text_may_contain_characters_that_others_take_for_line_breaks() -> None:
     stored = [Envelope(1, 0, ev.TextDelta(1, "a\u2028b\x85c\x0bd\r\ne\n\nf"))]
     assert decoded(encoded(encode, 0, stored)[1]) == stored

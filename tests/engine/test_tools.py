@@ -96,11 +96,13 @@ async def test_names_and_ids_that_no_database_can_store_do_no_harm(world: World,
     assert (await world.row(turn)).epoch == 1
 
 
-async def test_ten_megabytes_are_cut_with_a_note(world: World) -> None:
+async def test_the_middle_of_ten_megabytes_is_left_out_with_a_note(world: World) -> None:
     ((_, output, status),) = await used(world, Call("flood", {"text": "x"}))
     assert status == "ok"
-    assert len(output) < 70_000
-    assert output.endswith("of 10485760 characters]")
+    assert len(output) < 270_000
+    head, note, end = output.split("\n")
+    assert note == f"[cut: {10485760 - len(head + end)} of 10485760 characters are left out here]"
+    assert end
 
 
 @pytest_asyncio.fixture

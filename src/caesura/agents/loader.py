@@ -159,6 +159,8 @@ class Catalog:
     def _missing(self) -> tuple[Fault, ...]:
         if self._directory is None or self._directory.is_dir():
             return ()
+        if self._directory.exists():
+            return (Fault(str(self._directory), 0, "", "this is a file", "name its folder"),)
         return (Fault(str(self._directory), 0, "", "the agents folder does not exist", "create it"),)
 
 

@@ -159,7 +159,7 @@ def _key(known: Provider | None, full: str, model: Model, environ: Mapping[str, 
 
 def _install(provider: str) -> str:
     if provider in PROVIDERS:
-        return f"in Caesura's own folder, .venv/bin/pip install '.[{provider}]'"
+        return f"in Caesura's own folder, make setup EXTRAS={provider}"
     return f"pip install {_langchain()._BUILTIN_PROVIDERS[provider][0].split('.')[0].replace('_', '-')}"
 
 

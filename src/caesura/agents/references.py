@@ -44,7 +44,7 @@ def _wrong(
 ) -> tuple[str, str] | None:
     name = reference.name
     if name not in holders:
-        return f"unknown agent: {name}", did_you_mean(name, holders)
+        return f"unknown agent: {name}", did_you_mean(name, holders) or f"known: {', '.join(sorted(holders))}"
     if way := _way(name, reading.called, holders):
         circle = " → ".join([reading.called, *way])
         return f"agents call each other in a circle: {circle}", "break the circle"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from caesura.cli import streams
 from caesura.core import shown
@@ -17,17 +17,24 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def main() -> None:
-    """Faults end in one line: exit code 2 for wrong settings, 1 for everything else. An error of the
-    operating system or of an encoding is a fault. Any other error is a bug of this program, and its traceback
-    is shown."""
+    """Faults end in one line: exit code 2 for wrong settings and wrong usage, 1 for everything else. An error
+    of the operating system or of an encoding is a fault. Any other error is a bug of this program, and its
+    traceback is shown."""
     streams.prepare()
+    from typer import Abort, TyperException
+
     from caesura.cli.commands import app
 
     try:
         try:
-            app(prog_name="caesura")
+            code = app(prog_name="caesura", standalone_mode=False)
         finally:
             sys.stdout.flush()  # write errors are reported here, not by Python at exit
+        sys.exit(code or 0)
+    except Abort:
+        _end("the input ended too early")
+    except TyperException as error:
+        _refuse(error)
     except CaesuraError as error:
         _end(error.message, 2 if isinstance(error, StartupError) else 1)
     except OSError as error:
@@ -43,6 +50,15 @@ def _end(message: str, code: int = 1) -> NoReturn:
         with suppress(OSError):
             print(f"caesura: {line}", file=sys.stderr)
     sys.exit(code)
+
+
+def _refuse(error: Any) -> NoReturn:
+    """Report wrong usage in one line. A command that is called without its arguments shows its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        sys.exit(error.exit_code)
+    command = error.ctx.command_path if error.ctx is not None else "caesura"
+    _end(f"{error.format_message().rstrip('.')}: see `{command} --help`", error.exit_code)
 
 
 def _reason(error: OSError) -> str:

@@ -13,6 +13,12 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - the address to conn
 _SECONDS = 3.0
 
 
+def reachable(url: str) -> str:
+    """The address for a client on this machine. A server on all addresses is reached over loopback."""
+    parsed = httpx.URL(url)
+    return str(parsed.copy_with(host=_ANY.get(parsed.host, parsed.host)))
+
+
 def occupant(host: str, port: int) -> str | None:
     """What already listens there; None if nothing does. Raises `StartupError` if no server could listen
     there."""

@@ -33,20 +33,25 @@ class Left(Exception):
 
 def talk(url: str, user: str | None, agent: str | None, go_on: bool, message: str | None) -> int:
     """Returns the exit code: 1 if the given message got no answer."""
-    screen = Screen(sys.stdout)
+    screen = Screen(sys.stdout, can_retry=message is None)
     message = streams.legible(message, "the message") if message is not None else None
     with opened(url, user, screen.waiting) as session:
         chat = Chat(session, screen, Keyboard(), agent)
+        sent = False
         try:
             if go_on:
                 chat.go_on()
             if message is None:
                 chat.converse()
             else:
+                sent = True
                 chat.say(message)
         except (Left, KeyboardInterrupt):
+            if message is not None and not sent:
+                before = ": the question must be answered first" if chat.asked else ""
+                screen.fault(f"your message was not sent{before}")
             screen.note("`caesura chat --continue` goes on from here")
-        return 1 if message is not None and chat.failed else 0
+        return 1 if message is not None and (chat.failed or not sent) else 0
 
 
 class Chat:
@@ -58,6 +63,8 @@ class Chat:
         self._conversation: str | None = None
         self._turn: str | None = None
         self.failed = False
+        #: Whether the person left at a question.
+        self.asked = False
 
     def go_on(self) -> None:
         """Show the end of the last conversation, and continue with its running or waiting turn."""
@@ -83,12 +90,19 @@ class Chat:
         if self._conversation is None:
             made = self._session.run(self._client.create(self._agent))
             self._conversation = made.id
+            self._show_id(made.id)
         sent = self._client.send(self._conversation, text, agent=self._agent)
         self._watch(self._session.run(sent).id)
+
+    def _show_id(self, conversation_id: str) -> None:
+        """Other commands and the APIs ask for this id."""
+        if self._keyboard.human:
+            self._screen.note(f"({conversation_id})")
 
     def _show_end(self, conversation_id: str) -> None:
         snapshot = self._session.run(self._client.snapshot(conversation_id))
         self._screen.heading(shown.text(snapshot.conversation.title or "(no title yet)"))
+        self._show_id(conversation_id)
         if len(snapshot.turns) > 1:
             self._screen.note(f"(earlier messages: {len(snapshot.turns) - 1})")
         if snapshot.turns:
@@ -174,6 +188,7 @@ class Chat:
                 self._session.run(self._client.stop(turn_id))
                 return
             except EOFError as error:
+                self.asked = True
                 self._screen.note("(it waits for an answer)")
                 raise Left from error
 

@@ -58,8 +58,7 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url)
     yield _model(settings)
-    yield await _sandbox(settings)
-    for finding in _agents(settings):
+    for finding in [*await _sandbox(settings), *_agents(settings)]:
         yield finding
 
 
@@ -156,18 +155,17 @@ def _model(settings: Settings) -> Finding:
     return Finding("ok", "model", name)
 
 
-async def _sandbox(settings: Settings) -> Finding:
+async def _sandbox(settings: Settings) -> list[Finding]:
     from caesura.app import sandbox_of
 
     try:
         sandbox = sandbox_of(settings)
     except StartupError:
-        return Finding("note", "sandbox", "not looked at: the database URL is at fault")
+        return [Finding("note", "sandbox", "not looked at: the database URL is at fault")]
     if reason := await sandbox.unavailable():
-        return Finding("note", "sandbox", f"{reason}; everything else works without")
-    found = await sandbox.weaknesses()
-    text = "; but ".join(["bubblewrap works: agents may run commands", *found])
-    return Finding("note" if found else "ok", "sandbox", text)
+        return [Finding("note", "sandbox", f"{reason}; everything else works without")]
+    works = Finding("ok", "sandbox", "bubblewrap works: agents may run commands")
+    return [works, *(Finding("note", "sandbox", text) for text in await sandbox.weaknesses())]
 
 
 def _agents(settings: Settings) -> list[Finding]:

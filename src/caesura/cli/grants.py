@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 
 from caesura.cli.screen import clean
@@ -11,8 +12,11 @@ from caesura.client import Grant
 
 def show(url: str, user: str | None, conversation: str | None) -> None:
     with opened(url, user) as session:
-        for grant in session.run(session.client.grants(_named(session, conversation))):
-            print(line(grant))
+        found = session.run(session.client.grants(_named(session, conversation)))
+    for grant in found:
+        print(line(grant))
+    if not found:
+        print("no tool is always allowed in this conversation", file=sys.stderr)
 
 
 def revoke(url: str, user: str | None, tool: str, conversation: str | None) -> None:

@@ -16,8 +16,8 @@ MARK = "▌"
 _CODES = (0x2503, *range(0x2589, 0x2591), *range(0x2758, 0x275B), *range(0x1FB70, 0x1FB8C))
 _LIKE_MARK = "".join(map(chr, _CODES))
 _ANY_LIKE_MARK = re.compile(f"[{_LIKE_MARK}]")
-_LONGEST = 2_000
-_MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "✓", "not_done": "✗", "unknown": "?"}
+_LONGEST, _END = 2_000, 500
+_MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "↩", "not_done": "✗", "unknown": "?"}
 
 
 def clean(text: str) -> str:
@@ -37,8 +37,10 @@ def asking(text: str) -> str:
 
 
 class Screen:
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
+    """`can_retry`: whether the person can type commands of the chat."""
+
+    def __init__(self, out: TextIO, can_retry: bool = True) -> None:
+        self._out, self._can_retry = out, can_retry
         self._colours = out.isatty() and "NO_COLOR" not in os.environ
         self._at_line_start = True
         self._speaking: tuple[int, str] | None = None
@@ -74,7 +76,8 @@ class Screen:
             case ev.ToolStarted(_, name, args):
                 self.line(f"→ {one_line(name)} {_short(shown.data(args), 200)}", _CYAN)
             case ev.ToolFinished(_, name, output, status):
-                self.line(f"{_MARKS[status]} {one_line(name)}: {_short(output)}", _DIM)
+                not_run = " (not run)" if status == "answered" else ""
+                self.line(f"{_MARKS[status]} {one_line(name)}{not_run}: {_ends(output)}", _DIM)
             case ev.TitleChanged(title):
                 self._title = title
             case ev.ArtifactChanged(id, version):
@@ -83,7 +86,9 @@ class Screen:
                 if id not in self.answered:
                     self.note(f"({outcome}: {answer['decision']})" if answer else f"({outcome})")
             case ev.Failed(message, _, error_id):
-                self.fault(f"failed: {message}{f' ({error_id})' if error_id else ''}; /retry tries again")
+                known = f" ({error_id})" if error_id else ""
+                remedy = "; /retry tries again" if self._can_retry else ""
+                self.fault(f"failed: {message}{known}{remedy}")
             case ev.Stopped(reason):
                 self.note("(stopped by you)" if reason == "user" else f"(stopped: {reason})")
             case ev.SegmentEnded():
@@ -145,5 +150,12 @@ class Screen:
         self._at_line_start = text.endswith("\n")
 
 
-def _short(text: str, longest: int = _LONGEST) -> str:
+def _ends(text: str) -> str:
+    """A long output without its middle. Its end may be an exit code."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - _END]}… ({len(text)} characters) …{text[-_END:]}"
+
+
+def _short(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}… ({len(text)} characters)"

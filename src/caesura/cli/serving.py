@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import shlex
@@ -12,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import caesura
+from caesura.core.errors import StartupError
 from caesura.settings import Settings
 
 _USUAL = "http://127.0.0.1:8000"
@@ -22,24 +24,40 @@ def serve(flags: Mapping[str, Any]) -> None:
     gc.disable()  # imported modules stay in memory: collecting garbage now would only cost time
     from caesura import app
 
-    app.serve(settings, partial(_greet, settings))
+    try:
+        app.serve(settings, partial(_greet, settings))
+    except StartupError as error:
+        raise StartupError(f"{error.message}{_remedy(error)}") from error
+
+
+def _remedy(error: StartupError) -> str:
+    """What to do when another program has the port or the database."""
+    match getattr(error.__cause__, "errno", None):
+        case errno.EADDRINUSE:
+            return ": choose another --port"
+        case errno.EWOULDBLOCK:
+            return ": stop it, or use another --data-dir"
+        case _:
+            return ""
 
 
 def _greet(settings: Settings, address: str) -> None:
     """Print the address, and what to try."""
     from caesura.agents.models import DEMO, default_model
+    from caesura.cli.address import reachable
 
-    url = f" --url {address}" if address != _USUAL else ""
+    near = reachable(address)
+    url = f" --url {near}" if near != _USUAL else ""
     found = default_model(os.environ, settings.model)
     model = "demo (no AI)" if found == DEMO else found
     print(
         f"Caesura {caesura.__version__} is at {address}, model: {model}\n"
-        f"  {address}/docs\n"
+        f"  {near}/docs\n"
         "      every route, to try out\n"
         f"  {_program()} chat{url}\n"
         "      in another terminal: say `count to 20`, `write hello.py` or `ask me 3 questions`\n"
         f"{_registration(settings)}"
-        "Ctrl-C ends it. What runs then goes on when it starts again.",
+        "Ctrl-C ends it. Unfinished answers continue after the next start.",
         file=sys.stderr,
         flush=True,
     )

@@ -14,11 +14,15 @@ from caesura.cli import streams, typeahead
 from caesura.cli.credentials import PASSWORD, TOKEN, Credentials
 from caesura.client import Client, ClientError
 from caesura.client.patience import Waiting
-from caesura.core import shown
-from caesura.core.errors import CaesuraError
+from caesura.core import ids, shown
+from caesura.core.errors import CaesuraError, UsernameTaken
 
 T = TypeVar("T")
 _PATIENCE = 600.0
+#: How often a person may type a wrong password.
+_TRIES = 3
+_TAKEN = UsernameTaken().message
+_NAMES = "a name has at most 50 characters of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit"
 
 
 class Refused(CaesuraError):
@@ -79,11 +83,22 @@ def _enter(runner: asyncio.Runner, client: Client, url: str, user: str | None) -
             raise
         if given:
             raise Refused(f"{TOKEN}: {error.message}") from error
-    name = user or _line("user: ")
-    password = streams.legible(os.environ.get(PASSWORD, ""), PASSWORD) or _secret(f"password of {name}: ")
+    name = _name(user)
+    password = streams.legible(os.environ.get(PASSWORD, ""), PASSWORD) or _password(name)
     client.token = None
-    token = _log_in(runner, client, name, password)
+    token = _log_in(runner, client, name, password, is_new=kept.find(url, name) is None)
     _keep(kept, url, name, token)
+    return name
+
+
+def _name(given: str | None) -> str:
+    """A name that a person can have: otherwise they would be asked for a password in vain."""
+    name = given or _line("name (a new one is registered): ")
+    while not ids.is_username(name):
+        if given or not streams.human():
+            raise Refused(f"{name!r} cannot be a name: {_NAMES}")
+        print(f"{_NAMES}.")
+        name = _line("name (a new one is registered): ")
     return name
 
 
@@ -96,19 +111,41 @@ def _keep(kept: Credentials, url: str, name: str, token: str) -> None:
         print(f"caesura: the token could not be kept: {reason}", file=sys.stderr)
 
 
-def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str) -> str:
-    try:
-        return runner.run(client.login(name, password))
-    except ClientError as error:
-        if error.status != 401 or not streams.human():
-            raise
-        print(f"{shown.line(error.message)}.")
-    print(f"Register {name} as a new person with this password?")
+def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str, is_new: bool) -> str:
+    """The token. Somebody who has never logged in here may be new, and can register. Others may have mistyped
+    their password."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return runner.run(client.login(name, password))
+        except ClientError as error:
+            if error.status != 401 or not streams.human():
+                raise
+            print(f"{shown.line(error.message)}.")
+        if is_new and _wants_to_register(name):
+            if _registered(runner, client, name, password):
+                return runner.run(client.login(name, password))
+            print(f"{name} is registered already: the password is wrong.")
+        is_new = False
+        if left:
+            password = _password(name)
+    raise Refused("not logged in")
+
+
+def _wants_to_register(name: str) -> bool:
+    print(f"If {name} is a new name: register it with this password?")
     typeahead.drop()
-    if _line("[y/N] ").lower() not in ("y", "yes"):
-        raise Refused("not logged in")
-    _register(runner, client, name, password)
-    return runner.run(client.login(name, password))
+    return _line("[y/N] ").lower() in ("y", "yes")
+
+
+def _registered(runner: asyncio.Runner, client: Client, name: str, password: str) -> bool:
+    """Register a person. False if the name is taken."""
+    try:
+        _register(runner, client, name, password)
+    except ClientError as error:
+        if error.message != _TAKEN:
+            raise
+        return False
+    return True
 
 
 def _register(runner: asyncio.Runner, client: Client, name: str, password: str) -> None:
@@ -129,6 +166,13 @@ def _line(prompt: str) -> str:
         return streams.line(prompt).strip()
     except (EOFError, streams.Unreadable) as error:
         raise Refused("a log-in is needed: say who you are with --user") from error
+
+
+def _password(name: str) -> str:
+    password = _secret(f"password of {name}: ")
+    if not password:
+        raise Refused("not logged in")
+    return password
 
 
 def _secret(prompt: str) -> str:

@@ -17,6 +17,8 @@ from caesura.core.events import Envelope
 KINDS: dict[str, type[ev.Event]] = {
     re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in get_args(ev.Event)
 }
+#: Begins the comment that tells the time of a stream's first event, if this event has no time of its own.
+_TIME = b"at "
 
 
 class ReceivedEvent(Envelope):
@@ -57,6 +59,9 @@ class Reader:
         """The event, or None for a comment or an event type that only newer versions know."""
         fields = dict(line.partition(b": ")[::2] for line in block.split(b"\n"))
         if b"data" not in fields:
+            # Times do not depend on where a connection breaks: the comment counts only for the first event.
+            if not self._at and (comment := fields.get(b"", b"")).startswith(_TIME):
+                self._at = int(comment[len(_TIME) :])
             return None
         cursor = int(fields[b"id"])
         seq = cursors.seq(cursor)
@@ -64,7 +69,8 @@ class Reader:
             raise Rewound(seq - 1)
         self.cursor = cursor
         data = json_data.loads(fields[b"data"])
-        # The two kinds of deltas have no time of their own: they are most of a stream.
+        # The two kinds of deltas have no time of their own: they are most of a stream. They get the time of
+        # the event before them, or of the comment with which the first stream began.
         self._at = data.pop("at", self._at)
         event = decode(fields[b"event"].decode(), data)
         if event is None:

@@ -1,1 +1,1 @@
-"""The engine: the only room that drives LangGraph. A turn becomes a run, whatever happens becomes events."""
+"""The engine: runs agents, in our own loop or in an operator's LangGraph graph, and writes events."""

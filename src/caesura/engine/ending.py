@@ -10,6 +10,7 @@ from typing import Self
 
 from sqlalchemy import Connection
 
+from caesura.agents.models import ModelUnavailable
 from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced
@@ -34,6 +35,7 @@ _STATUS: dict[type[Outcome], life.Outcome] = {
     ev.Failed: "failed",
     ev.Stopped: "stopped",
 }
+_NO_MODEL = "the agent's model is not available: the server's log says why"
 
 
 class Ending:
@@ -116,6 +118,9 @@ def failed(turn: Turn, error: Exception) -> ev.Failed:
         return ev.Failed(error.message, error.code, error_id, error.retryable)
     if isinstance(error, CaesuraError) and error.status < 500:
         return ev.Failed(error.message, error.code, error_id)
+    if isinstance(error, ModelUnavailable):
+        # What is missing is the operator's business: the names of variables, modules and servers.
+        return ev.Failed(_NO_MODEL, error.code, error_id, retryable=True)
     return ev.Failed("something went wrong", "internal", error_id)
 
 

@@ -1,4 +1,4 @@
-"""The engine: it starts runs, stops them, and reports their state."""
+"""The engine as the service sees it: begins turns, stops them, and reports their state."""
 
 from __future__ import annotations
 

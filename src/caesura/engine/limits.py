@@ -12,7 +12,8 @@ class Limits:
     run: float = 300.0
     steps: int = 50
     tool: float = 120.0
-    tool_output: int = 64 * 1024
+    #: Characters of a tool's result. The built-in tools return 256 KiB and notes, such as the exit code.
+    tool_output: int = 260 * 1024
     title: float = 10.0
     #: The size of a turn's log in bytes, approximately as stored.
     log: int = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""The supervisor: owns every task. It starts and stops runs, adopts turns without an owner, and drains."""
+"""The supervisor: owns the tasks of all running turns. It claims turns, renews their leases, and drains."""
 
 from __future__ import annotations
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from caesura.core.answers import Answer
 from caesura.core.language import Language
 
+#: Characters of the end of a long text that are kept.
+_END = 2_000
+
 
 def no_such_tool(name: str, known: Sequence[str]) -> str:
     return f"There is no tool named {name!r}. The tools are: {', '.join(known) or 'none'}."
@@ -39,9 +42,12 @@ def tool_failed(error_id: str) -> str:
 
 
 def bounded(text: str, limit: int) -> str:
+    """The text, with its middle left out if it is too long. Its end may say how a command ended."""
     if len(text) <= limit:
         return text
-    return f"{text[:limit]}\n[cut: the first {limit} of {len(text)} characters]"
+    end = min(_END, limit)
+    note = f"[cut: {len(text) - limit} of {len(text)} characters are left out here]"
+    return f"{text[: limit - end]}\n{note}\n{text[len(text) - end :]}"
 
 
 def unknown_outcome(description: str, language: Language) -> str:

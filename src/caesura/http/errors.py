@@ -221,6 +221,8 @@ def _invalid(error: RequestValidationError) -> Invalid:
 def _text(fault: Mapping[str, Any]) -> str:
     if tuple(fault["loc"]) == ("body",) and str(fault["type"]).startswith(("model_", "dict_")):
         return "the body must be a JSON object, sent with Content-Type: application/json"
+    if fault["type"] == "string_pattern_mismatch":
+        return "this does not have the expected form"
     return str(fault["msg"])
 
 

@@ -48,13 +48,19 @@ async def pump(
     state: S,
     after: int,
     gone: Callable[[], bytes] = bytes,
+    opening: Callable[[Envelope], bytes] | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """The frames of these batches as they come. `gone` gives the last frame if the batches stop before the
-    end of a segment: the turn was deleted, or the server shuts down."""
+    end of a segment: the turn was deleted, or the server shuts down. `opening` gives what is sent before the
+    frame of the first event."""
     whole = False
     async with aclosing(batches):
         async for batch in batches:
             state, frames = encoded(encoder, state, batch, after)
+            if frames and opening is not None:
+                first = next(envelope for envelope in batch if envelope.seq > after)
+                frames, opening = opening(first) + frames, None
+                del first
             last = batch[-1]
             whole = type(last.event) is SegmentEnded and last.seq > after
             del batch, last  # a waiting reader holds no events

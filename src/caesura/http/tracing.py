@@ -48,7 +48,7 @@ def _installed(module: str, extra: str) -> bool:
         found = False
     if not found:
         logger.warning(
-            "tracing is set up but not installed: in Caesura's own folder, .venv/bin/pip install '.[%s]'",
+            "tracing is set up but not installed: in Caesura's own folder, .venv/bin/pip install -e '.[%s]'",
             extra,
         )
     return found

@@ -20,6 +20,12 @@ def start(ordinal: int, epoch: int = 0) -> int:
     return cursors.make(epoch, 0)
 
 
+def opening(first: ev.Envelope) -> bytes:
+    """A comment with the time of the first event that a reader gets, if its frame has none."""
+    untimed = isinstance(first.event, ev.TextDelta | ev.ReasoningDelta)
+    return b": at %d\n\n" % first.at if untimed else b""
+
+
 def step(attempt: int, envelope: ev.Envelope) -> tuple[int, bytes]:
     """The frame of one event."""
     seq, at, event = envelope

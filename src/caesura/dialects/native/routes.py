@@ -258,7 +258,7 @@ async def events(
         return Response(status_code=204)
     batches = here.service.streams.read(place.turn, place.after, until="turn")
     state = encode.start(place.turn.ordinal, place.epoch)
-    return here.streams.response(pump(encode, batches, state, place.after))
+    return here.streams.response(pump(encode, batches, state, place.after, opening=encode.opening))
 
 
 # --- interrupts
