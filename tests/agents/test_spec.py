@@ -102,7 +102,7 @@ def test_the_field_for_the_class_is_named_class() -> None:
 
 def test_the_example_of_the_page_is_a_good_file() -> None:
     example = PAGE.split("```yaml\n")[1].split("```")[0]
-    assert AgentFile.model_validate(yaml.safe_load(example)).spec.sub_agents[0].ref == "search_agent"
+    assert AgentFile.model_validate(yaml.safe_load(example)).spec.sub_agents[0].ref == "assistant"
 
 
 def test_the_page_names_every_field() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +18,11 @@ from tests.api.server import Served
 from tests.client.process import Process
 
 PROMPT, APPROVAL = "you> ", "[a]lways > "
+
+
+def _heed_ctrl_c() -> None:
+    """In a background job the signal is ignored, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -35,6 +41,7 @@ class Terminal:
             encoding="utf-8",
             timeout=30,
             dimensions=(40, 400),
+            preexec_fn=_heed_ctrl_c,
         )
         child.delaybeforesend = None
         self._open.append(child)
@@ -158,13 +165,12 @@ def test_text_that_arrives_slowly_is_dropped_until_it_pauses() -> None:
 
 def test_ctrl_c_works_while_type_ahead_is_dropped_and_the_terminal_is_as_before() -> None:
     code = (
-        "import signal, termios\nfrom caesura.cli import typeahead\nbefore = termios.tcgetattr(0)\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job has it ignored
+        "import termios\nfrom caesura.cli import typeahead\nbefore = termios.tcgetattr(0)\n"
         "typeahead._QUIET = 60\n"
         "try:\n    print('go', flush=True)\n    typeahead.drop()\n"
         "except KeyboardInterrupt:\n    print('same', termios.tcgetattr(0) == before)\n"
     )
-    child = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", timeout=30)
+    child = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", timeout=30, preexec_fn=_heed_ctrl_c)
     child.expect_exact("go")
     child.sendintr()
     child.expect_exact("same True")

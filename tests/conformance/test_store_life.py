@@ -78,7 +78,7 @@ def drawn() -> tuple[set[Edge], set[str]]:
     """The edges of the diagram, and the verbs that, by the text after it, do not change the status."""
     section = PROTOCOL.read_text().partition("### The life of a turn")[2].partition("\n### ")[0]
     edges = re.findall(r"^    (\S+) --> (\S+): (\w+)$", section, re.MULTILINE)
-    quiet = section.partition("These verbs leave the status as it is:")[2].partition(". ")[0]
+    quiet = section.partition("These verbs change only the owner:")[2].partition("only records")[0]
     return set(edges), set(re.findall(r"`(\w+)`", quiet))
 
 

@@ -129,7 +129,7 @@ WORDS: tuple[Rule, ...] = (
         _failed,
         rf"fail(?: {_NUMBER} times?)?",
         rf"失败(?:\s*{_NUMBER}\s*次)?",
-        ("fail 2 times", "失败"),
+        ("fail", "失败"),
     ),
     Rule(
         "confirm",
