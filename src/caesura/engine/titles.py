@@ -29,7 +29,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 #: The first turns of a conversation try to give it a title: the very first may have been stopped too soon.
 TRIES = 3
 #: At most `_FEW` titles are started at once, and the next ones `_APART` seconds later.
-_FEW, _APART = 8, 0.015
+_FEW, _APART = 4, 0.015
 
 
 class Titles:
