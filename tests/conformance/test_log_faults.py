@@ -35,6 +35,18 @@ async def test_a_reader_gets_an_error_when_storage_is_unavailable_however_many_r
     assert {type(outcome) for outcome in outcomes} == {Unavailable}
 
 
+async def test_a_write_to_a_closed_log_fails_and_waits_for_nobody(database: Database) -> None:
+    """Code that ignores its cancellation may write when the process has already closed its log."""
+    log, turn = Log(database), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    await write(stream, 3)
+    await log.close()
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(Unavailable, match="the log is closed"):
+            await stream.commit(TextDelta(1, "late"))
+    assert places(await stored(Log(database), turn.num)) == [1, 2, 3]
+
+
 async def test_a_commit_whose_reply_got_lost_is_not_written_twice(database: Database) -> None:
     flaky = Flaky(database)
     log, turn = Log(flaky), await make_turn(database)

@@ -454,6 +454,7 @@ async def test_a_refusal_survives_a_crash_and_answers_no_other_question(hasty: W
     async with asyncio.timeout(30):
         while not hasty.traces():  # noqa: ASYNC110 - a file cannot tell
             await asyncio.sleep(0.01)
+    await hasty.until(said.turn, ev.RunStarted)  # it is on disk a little later
     await lose(hasty)
     said = await hasty.segment(said.turn)
     assert [event.cause for event in said.of(ev.RunStarted)] == ["resume", "adopt"]

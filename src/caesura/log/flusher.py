@@ -67,9 +67,13 @@ class Flusher:
         self._apart: set[Stream] = set()
         #: For each stream whose row is locked: its deadline, and the last pause between two tries.
         self._tries: dict[Stream, tuple[float, float]] = {}
+        self._closed = False
 
     def touch(self, stream: Stream) -> None:
         """Note that this stream has something to write."""
+        if self._closed:
+            stream.fail(Unavailable("the log is closed"))
+            return
         if stream in self._apart:
             return  # checked again when it leaves its lane
         urgency = stream.urgency
@@ -104,6 +108,11 @@ class Flusher:
         while tasks := [task for task in self._tasks() if task is not None and not task.done()]:
             await asyncio.wait(tasks)
             self.start()  # a stream that leaves its lane may have more to write
+
+    async def close(self) -> None:
+        """Write everything that is pending. Later writes fail: nobody would write them."""
+        await self.finish()
+        self._closed = True
 
     async def patiently(self, attempt: Callable[[bool], Awaitable[T]]) -> T:
         """Retry while the storage is unavailable, for at most the log's patience. `attempt` is told whether

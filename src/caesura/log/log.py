@@ -133,7 +133,7 @@ class Log:
 
     async def close(self) -> None:
         """Write what is pending, then let every reader end."""
-        await self._flusher.finish()
+        await self._flusher.close()
         self._closed = True
         if self._hardening:
             await asyncio.wait(self._hardening)
