@@ -73,7 +73,7 @@ def test_an_owner_paused_during_an_answer_changes_nothing_when_it_resumes(
 ) -> None:
     orders = hasty(shared, "slow")
     owner = lives.start(orders)
-    until(orders, lambda found: len(found["events"]) > 5)
+    until(orders, lambda found: len(found["events"]) > 1)
     os.kill(owner, signal.SIGSTOP)
     assert lives.run(orders) is not None
     before = rows(orders)
@@ -105,7 +105,7 @@ def test_a_paused_owner_of_a_sqlite_file_continues_its_own_turn(lives: Lives, fi
     expired."""
     orders = hasty(file, "slow")
     owner = lives.start(orders)
-    until(orders, lambda found: len(found["events"]) > 5)
+    until(orders, lambda found: len(found["events"]) > 1)
     os.kill(owner, signal.SIGSTOP)
     with pytest.raises(StartupError, match="in use"):
         asyncio.run(open_database(orders.url))
