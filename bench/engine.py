@@ -53,13 +53,14 @@ def run(quick: bool) -> Iterator[Table]:
 class Ours:
     """An engine over SQLite."""
 
-    def __init__(self, engine: Engine, log: Log, database: Any, agent: Path) -> None:
-        self._engine, self._log, self._database, self._agent = engine, log, database, agent
+    def __init__(self, engine: Engine, log: Log, database: Any, catalog: Catalog, agent: Path) -> None:
+        self._engine, self._log, self._database = engine, log, database
+        self._catalog, self._agent = catalog, agent
 
     def speak(self, tokens: int) -> None:
         """From now on each answer has so many tokens."""
         self._agent.write_text(_AGENT.format(tokens=tokens))
-        self._engine.catalog.refresh()
+        self._catalog.refresh()
 
     async def conversation(self, messages: int = 0) -> str:
         """A new one, with so many messages."""
@@ -100,7 +101,7 @@ async def ours() -> AsyncIterator[Ours]:
         )
         await database.write(users.create, "alice", "hash")
         engine.start()
-        yield Ours(engine, log, database, agent)
+        yield Ours(engine, log, database, catalog, agent)
         await engine.drain()
         await log.close()
         await database.close()

@@ -32,6 +32,7 @@ from caesura.dialects.threads import routes as threads
 from caesura.engine import callbacks
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
+from caesura.engine.workspaces import Workspaces
 from caesura.http import auth, docs, health, limits, logs, metrics, tracing
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
@@ -49,6 +50,7 @@ from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
 from caesura.http.unread import Unread
 from caesura.log import Log
+from caesura.service.agents import Agents
 from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
@@ -196,7 +198,6 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
-        disk_share=disk_share,
         lease=settings.lease,
         capacity=settings.runs,
         callbacks=tracing.callbacks(os.environ),
@@ -205,10 +206,10 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         database,
         log,
         engine,
-        default_agent=settings.default_agent,
+        Agents(catalog, settings.default_agent),
+        Workspaces(workspaces, _origin(settings), disk_share.forget),
         disconnect_grace=settings.disconnect_grace,
         registration=settings.registers,
-        origin=_origin(settings),
         share=Share(
             runs=settings.runs_per_person,
             questions=settings.questions_per_person,

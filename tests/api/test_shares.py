@@ -187,7 +187,7 @@ def _at_once(server: Served, paths: list[str], body: dict[str, Any]) -> list[htt
 
 def _settle(server: Served, client: httpx.Client) -> None:
     """Wait until nothing runs and all logs are packed: then the recorded size equals the actual size."""
-    until(lambda: server.context.service.engine.supervisor.count == 0)
+    until(lambda: server.context.service.running == 0)
     kept, counted = server.call(server.database.read(accounts))
     assert kept == counted
 

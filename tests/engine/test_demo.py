@@ -24,7 +24,7 @@ def _agent(world: World) -> None:
 
 
 def workspace(world: World) -> Path:
-    return world.folder / "workspaces" / world.conversation
+    return world.workspaces / world.conversation
 
 
 async def test_a_tool_is_called_and_its_result_used(world: World) -> None:

@@ -127,7 +127,7 @@ def graph(world: World, body: str, spec: str = "") -> None:
     head = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: tester}\nspec:\n"
     lines = "".join(f"  {line}\n" for line in text.splitlines())
     (world.agents / "tester.yaml").write_text(head + lines)
-    assert not world.engine.catalog.faults
+    assert not world.catalog.faults
 
 
 async def test_a_graph_streams_its_models_text_and_gets_the_history(world: World) -> None:

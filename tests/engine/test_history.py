@@ -70,9 +70,8 @@ async def test_a_message_after_a_retry_does_not_read_the_old_answer_while_the_di
         world.agent("tools: []")
         await world.begin()
         await world.database.write(conversations.set_title, world.conversation, "Mine")
-        service = Turns(
-            world.database, world.engine, Presence(PATIENCE, lambda _: None), PersonLocks(wanted=False)
-        )
+        presence, locks = Presence(PATIENCE, lambda _: None), PersonLocks(wanted=False)
+        service = Turns(world.database, world.engine, world.offered, presence, locks)
         desk.script(Hang(["the old answer"]), Say("the new answer"), Say("that was it"))
         turn = await world.send("hi")
         await world.until(turn, ev.TextDelta)

@@ -18,9 +18,6 @@ from caesura.engine.run import Run
 from caesura.engine.supervisor import Supervisor
 from caesura.engine.titles import Title
 from caesura.log.tail import Tail
-from caesura.service.locks import PersonLocks
-from caesura.service.presence import Presence
-from caesura.service.turns import Turns
 from caesura.store import conversations
 from caesura.store.database import Database
 from tests.engine.odd_models import DeafTitle, Traced
@@ -287,9 +284,7 @@ async def test_a_resumed_segment_has_the_full_time_for_a_title(patient: World) -
     patient.desk.title = Say("At leisure", pause=0.3)
     patient.desk.script(Say(calls=[SEAL]), Say("done"))
     asked = await patient.say("hi")
-    presence = Presence(PATIENCE, lambda _: None)
-    service = Turns(patient.database, patient.engine, presence, PersonLocks(patient.database.shared))
-    await service.answer("alice", {asked.interrupts[0].id: YES})
+    await patient.turns().answer("alice", {asked.interrupts[0].id: YES})
     resumed = await patient.segment(asked.turn)
     assert resumed.finished
     assert resumed.of(ev.TitleChanged) == [ev.TitleChanged("At leisure")]

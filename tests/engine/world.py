@@ -22,12 +22,17 @@ from caesura.core.interrupts import Interrupt
 from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits
+from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
+from caesura.service.agents import Agents
+from caesura.service.conversations import Refused
 from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
+from caesura.service.service import Service
 from caesura.service.turns import Message, Turns
 from caesura.store import conversations, schema, turns, users
 from caesura.store.database import Database
+from caesura.store.shares import UNBOUNDED, Share
 from tests.engine import tools
 from tests.engine.grammar import check
 from tests.openai_server import Desk
@@ -52,7 +57,10 @@ class World:
         self.agents = folder / "agents"
         self.agents.mkdir(exist_ok=True)
         self.trace = folder / "trace.txt"
+        self.workspaces = folder / "workspaces"
         self.log = Log(database, poll=0.05)
+        self.catalog = Catalog(self.agents, self.registry().names, interval=0)
+        self.offered = Agents(self.catalog, "tester")
         self.engine = self.new_engine()
         self.user = "alice"
         self.conversation = ""
@@ -62,13 +70,12 @@ class World:
         return STANDARD.extended(tools.tools(self.trace))
 
     def new_engine(self, log: Log | None = None) -> Engine:
-        registry = self.registry()
         return Engine(
             self.database,
             log or self.log,
-            Catalog(self.agents, registry.names, interval=0),
-            registry,
-            workspaces=self.folder / "workspaces",
+            self.catalog,
+            self.registry(),
+            workspaces=self.workspaces,
             default_model="demo",
             environ=KEY,
             limits=self.limits,
@@ -118,7 +125,21 @@ class World:
     def turns(self, engine: Engine | None = None) -> Turns:
         """What a person may ask of the turns, as the server has it."""
         presence = Presence(PATIENCE, lambda _: None)
-        return Turns(self.database, engine or self.engine, presence, PersonLocks(self.database.shared))
+        locks = PersonLocks(self.database.shared)
+        return Turns(self.database, engine or self.engine, self.offered, presence, locks)
+
+    def service(self, share: Share = UNBOUNDED, refused: Refused = lambda error: None) -> Service:
+        """What a person may ask of the server as a whole."""
+        return Service(
+            self.database,
+            self.log,
+            self.engine,
+            self.offered,
+            Workspaces(self.workspaces),
+            disconnect_grace=PATIENCE,
+            share=share,
+            refused=refused,
+        )
 
     async def resume(self, said: Said, *answers: Answer) -> Said:
         """Answer all waiting interrupts in order (the last answer is used for all others), and read the next

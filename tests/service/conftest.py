@@ -14,4 +14,4 @@ async def service(world: World) -> Service:
     """Alice has a conversation with an agent that has one tool, for which it needs an approval."""
     world.agent("tools: [seal]")
     await world.begin()
-    return Service(world.database, world.log, world.engine, default_agent="tester", disconnect_grace=60)
+    return world.service()

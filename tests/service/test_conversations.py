@@ -64,14 +64,7 @@ async def test_too_many_conversations_are_refused_and_counted(world: World) -> N
     world.agent("tools: []")
     await world.begin()
     refused: list[Exception] = []
-    service = Service(
-        world.database,
-        world.log,
-        world.engine,
-        default_agent="tester",
-        share=Share(conversations=2),
-        refused=refused.append,
-    )
+    service = world.service(share=Share(conversations=2), refused=refused.append)
     second = await service.conversations.create("alice")
     with pytest.raises(TooManyConversations):
         await service.conversations.create("alice")
@@ -150,7 +143,7 @@ async def test_a_deleted_conversation_takes_its_run_its_log_and_its_files_with_i
     world.desk.script(Hang(["half "]))
     turn = await service.turns.send(world.user, world.conversation, Message("go"))
     await world.until(turn, ev.TextDelta)
-    files = world.engine.workspaces / world.conversation
+    files = world.workspaces / world.conversation
     files.mkdir(parents=True)
     (files / "a.txt").write_text("x")
     await service.conversations.delete(world.user, world.conversation)

@@ -102,7 +102,7 @@ async def test_a_repetition_is_not_counted_against_the_limits(world: World) -> N
     await world.begin()
     world.desk.script(Hang(["half "]))
     refused: list[Exception] = []
-    service = Service(world.database, world.log, world.engine, share=Share(runs=1), refused=refused.append)
+    service = world.service(share=Share(runs=1), refused=refused.append)
     first = await send(service, world, key())
     assert (await send(service, world, key())).id == first.id
     with pytest.raises(TooManyRuns):

@@ -152,7 +152,7 @@ async def test_what_exceeds_a_share_is_refused_and_counted(
     world.agent("tools: [seal]")
     await world.begin()
     refused: list[Exception] = []
-    service = Service(world.database, world.log, world.engine, share=share, refused=refused.append)
+    service = world.service(share=share, refused=refused.append)
     world.desk.script(script)
     first = await send(service, world, Message("go"))
     if error is not TooManyRuns:

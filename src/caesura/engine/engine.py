@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import Registry
-from caesura.agents.tools.share import DiskShare
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer, CodecError, Unavailable
 from caesura.core.events import StopReason
@@ -63,23 +62,16 @@ class Engine:
         poll: float = 1.0,
         callbacks: Sequence[Any] = (),
         history_bytes: int = HISTORY_BYTES,
-        disk_share: DiskShare | None = None,
         capacity: int = 500,
     ) -> None:
         """`callbacks` are LangChain callbacks, called for every model and tool call. `history_bytes` limits
-        the memory for the histories of conversations. `disk_share` is the one that the registry's tools use.
-        `capacity` is how many turns may run at once."""
-        self.catalog = catalog
-        self.registry = registry
-        self._database = database
-        self.builder = Builder(catalog, registry, database, default_model, environ)
+        the memory for the histories of conversations. `capacity` is how many turns may run at once."""
+        self._database, self._registry = database, registry
         self.supervisor = Supervisor(database, lease=lease, poll=poll, capacity=capacity)
-        self.workspaces = workspaces
-        self.disk_share = disk_share or DiskShare()
         self.runner = Runner(
             database,
             log,
-            self.builder,
+            Builder(catalog, registry, database, default_model, environ),
             workspaces,
             limits or Limits(),
             self.supervisor.spawn,
@@ -181,9 +173,9 @@ class Engine:
         """Refuse edited arguments that do not fit the tool's schema."""
         if not isinstance(item, Approval) or answer.decision != "edit" or answer.args is None:
             return
-        if item.name not in self.registry.names:
+        if item.name not in self._registry.names:
             return
-        if (fault := self.registry.get(item.name).fault(answer.args)) is not None:
+        if (fault := self._registry.get(item.name).fault(answer.args)) is not None:
             raise BadAnswer(fault)
 
     def shown(self, num: int, epoch: int) -> int | None:

@@ -145,9 +145,9 @@ class Metrics:
             self._outcomes.labels(outcome).inc()
 
     async def text(self, service: Service, streams: EventStreams) -> bytes:
-        self._running.set(service.engine.count)
+        self._running.set(service.running)
         self._streams.set(len(streams))
-        self._history.set(service.engine.history_size)
+        self._history.set(service.history_size)
         try:
             figures = await service.figures()
         except Unavailable:

@@ -18,6 +18,7 @@ from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service import pages
+from caesura.service.agents import Agents
 from caesura.service.counts import Counts
 from caesura.service.locks import PersonLocks
 from caesura.service.long_reads import LongReads
@@ -64,17 +65,17 @@ class Conversations:
         database: Database,
         log: Log,
         engine: Engine,
+        agents: Agents,
         workspaces: Workspaces,
-        default_agent: str,
         locks: PersonLocks,
         long_reads: LongReads,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
         self._database, self._log, self._engine = database, log, engine
-        self._workspaces, self._default_agent = workspaces, default_agent
+        self._agents, self._workspaces = agents, workspaces
         self._locks, self._long_reads, self._share, self._refused = locks, long_reads, share, refused
-        self._counts = Counts(database, engine, long_reads.aside)
+        self._counts = Counts(database, engine, long_reads)
 
     async def create(
         self,
@@ -83,8 +84,7 @@ class Conversations:
         conversation_id: str | None = None,
         title: str | None = None,
     ) -> Conversation:
-        name = agent or self._default_agent
-        self._engine.catalog.get(name)
+        name = self._agents.get(agent or self._agents.default).name
         titled = None if title is None else _title(title)
         new = conversation_id or ids.conversation()
         if not ids.is_file_name(new):  # the workspace folder has this name
@@ -156,7 +156,7 @@ class Conversations:
 
         async with self._long_reads.of(user_id):
             found, more = await self._database.read(pages.tree, user_id, conversation_id, limit, after)
-            return await self._long_reads.aside.run(written)
+            return await self._long_reads.run(written)
 
     async def branch(
         self,
@@ -173,18 +173,18 @@ class Conversations:
 
         async with self._long_reads.of(user_id):
             found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
-            return await self._long_reads.aside.run(written)
+            return await self._long_reads.run(written)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """The messages with text on the active branch, oldest first. One page is in memory at a time."""
         async with self._long_reads.of(user_id):
             others, found = await self._database.read(pages.first_page, user_id, conversation_id)
-            lines = await pages.lines(found, self._long_reads.aside)
+            lines = await pages.lines(found, self._long_reads)
         yield lines
         for numbers in others:
             async with self._long_reads.of(user_id):
                 found = await self._database.read(pages.history_turns, numbers)
-                lines = await pages.lines(found, self._long_reads.aside)
+                lines = await pages.lines(found, self._long_reads)
             yield lines
 
     async def status(self, user_id: str, conversation_id: str) -> Status:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from caesura.agents.aside import Aside
 from caesura.engine.engine import Engine
 from caesura.service import pages
+from caesura.service.long_reads import LongReads
 from caesura.store import events
 from caesura.store.database import Database
 from caesura.store.turns import Underway
@@ -23,8 +23,8 @@ _BYTES, _EACH = 128 * 1024, 32 * 1024
 
 
 class Counts:
-    def __init__(self, database: Database, engine: Engine, aside: Aside) -> None:
-        self._database, self._engine, self._aside = database, engine, aside
+    def __init__(self, database: Database, engine: Engine, long_reads: LongReads) -> None:
+        self._database, self._engine, self._long_reads = database, engine, long_reads
 
     async def of(self, underway: Sequence[Underway]) -> dict[str, int]:
         """How many messages the branch of each turn shows, by turn id."""
@@ -33,7 +33,7 @@ class Counts:
         elsewhere = [turn for turn, count in here.items() if count is None]
         if elsewhere:
             logs = await self._database.read(_beginnings, elsewhere)
-            counts |= await self._aside.run(_counted, elsewhere, logs)
+            counts |= await self._long_reads.run(_counted, elsewhere, logs)
         return counts
 
 

@@ -28,7 +28,7 @@ class Inbox:
         time."""
         async with self._long_reads.of(user_id):
             found, more = await self._database.read(_waiting, user_id, limit, after or (-1, ""))
-            return await self._long_reads.aside.run(write, found, more)
+            return await self._long_reads.run(write, found, more)
 
     async def get(self, user_id: str, interrupt_id: str) -> StoredInterrupt:
         return await self._database.read(interrupts.get, interrupt_id, user_id)

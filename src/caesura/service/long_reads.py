@@ -6,12 +6,16 @@ only a few run at once, at most one for each person, and people take turns.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import ParamSpec, TypeVar
 
 from caesura.agents.aside import Aside
 from caesura.agents.tools.places import Busy, Places
 from caesura.core.errors import TooManyRequests
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Fewer than the threads and connections for reading, so that short reads find one free.
 _AT_ONCE = 2
@@ -22,8 +26,7 @@ _PATIENCE, _RETRY = 30.0, 5
 class LongReads:
     def __init__(self) -> None:
         self._places = Places(_AT_ONCE, each=1)
-        #: Threads for work that is too long for the event loop.
-        self.aside = Aside("caesura-pages", _AT_ONCE)
+        self._aside = Aside("caesura-pages", _AT_ONCE)
 
     @asynccontextmanager
     async def of(self, user_id: str) -> AsyncIterator[None]:
@@ -36,3 +39,7 @@ class LongReads:
             yield
         finally:
             self._places.give_back(user_id)
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do work that is too long for the event loop, in a thread."""
+        return await self._aside.run(work, *args, **kwargs)

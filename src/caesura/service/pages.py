@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.agents.aside import Aside
 from caesura.core import cursors, fold
 from caesura.core import messages as msg
 from caesura.core.conversations import Conversation
@@ -22,6 +21,7 @@ from caesura.core.events import ToolStarted
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Message
 from caesura.core.turns import ENDED, Turn
+from caesura.service.long_reads import LongReads
 from caesura.store import conversations as rows
 from caesura.store import events, interrupts, turns
 from caesura.store.turns import Node, Said
@@ -183,10 +183,10 @@ def history_turns(connection: Connection, numbers: list[int]) -> list[HistoryTur
     ]
 
 
-async def lines(found: list[HistoryTurn], aside: Aside) -> list[Line]:
+async def lines(found: list[HistoryTurn], long_reads: LongReads) -> list[Line]:
     if all(item.log is None for item in found):
         return [line for item in found for line in _lines_of(item)]
-    return await aside.run(lambda: [line for item in found for line in _lines_of(item)])
+    return await long_reads.run(lambda: [line for item in found for line in _lines_of(item)])
 
 
 def _lines_of(item: HistoryTurn) -> list[Line]:

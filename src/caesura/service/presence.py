@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from caesura.core.turns import Turn
 
@@ -27,10 +27,9 @@ class Presence:
         self._grace = grace
         self._leave = leave
         self._readers: dict[int, int] = {}
-        #: Turns that are read in this process and must not run without readers. `came` is set when one is
-        #: added.
+        #: Turns that are read in this process and must not run without readers.
         self.needed: set[int] = set()
-        self.came = asyncio.Event()
+        self._came = asyncio.Event()
         self._timers: dict[int, asyncio.TimerHandle] = {}
         #: Requests in progress whose clients will read.
         self._coming: Counter[_Key] = Counter()
@@ -84,7 +83,7 @@ class Presence:
         self._cancel(num)
         if turn.on_disconnect == "stop" and num not in self.needed:
             self.needed.add(num)
-            self.came.set()
+            self._came.set()
         try:
             yield
         finally:
@@ -94,6 +93,13 @@ class Presence:
                 self.needed.discard(num)
                 if turn.on_disconnect == "stop":
                     self._wait(turn)
+
+    async def wait_for_needed(self, within: float) -> None:
+        """Wait until a turn is added to `needed`, at most this many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self._came.wait()
+        self._came.clear()
 
     def close(self) -> None:
         """The process is shutting down. Readers that leave now were disconnected by it, and will reconnect to

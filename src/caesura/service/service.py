@@ -50,35 +50,33 @@ class Service:
         database: Database,
         log: Log,
         engine: Engine,
+        agents: Agents,
+        workspaces: Workspaces,
         *,
-        default_agent: str = "assistant",
         disconnect_grace: float = 5.0,
         registration: Registration = "open",
-        origin: str = "",
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
-        """`origin` identifies the database when workspaces on the disk are swept. `share` limits what each
-        person may have; `refused` is called with the error of each request that exceeds it."""
-        self.engine = engine
-        self._database = database
+        """`share` limits what each person may have; `refused` is called with the error of each request that
+        exceeds it."""
+        self.engine, self.agents = engine, agents
+        self._database, self._workspaces = database, workspaces
         self._answers_until = 0.0
         self.presence = Presence(disconnect_grace, self._left)
         #: Seconds between reports to other nodes about readers in this process.
         self._pace = max(disconnect_grace / 3, _QUICKEST)
         self.people = People(database, registration=registration)
         self.stamps = Stamps(database)
-        self._workspaces = Workspaces(engine.workspaces, origin, engine.disk_share.forget)
         self.long_reads = LongReads()
         locks = PersonLocks(database.shared)
         self.conversations = Conversations(
-            database, log, engine, self._workspaces, default_agent, locks, self.long_reads, share, refused
+            database, log, engine, agents, workspaces, locks, self.long_reads, share, refused
         )
-        self.turns = Turns(database, engine, self.presence, locks, share, refused)
+        self.turns = Turns(database, engine, agents, self.presence, locks, share, refused)
         self.streams = Streams(database, log, self.presence, self.long_reads)
         self.inbox = Inbox(database, self.long_reads)
         self.grants = Grants(database)
-        self.agents = Agents(engine.catalog, default_agent)
         self.tickets = Tickets(database)
 
     def start(self) -> None:
@@ -93,7 +91,7 @@ class Service:
         """Release all runs within `grace` seconds. Safe to call again."""
         self.presence.close()
         await self.engine.drain(grace)
-        await self.long_reads.aside.run(self._workspaces.close)
+        await self.long_reads.run(self._workspaces.close)
 
     @property
     def draining(self) -> bool:
@@ -104,6 +102,16 @@ class Service:
     def working(self) -> bool:
         """Whether this process renews its leases and looks for work."""
         return self.engine.alive
+
+    @property
+    def running(self) -> int:
+        """How many turns run in this process."""
+        return self.engine.count
+
+    @property
+    def history_size(self) -> int:
+        """The bytes of conversation history that this process keeps in memory."""
+        return self.engine.history_size
 
     async def answering(self, within: float) -> bool:
         """Whether the database takes a write within this time. The call returns by then, even if the attempt
@@ -148,7 +156,6 @@ class Service:
         """Report which turns are read in this process to the nodes that run them, at once and then
         periodically."""
         while True:
-            self.presence.came.clear()
             elsewhere = [num for num in self.presence.needed if not self.engine.runs(num)]
             try:
                 if elsewhere:
@@ -156,9 +163,7 @@ class Service:
             except Exception as error:  # noqa: BLE001 - it is tried again soon, whatever it was
                 logger.warning("other nodes could not be notified of the readers here: %s", error)
                 await asyncio.sleep(_QUICKEST)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._pace):
-                    await self.presence.came.wait()
+            await self.presence.wait_for_needed(self._pace)
 
     def _left(self, num: int) -> None:
         self.engine.spawn(self._leave(num))

@@ -22,6 +22,7 @@ from caesura.core.events import StopReason
 from caesura.core.turns import OnDisconnect, Turn
 from caesura.engine.engine import Begun, Engine
 from caesura.service import idempotency
+from caesura.service.agents import Agents
 from caesura.service.conversations import Refused
 from caesura.service.idempotency import Key
 from caesura.service.locks import PersonLocks
@@ -61,13 +62,14 @@ class Turns:
         self,
         database: Database,
         engine: Engine,
+        agents: Agents,
         presence: Presence,
         locks: PersonLocks,
         share: Share = UNBOUNDED,
         refused: Refused = lambda error: None,
     ) -> None:
-        self._database, self._engine, self._presence = database, engine, presence
-        self._locks, self._share, self._refused = locks, share, refused
+        self._database, self._engine, self._agents = database, engine, agents
+        self._presence, self._locks, self._share, self._refused = presence, locks, share, refused
 
     async def send(
         self, user_id: str, conversation_id: str, message: Message, key: Key | None = None
@@ -76,7 +78,7 @@ class Turns:
         queued."""
         check_message(message.content)
         if message.agent is not None:
-            self._engine.catalog.get(message.agent)
+            self._agents.get(message.agent)
         new = life.New(
             conversation_id,
             message.content,
