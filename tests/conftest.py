@@ -190,6 +190,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def bare_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a database without tables is, on each backend in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/caesura.db"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
 @pytest_asyncio.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """A fresh database of this program's schema."""

@@ -19,18 +19,15 @@ from caesura.http.tokens import Tokens
 from caesura.settings import Settings
 from caesura.store import users
 from caesura.store.database import Database
+from tests import agent_files
 
 T = TypeVar("T")
 SECRET = "a secret for tests, long enough to sign with"
 PASSWORD = "correct horse"
 _HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
-_AGENT = """
-apiVersion: caesura/v1
-kind: Agent
-metadata: {{name: {name}, description: For tests.}}
-spec:
-  model: {{primary: demo, options: {{delay: {delay}, think: false}}}}
-  interrupt: {{enabled: {asks}, timeout_seconds: 300}}
+_SPEC = """
+model: {{primary: demo, options: {{delay: {delay}, think: false}}}}
+interrupt: {{enabled: {asks}, timeout_seconds: 300}}
 """
 
 
@@ -39,9 +36,8 @@ class Served:
 
     def __init__(self, folder: Path, *, delay: float = 0.0005, **settings: Any) -> None:
         agents = folder / "agents"
-        agents.mkdir(parents=True, exist_ok=True)
         for name, asks in (("assistant", "false"), ("approval-agent", "true")):
-            (agents / f"{name}.yaml").write_text(_AGENT.format(name=name, delay=delay, asks=asks))
+            agent_files.put(agents, name, _SPEC.format(delay=delay, asks=asks))
         rates = dict.fromkeys(("rate_requests", "rate_runs", "rate_logins", "rate_registrations"), "off")
         chosen = {
             "data_dir": folder / "data",

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from caesura.agents.tools.size import measure
+from tests import agent_files
 from tests.api.reading import conversation, send, to_segment_end
 from tests.api.server import Served
 from tests.programs import needs
@@ -18,13 +19,9 @@ from tests.programs import needs
 BWRAP = needs("bwrap")
 MIB = 1024 * 1024
 MOST = 8 * MIB
-AGENT = """
-apiVersion: caesura/v1
-kind: Agent
-metadata: {name: worker, description: For tests.}
-spec:
-  model: {primary: demo, options: {delay: 0, think: false}}
-  permissions: {write_file: auto, execute: auto}
+SPEC = """
+model: {primary: demo, options: {delay: 0, think: false}}
+permissions: {write_file: auto, execute: auto}
 """
 TOLD = "all conversations of this person may hold"
 FILL = "run i=0; while :; do i=$((i+1)); head -c 200000 /dev/zero > $i; sleep 0.01; done"
@@ -37,8 +34,7 @@ def server(tmp_path: Path) -> Iterator[Served]:
 
 
 def serve(folder: Path, most: int = MOST) -> Served:
-    (folder / "agents").mkdir(exist_ok=True)
-    (folder / "agents" / "worker.yaml").write_text(AGENT)
+    agent_files.put(folder / "agents", "worker", SPEC)
     return Served(folder, workspace_bytes_per_person=most, sandboxes=4, default_agent="worker")
 
 

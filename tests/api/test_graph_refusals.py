@@ -5,43 +5,28 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests import agent_files
 from tests.api.reading import conversation, events, outcome, send, text, to_segment_end
 from tests.api.server import Served
 from tests.api.threads.thread import Thread, kinds, parsed
+from tests.graph_files import IMPORTS, chain
 
-GRAPH = """
-from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableConfig
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import interrupt
-
-
-def work(state, config: RunnableConfig):
-    said = "deleted" if interrupt("delete all?") else "kept"
-    reasons = [item["message"] for item in config["configurable"]["refusals"]]
-    return {"messages": [AIMessage(f"{said} {reasons}")]}
-
-
-graph = StateGraph(MessagesState)
-graph.add_node("work", work)
-graph.add_edge(START, "work")
-graph = graph.compile()
-"""
-AGENT = """
-apiVersion: caesura/v1
-kind: Agent
-metadata: {name: cleaner}
-spec: {type: langgraph, graph: "cleaning:graph"}
-"""
+GRAPH = IMPORTS + chain(
+    """
+    def work(state, config: RunnableConfig):
+        said = "deleted" if interrupt("delete all?") else "kept"
+        reasons = [item["message"] for item in config["configurable"]["refusals"]]
+        return {"messages": [AIMessage(f"{said} {reasons}")]}
+    """,
+    "work",
+)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("graphs")
-    agents = folder / "agents"
-    agents.mkdir()
-    (agents / "cleaning.py").write_text(GRAPH)
-    (agents / "cleaner.yaml").write_text(AGENT)
+    agent = agent_files.put(folder / "agents", "cleaner", "type: langgraph\ngraph: 'cleaning:graph'\n")
+    agent.with_name("cleaning.py").write_text(GRAPH)
     with Served(folder) as server:
         yield server
 

@@ -17,6 +17,7 @@ import pytest
 
 import caesura
 from caesura.core.errors import StartupError
+from tests import agent_files
 from tests.api.reading import Event, conversation, events, follow, send, text, until
 from tests.api.server import Served
 from tests.servers.server import free_port
@@ -169,11 +170,7 @@ def test_two_servers_do_not_share_one_file(tmp_path: Path) -> None:
 
 def test_sigterm_ends_a_process_whose_event_loop_is_blocked(tmp_path: Path) -> None:
     agents = tmp_path / "own-agents"
-    agents.mkdir()
-    (agents / "blocks.yaml").write_text(
-        "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: blocks}\n"
-        "spec: {model: {class: 'tests.engine.odd_models:Blocks'}, tools: []}\n"
-    )
+    agent_files.put(agents, "blocks", "model: {class: 'tests.engine.odd_models:Blocks'}\ntools: []\n")
     with served(tmp_path, DRAIN="0.3", AGENTS_DIR=str(agents)) as (process, client):
         made = client.post("/api/v2/conversations", json={"agent": "blocks"}).json()["id"]
         turn = send(client, made, "go")

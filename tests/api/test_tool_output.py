@@ -8,27 +8,20 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import agent_files
 from tests.api.reading import conversation, send, to_segment_end
 from tests.api.server import Served
 from tests.programs import needs
 
 BWRAP = needs("bwrap")
 KIB = 1024
-AGENT = """
-apiVersion: caesura/v1
-kind: Agent
-metadata: {name: worker, description: For tests.}
-spec:
-  model: {primary: demo, options: {delay: 0, think: false}}
-  permissions: {execute: auto}
-"""
+SPEC = "model: {primary: demo, options: {delay: 0, think: false}}\npermissions: {execute: auto}\n"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder: Path = tmp_path_factory.mktemp("server")
-    (folder / "agents").mkdir()
-    (folder / "agents" / "worker.yaml").write_text(AGENT)
+    agent_files.put(folder / "agents", "worker", SPEC)
     with Served(folder, default_agent="worker") as server:
         yield server
 

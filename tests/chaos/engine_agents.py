@@ -7,6 +7,8 @@ import signal
 from pathlib import Path
 
 from caesura.agents.tools.tool import Tool, describe_any, structured
+from tests import agent_files
+from tests.graph_files import IMPORTS
 
 #: The model: its answer depends only on its messages.
 _MODEL = """
@@ -78,12 +80,6 @@ class Fixed(BaseChatModel):
 #: An operator's own graph: it answers, uses a tool, answers again, and asks.
 _GRAPH = """
 
-from langchain_core.tools import tool
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.types import interrupt
-
-
 @tool
 def jot(text: str) -> str:
     "Jot it down."
@@ -111,18 +107,16 @@ graph = graph.compile()
 """
 
 _AGENTS = {
-    "tools": "tools: [note, seal]\n  model: {class: 'model:Fixed'}",
-    "talk": "tools: []\n  model: {class: 'model:Fixed', options: {role: talk}}",
-    "slow": "tools: []\n  model: {class: 'model:Fixed', options: {role: slow}}",
-    "waits": "tools: [wait]\n  model: {class: 'model:Fixed', options: {role: waits}}",
-    "words": (
-        "tools: []\n  interrupt: {enabled: true}\n  model: {class: 'model:Fixed', options: {role: words}}"
-    ),
-    "graph": "type: langgraph\n  graph: 'model:graph'",
-    "helper": "tools: [note, seal]\n  model: {class: 'model:Fixed', options: {role: helper}}",
+    "tools": "tools: [note, seal]\nmodel: {class: 'model:Fixed'}",
+    "talk": "tools: []\nmodel: {class: 'model:Fixed', options: {role: talk}}",
+    "slow": "tools: []\nmodel: {class: 'model:Fixed', options: {role: slow}}",
+    "waits": "tools: [wait]\nmodel: {class: 'model:Fixed', options: {role: waits}}",
+    "words": "tools: []\ninterrupt: {enabled: true}\nmodel: {class: 'model:Fixed', options: {role: words}}",
+    "graph": "type: langgraph\ngraph: 'model:graph'",
+    "helper": "tools: [note, seal]\nmodel: {class: 'model:Fixed', options: {role: helper}}",
     "lead": (
-        "tools: []\n  sub_agents: [{ref: helper, description: Helps}]\n"
-        "  model: {class: 'model:Fixed', options: {role: lead}}"
+        "tools: []\nsub_agents: [{ref: helper, description: Helps}]\n"
+        "model: {class: 'model:Fixed', options: {role: lead}}"
     ),
 }
 _NEEDED = {"lead": ("helper",)}
@@ -133,11 +127,10 @@ def write_agents(folder: Path, wanted: str) -> None:
     if folder.exists():
         return
     folder.mkdir(parents=True)
-    own = _GRAPH.format(trace=str(folder.parent / "trace.txt")) if wanted == "graph" else ""
+    own = IMPORTS + _GRAPH.format(trace=str(folder.parent / "trace.txt")) if wanted == "graph" else ""
     (folder / "model.py").write_text(_MODEL + own)
     for name in (wanted, *_NEEDED.get(wanted, ())):
-        head = f"apiVersion: caesura/v1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n  "
-        (folder / f"{name}.yaml").write_text(head + _AGENTS[name] + "\n")
+        agent_files.put(folder, name, _AGENTS[name])
 
 
 def deadly(trace: Path, name: str) -> list[Tool]:

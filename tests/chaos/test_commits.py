@@ -25,21 +25,12 @@ def forks() -> Iterator[Forks]:
         yield forks
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database without any table."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/caesura.db"
-    url: str = request.getfixturevalue("postgres_url")
-    return url
-
-
 @pytest.fixture
-async def place(fresh: str, tmp_path: Path) -> Place:
+async def place(bare_url: str, tmp_path: Path) -> Place:
     """Where a story runs: a separate file for each, or one database with all of them."""
-    await (await open_database(fresh)).close()
-    if not fresh.startswith("sqlite"):
-        return lambda name: fresh
+    await (await open_database(bare_url)).close()
+    if not bare_url.startswith("sqlite"):
+        return lambda name: bare_url
 
     def copy(name: str) -> str:
         shutil.copy(tmp_path / "caesura.db", tmp_path / f"{name}.db")
@@ -75,11 +66,11 @@ async def test_after_a_kill_at_any_commit_all_acknowledged_data_is_there(
 
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_after_a_kill_during_migration_the_next_process_starts(
-    forks: Forks, fresh: str, when: When
+    forks: Forks, bare_url: str, when: When
 ) -> None:
-    ended = forks.run(fresh, "first", when, 1)
+    ended = forks.run(bare_url, "first", when, 1)
     assert ended.killed
-    await _assert_told(fresh, "first", ended.said)
+    await _assert_told(bare_url, "first", ended.said)
 
 
 async def _assert_told(url: str, name: str, acknowledged: list[str]) -> None:

@@ -68,18 +68,23 @@ def until(orders: Orders, ready: Callable[[dict[str, list[Any]]], bool]) -> None
         time.sleep(0.02)
 
 
-def test_an_owner_paused_during_an_answer_changes_nothing_when_it_resumes(
-    lives: Lives, shared: Place
-) -> None:
-    orders = hasty(shared, "slow")
-    owner = lives.start(orders)
-    until(orders, lambda found: len(found["events"]) > 1)
+def resumed_too_late(lives: Lives, orders: Orders, owner: int) -> None:
+    """Pause the owner until another process has ended its turn. Then it resumes, and changes nothing."""
     os.kill(owner, signal.SIGSTOP)
     assert lives.run(orders) is not None
     before = rows(orders)
     os.kill(owner, signal.SIGCONT)
     assert lives.end(owner) is not None
     assert rows(orders) == before
+
+
+def test_an_owner_paused_during_an_answer_changes_nothing_when_it_resumes(
+    lives: Lives, shared: Place
+) -> None:
+    orders = hasty(shared, "slow")
+    owner = lives.start(orders)
+    until(orders, lambda found: len(found["events"]) > 1)
+    resumed_too_late(lives, orders, owner)
     (found,) = asyncio.run(look(orders))
     assert found.texts == [SAID]
     assert found.row.epoch > 1
@@ -89,12 +94,7 @@ def test_an_owner_paused_inside_a_tool_changes_nothing_when_it_resumes(lives: Li
     orders = hasty(shared, "waits")
     owner = lives.start(orders)
     until(orders, lambda found: len(found["tool_calls"]) == 1)
-    os.kill(owner, signal.SIGSTOP)
-    assert lives.run(orders) is not None
-    before = rows(orders)
-    os.kill(owner, signal.SIGCONT)
-    assert lives.end(owner) is not None
-    assert rows(orders) == before
+    resumed_too_late(lives, orders, owner)
     (found,) = asyncio.run(look(orders))
     assert found.unknown == {"call-wait"}
     assert traces(orders) == ["wait w"]

@@ -7,17 +7,12 @@ from sqlalchemy import Connection
 
 from caesura.core.interrupts import Approval
 from caesura.store import interrupts, turns
+from tests import agent_files
 from tests.api.reading import finished
 from tests.api.server import Served
 from tests.cli.conftest import Ran, Run
 
-KEYLESS = """
-apiVersion: caesura/v1
-kind: Agent
-metadata: {name: keyless, description: For tests.}
-spec:
-  model: {primary: "openai:gpt-4o", api_key_env: NO_SUCH_KEY}
-"""
+KEYLESS = "model: {primary: 'openai:gpt-4o', api_key_env: NO_SUCH_KEY}\n"
 
 
 @pytest.fixture
@@ -69,7 +64,7 @@ def test_a_failed_message_on_the_command_line_offers_no_command_of_the_chat(chat
 
 
 def test_a_missing_key_is_not_told_as_an_internal_error(chat: Run, server: Served) -> None:
-    (server.settings.data_dir.parent / "agents" / "keyless.yaml").write_text(KEYLESS)
+    agent_files.put(server.settings.data_dir.parent / "agents", "keyless", KEYLESS)
     deadline = time.monotonic() + 30
     while (ran := chat("--agent", "keyless", "hello")).err and time.monotonic() < deadline:
         time.sleep(0.1)  # agent files are read again once a second

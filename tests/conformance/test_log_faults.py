@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from caesura.core.errors import Fenced, Unavailable
 from caesura.core.events import TextDelta
-from caesura.log import Log
+from caesura.log import Log, Stream
 from caesura.log.stream import Batch
 from caesura.store import life, users
 from caesura.store.database import Database, P, T, Work
@@ -123,14 +123,20 @@ async def test_a_group_that_half_landed_is_finished(database: Database) -> None:
         await check(log, stream.turn, 10)
 
 
-async def test_without_patience_the_caller_gets_an_error_and_a_new_stream_continues(
-    database: Database,
-) -> None:
+async def _impatient(database: Database) -> tuple[Flaky, Log, Stream, asyncio.Task[int]]:
+    """A log that does not wait for storage, a stream with three words, and a reader who waits for nine."""
     flaky = Flaky(database)
     log, turn = Log(flaky, patience=0, poll=0.05), await make_turn(database)
     stream = await log.open(turn.num, 1)
     reader = asyncio.create_task(check(log, turn.num, 9))
     await write(stream, 3)
+    return flaky, log, stream, reader
+
+
+async def test_without_patience_the_caller_gets_an_error_and_a_new_stream_continues(
+    database: Database,
+) -> None:
+    flaky, log, stream, reader = await _impatient(database)
     flaky.before = times(1)
     with pytest.raises(Unavailable):
         await stream.commit(TextDelta(0, "lost"), also=_never)
@@ -138,23 +144,19 @@ async def test_without_patience_the_caller_gets_an_error_and_a_new_stream_contin
         stream.put(TextDelta(0, "lost too"))
     with pytest.raises(Unavailable):
         await stream.commit(TextDelta(0, "lost too"))
-    fresh = await log.open(turn.num, 1)
+    fresh = await log.open(stream.turn, 1)
     assert fresh.last == 3
     await write(fresh, 9)
     assert await reader == 9
-    assert places(await stored(log, turn.num)) == list(range(1, 10))
+    assert places(await stored(log, stream.turn)) == list(range(1, 10))
 
 
 async def test_the_next_stream_sees_a_commit_that_landed_without_a_reply(database: Database) -> None:
-    flaky = Flaky(database)
-    log, turn = Log(flaky, patience=0, poll=0.05), await make_turn(database)
-    stream = await log.open(turn.num, 1)
-    reader = asyncio.create_task(check(log, turn.num, 9))
-    await write(stream, 3)
+    flaky, log, stream, reader = await _impatient(database)
     flaky.after = times(1)
     with pytest.raises(Unavailable):
-        await stream.commit(word(turn.num, 4), word(turn.num, 5))
-    fresh = await log.open(turn.num, 1)
+        await stream.commit(word(stream.turn, 4), word(stream.turn, 5))
+    fresh = await log.open(stream.turn, 1)
     assert fresh.last == 5
     await write(fresh, 9)
     assert await reader == 9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval
-from caesura.store import interrupts, life
+from caesura.store import interrupts
 from tests.engine.world import NO, YES, World, roles
 from tests.openai_server import Call, Hang, Say
 
@@ -216,9 +216,7 @@ async def test_a_failing_model_of_a_sub_agent_fails_the_turn_which_can_be_retrie
     said = await world.say("go")
     assert said.failure.retryable
     await world.checked(said.turn)
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    again = await world.retry(said.turn)
     assert again.finished, again.outcome
     assert world.traces() == ["note a"]
     row = await world.checked(said.turn)

@@ -7,8 +7,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval
-from caesura.store import life
-from tests.engine.test_graphs import lose
+from tests.engine.crash import lose
 from tests.engine.world import NO, YES, Said, World
 from tests.openai_server import Call, Hang, Say
 
@@ -98,12 +97,8 @@ async def test_a_stop_revokes_the_approval_of_a_sub_agent(world: World) -> None:
     world.desk.script(Say("", [SEAL]), Say("sealed it"), model="helper")
     said = await world.resume(await world.say("go"), YES)
     assert asked(said) == [("approval", "seal", "helper")]
-    assert await world.database.write(life.request_stop, said.turn.num, "user")
-    world.engine.supervisor.nudge()
-    await world.segment(said.turn)
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    await world.close(said.turn)
+    again = await world.retry(said.turn)
     assert asked(again) == [("approval", "helper", "tester")]
     again = await world.resume(again, YES)
     assert asked(again) == [("approval", "seal", "helper")]

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from textwrap import dedent
 
 from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import GraphRequest
-from caesura.store import life, schema
+from caesura.store import schema
+from tests import agent_files
+from tests.engine.crash import lose
 from tests.engine.world import NO, PATIENCE, World, checkpoint_count, roles
+from tests.graph_files import IMPORTS, chain
 from tests.openai_server import Broken, Call, Hang, Say
 
 HEAD = """
+import asyncio
 import os
-from typing import Annotated, TypedDict
 
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
-from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.types import interrupt
 
 model = ChatOpenAI(model="test", base_url="{url}", api_key="x", max_retries=0, stream_usage=True)
 TRACE = "{trace}"
@@ -34,33 +31,28 @@ def leave(line):
         file.write(line + "\\n")
 """
 
-SPEAK = """
-async def speak(state):
-    return {"messages": [await model.ainvoke(state["messages"])]}
+SPEAK = chain(
+    """
+    async def speak(state):
+        return {"messages": [await model.ainvoke(state["messages"])]}
+    """,
+    "speak",
+)
 
-graph = StateGraph(MessagesState)
-graph.add_node("speak", speak)
-graph.add_edge(START, "speak")
-graph = graph.compile()
-"""
+ASK = chain(
+    """
+    async def speak(state):
+        leave("speak")
+        return {"messages": [await model.ainvoke(state["messages"])]}
 
-ASK = """
-async def speak(state):
-    leave("speak")
-    return {"messages": [await model.ainvoke(state["messages"])]}
-
-def ask(state):
-    given = interrupt({"question": "which?", "choices": [1, 2]})
-    leave("asked")
-    return {"messages": [AIMessage(f"you said {given}")]}
-
-graph = StateGraph(MessagesState)
-graph.add_node("speak", speak)
-graph.add_node("ask", ask)
-graph.add_edge(START, "speak")
-graph.add_edge("speak", "ask")
-graph = graph.compile()
-"""
+    def ask(state):
+        given = interrupt({"question": "which?", "choices": [1, 2]})
+        leave("asked")
+        return {"messages": [AIMessage(f"you said {given}")]}
+    """,
+    "speak",
+    "ask",
+)
 
 TWICE = """
 def ask(name):
@@ -78,25 +70,21 @@ graph = graph.compile()
 """
 
 #: Asks twice in one node, which restarts from its beginning for each answer.
-DELETE = """
-from langchain_core.runnables import RunnableConfig
-
-def work(state, config: RunnableConfig):
-    if interrupt("delete?"):
-        deleted = True
-    else:
-        deleted = False
-    logged = interrupt("log it?")
-    if deleted:
-        leave("deleted")
-    refused = [(item["value"], item["message"]) for item in config["configurable"]["refusals"]]
-    return {"messages": [AIMessage(str(refused))]}
-
-graph = StateGraph(MessagesState)
-graph.add_node("work", work)
-graph.add_edge(START, "work")
-graph = graph.compile()
-"""
+DELETE = chain(
+    """
+    def work(state, config: RunnableConfig):
+        if interrupt("delete?"):
+            deleted = True
+        else:
+            deleted = False
+        logged = interrupt("log it?")
+        if deleted:
+            leave("deleted")
+        refused = [(item["value"], item["message"]) for item in config["configurable"]["refusals"]]
+        return {"messages": [AIMessage(str(refused))]}
+    """,
+    "work",
+)
 
 TOOLS = """
 @tool
@@ -122,11 +110,8 @@ graph = graph.compile()
 
 def graph(world: World, body: str, spec: str = "") -> None:
     head = HEAD.replace("{url}", world.desk.base_url).replace("{trace}", str(world.trace))
-    (world.agents / "own_graph.py").write_text(dedent(head) + dedent(body))
-    text = f"type: langgraph\ngraph: 'own_graph:graph'\n{spec}\n"
-    head = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: tester}\nspec:\n"
-    lines = "".join(f"  {line}\n" for line in text.splitlines())
-    (world.agents / "tester.yaml").write_text(head + lines)
+    (world.agents / "own_graph.py").write_text(IMPORTS + head + body)
+    agent_files.put(world.agents, "tester", f"type: langgraph\ngraph: 'own_graph:graph'\n{spec}\n")
     assert not world.catalog.faults
 
 
@@ -212,12 +197,8 @@ async def test_refusals_are_distinguished_by_the_graphs_own_ids(world: World) ->
 async def test_a_retry_does_not_see_the_refusals_of_the_attempt_before(world: World) -> None:
     graph(world, DELETE)
     said = await world.resume(await world.say("go"), Answer("reject", message="not today"))
-    assert await world.database.write(life.request_stop, said.turn.num, "user")
-    world.engine.supervisor.nudge()
-    await world.segment(said.turn)
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    await world.close(said.turn)
+    again = await world.retry(said.turn)
     assert [item.value for item in again.waiting(GraphRequest)] == ["delete?"]
     again = await world.resume(again, Answer("value", value=False))
     again = await world.resume(again, Answer("value", value=False))
@@ -230,12 +211,8 @@ async def test_an_answer_from_before_a_stop_does_not_count_for_a_retry_of_a_grap
     said = await world.say("go")
     first, _ = said.interrupts
     assert not await world.answer(said.turn, {first.id: Answer("value", value="old")})
-    assert await world.database.write(life.request_stop, said.turn.num, "user")
-    world.engine.supervisor.nudge()
-    await world.segment(said.turn)
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    await world.close(said.turn)
+    again = await world.retry(said.turn)
     assert [item.value for item in again.waiting(GraphRequest)] == ["a?", "b?"]
     assert world.traces() == []
     assert (await world.resume(again, Answer("value", value="new"))).finished
@@ -293,9 +270,7 @@ async def test_a_graph_whose_model_breaks_off_can_be_retried(world: World) -> No
     assert said.failure.code == "internal"
     row = await world.checked(said.turn)
     assert [m.content for m in row.messages or ()] == ["half "]
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    again = await world.retry(said.turn)
     assert again.finished
     row = await world.checked(said.turn)
     assert [m.content for m in row.messages or ()] == ["whole"]
@@ -313,25 +288,23 @@ async def test_text_that_a_graph_does_not_keep_is_still_a_complete_answer(world:
     """The model's answer never becomes a message of the state, and a question follows it."""
     graph(
         world,
-        """
-        class State(MessagesState):
-            plan: str
+        chain(
+            """
+            class State(MessagesState):
+                plan: str
 
-        async def think(state):
-            leave("think")
-            return {"plan": (await model.ainvoke(state["messages"])).text}
+            async def think(state):
+                leave("think")
+                return {"plan": (await model.ainvoke(state["messages"])).text}
 
-        def ask(state):
-            given = interrupt("go on?")
-            return {"messages": [AIMessage(f"{state['plan']}, {given}")]}
-
-        graph = StateGraph(State)
-        graph.add_node("think", think)
-        graph.add_node("ask", ask)
-        graph.add_edge(START, "think")
-        graph.add_edge("think", "ask")
-        graph = graph.compile()
-        """,
+            def ask(state):
+                given = interrupt("go on?")
+                return {"messages": [AIMessage(f"{state['plan']}, {given}")]}
+            """,
+            "think",
+            "ask",
+            state="State",
+        ),
     )
     world.desk.script(Say(["a ", "plan"]))
     said = await world.say("go")
@@ -347,17 +320,15 @@ async def test_text_that_a_graph_does_not_keep_is_still_a_complete_answer(world:
 async def test_text_of_a_node_that_then_asks_is_not_shown_twice(world: World) -> None:
     graph(
         world,
-        """
-        async def both(state):
-            said = await model.ainvoke(state["messages"])
-            given = interrupt("go on?")
-            return {"messages": [said, AIMessage(f"you said {given}")]}
-
-        graph = StateGraph(MessagesState)
-        graph.add_node("both", both)
-        graph.add_edge(START, "both")
-        graph = graph.compile()
-        """,
+        chain(
+            """
+            async def both(state):
+                said = await model.ainvoke(state["messages"])
+                given = interrupt("go on?")
+                return {"messages": [said, AIMessage(f"you said {given}")]}
+            """,
+            "both",
+        ),
     )
     world.desk.script(Say("first words"), Say("second words"))
     said = await world.say("go")
@@ -368,43 +339,12 @@ async def test_text_of_a_node_that_then_asks_is_not_shown_twice(world: World) ->
 
 
 async def test_messages_of_a_subgraph_are_shown_once(world: World) -> None:
-    graph(
-        world,
-        """
-        async def speak(state):
-            return {"messages": [await model.ainvoke(state["messages"])]}
-
-        inner = StateGraph(MessagesState)
-        inner.add_node("speak", speak)
-        inner.add_edge(START, "speak")
-
-        graph = StateGraph(MessagesState)
-        graph.add_node("inner", inner.compile())
-        graph.add_edge(START, "inner")
-        graph = graph.compile()
-        """,
-    )
+    graph(world, chain(SPEAK + "inner = graph\n", "inner"))
     world.desk.script(Say(["in ", "side"]))
     said = await world.say("go")
     assert said.text == "in side"
     row = await world.checked(said.turn)
     assert [m.content for m in row.messages or ()] == ["in side"]
-
-
-async def lose(world: World) -> None:
-    """Act as if the process had died: no lease is renewed, and nothing is written."""
-    supervisor = world.engine.supervisor
-    supervisor._stopping.set()
-    assert supervisor._adopting is not None
-    supervisor._adopting.cancel()
-    for job in list(supervisor._jobs.values()):
-        job.turn = job.turn
-        supervisor._stopping.clear()
-        job.task.cancel()
-        await asyncio.wait([job.task])
-        supervisor._stopping.set()
-    world.engine = world.new_engine()
-    world.engine.start()
 
 
 async def test_a_graph_whose_process_died_continues_and_its_text_is_shown_once(hasty: World) -> None:
@@ -425,26 +365,19 @@ async def test_a_graph_whose_process_died_continues_and_its_text_is_shown_once(h
     assert hasty.traces() == ["speak", "speak", "asked"]
 
 
-SLOW = """
-import asyncio
-import os
-
-from langchain_core.runnables import RunnableConfig
-
-async def work(state, config: RunnableConfig):
-    first = interrupt("delete?")
-    if not os.path.exists(TRACE):
-        leave("hangs")
-        await asyncio.sleep(60)
-    second = interrupt("log it?")
-    reasons = [item["message"] for item in config["configurable"]["refusals"]]
-    return {"messages": [AIMessage(f"{first} {second} {reasons}")]}
-
-graph = StateGraph(MessagesState)
-graph.add_node("work", work)
-graph.add_edge(START, "work")
-graph = graph.compile()
-"""
+SLOW = chain(
+    """
+    async def work(state, config: RunnableConfig):
+        first = interrupt("delete?")
+        if not os.path.exists(TRACE):
+            leave("hangs")
+            await asyncio.sleep(60)
+        second = interrupt("log it?")
+        reasons = [item["message"] for item in config["configurable"]["refusals"]]
+        return {"messages": [AIMessage(f"{first} {second} {reasons}")]}
+    """,
+    "work",
+)
 
 
 async def test_a_refusal_survives_a_crash_and_answers_no_other_question(hasty: World) -> None:

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from caesura.core import events as ev
-from caesura.store import interrupts, life
+from caesura.store import interrupts
 from caesura.store.database import Database
 from tests.conformance.rows import change_turn
 from tests.engine.world import YES, World, limits, world_over
@@ -65,9 +65,7 @@ async def test_a_retry_of_a_turn_that_took_too_long_has_the_full_time_again(hast
     hasty.agent("tools: []")
     hasty.desk.script(Hang(["so ", "slow"]), Say("quick"))
     said = await hasty.say("go")
-    await hasty.database.write(life.reopen, said.turn.id)
-    hasty.engine.supervisor.nudge()
-    assert (await hasty.segment(said.turn)).finished
+    assert (await hasty.retry(said.turn)).finished
 
 
 async def test_the_agents_own_time_limit_overrides_the_servers(world: World) -> None:
@@ -94,9 +92,7 @@ async def test_a_retry_has_the_full_number_of_steps_and_no_more(world: World) ->
     world.agent("tools: [look]\nlimits: {max_steps: 3}")
     world.desk.script(*(Say(f"step {n}", [Call("look", {"text": str(n)}, f"look-{n}")]) for n in range(9)))
     said = await world.say("go")
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    again = await world.retry(said.turn)
     assert again.failure.code == "steps"
     assert len(again.of(ev.ModelFinished)) == 3
     assert world.traces() == [f"look {n}" for n in range(6)]

@@ -8,7 +8,6 @@ import time
 import pytest
 
 from caesura.core import events as ev
-from caesura.core.turns import Turn
 from caesura.store import life
 from tests.engine.world import YES, World
 from tests.openai_server import Broken, Call, Refusal, Say
@@ -119,17 +118,11 @@ async def test_a_broken_stream_fails_the_turn_and_keeps_its_text(world: World) -
     assert world.desk.sent() == [("user", "tell"), ("assistant", "Once upon a "), ("user", "go on")]
 
 
-async def retried(world: World, turn: Turn) -> None:
-    await world.database.write(life.reopen, turn.id)
-    world.engine.supervisor.nudge()
-
-
 async def test_a_failed_turn_is_retried_and_no_text_is_read_twice(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Broken(["Once ", "upon"]), Say(["Once ", "and ", "for all"]))
     said = await world.say("tell")
-    await retried(world, said.turn)
-    again = await world.segment(said.turn)
+    again = await world.retry(said.turn)
     assert again.of(ev.RunStarted)[0].cause == "retry"
     assert again.of(ev.TextVoided) == [ev.TextVoided(1)]
     assert again.finished
@@ -144,8 +137,7 @@ async def test_finished_tools_are_not_run_again_in_a_retry(world: World) -> None
     world.desk.script(Say("both", calls), Broken(["half "]), Say("whole"))
     said = await world.resume(await world.say("go"), YES)
     assert said.failure.code == "model"
-    await retried(world, said.turn)
-    again = await world.segment(said.turn)
+    again = await world.retry(said.turn)
     assert again.finished
     assert again.text == "whole"
     assert not again.of(ev.ToolStarted)
@@ -160,11 +152,8 @@ async def test_a_stopped_turn_that_is_retried_asks_again(world: World) -> None:
     calls = [Call("note", {"text": "a"}, "note-1"), Call("seal", {"text": "b"}, "seal-1")]
     world.desk.script(Say("both", calls), Say("done"), Say("done"))
     said = await world.say("go")
-    await world.database.write(life.request_stop, said.turn.num, "user")
-    world.engine.supervisor.nudge()
-    await world.segment(said.turn)
-    await retried(world, said.turn)
-    again = await world.segment(said.turn)
+    await world.close(said.turn)
+    again = await world.retry(said.turn)
     if not again.finished:
         again = await world.resume(again, YES)
         assert sorted(world.traces()) == ["note a", "seal b"]
@@ -179,8 +168,7 @@ async def test_a_turn_fails_twice_and_succeeds_the_third_time(world: World) -> N
     said = await world.say("go")
     for _ in range(2):
         assert said.failure.retryable
-        await retried(world, said.turn)
-        said = await world.segment(said.turn)
+        said = await world.retry(said.turn)
     assert said.finished
     row = await world.checked(said.turn)
     assert [m.content for m in row.messages or ()] == ["c"]

@@ -89,9 +89,7 @@ async def test_an_approval_from_before_a_stop_does_not_count_for_a_retry(world: 
     first, _ = said.interrupts
     assert not await world.answer(said.turn, {first.id: YES})
     await stop_waiting(world, said.turn, "user")
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    again = await world.retry(said.turn)
     assert [item.tool_call_id for item in again.interrupts] == ["seal-1", "seal-2"]
     assert world.traces() == []
     assert (await world.resume(again, YES, NO)).finished
@@ -107,9 +105,7 @@ async def test_a_stop_revokes_the_approval_of_a_repeatable_tool_that_was_running
     await _traced(world)
     assert world.engine.supervisor.stop(said.turn.num, "user")
     assert (await world.segment(said.turn)).outcome == ev.Stopped("user")
-    await world.database.write(life.reopen, said.turn.id)
-    world.engine.supervisor.nudge()
-    again = await world.segment(said.turn)
+    again = await world.retry(said.turn)
     assert [item.tool_call_id for item in again.interrupts] == ["ponder-1"]
     assert world.traces() == ["ponder b"]
     assert (await world.resume(again, NO)).finished
@@ -122,16 +118,16 @@ async def _traced(world: World) -> None:
             await asyncio.sleep(0.01)
 
 
-async def stop_waiting(world: World, turn: Turn, reason: str) -> list[ev.Event]:
-    assert await world.database.write(life.request_stop, turn.num, reason)
-    world.engine.supervisor.nudge()
-    closed = await world.segment(turn)
+async def stop_waiting(world: World, turn: Turn, reason: ev.StopReason) -> list[ev.Event]:
+    closed = await world.close(turn, reason)
     assert closed.of(ev.RunStarted)[0].cause == "close"
     return closed.events
 
 
 @pytest.mark.parametrize(("reason", "outcome"), [("superseded", "superseded"), ("user", "cancelled")])
-async def test_a_stop_of_a_waiting_turn_closes_its_question(world: World, reason: str, outcome: str) -> None:
+async def test_a_stop_of_a_waiting_turn_closes_its_question(
+    world: World, reason: ev.StopReason, outcome: str
+) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("another thing"))
     said = await world.say("go")

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from textwrap import dedent, indent
+from textwrap import dedent
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, func, select
@@ -30,9 +30,10 @@ from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
 from caesura.service.service import Service
 from caesura.service.turns import Message, Turns
-from caesura.store import conversations, schema, turns, users
+from caesura.store import conversations, life, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
+from tests import agent_files
 from tests.engine import tools
 from tests.engine.grammar import check
 from tests.openai_server import Desk
@@ -95,8 +96,7 @@ class World:
                   api_key_env: TEST_KEY
                 """
             )
-        head = f"apiVersion: caesura/v1\nkind: Agent\nmetadata: {{name: {name}}}\nspec:\n"
-        (self.agents / f"{name}.yaml").write_text(head + indent(text, "  "))
+        agent_files.put(self.agents, name, text)
 
     async def begin(self, agent: str = "tester", user: str = "alice") -> str:
         """A new conversation."""
@@ -121,6 +121,18 @@ class World:
         """Answer these. True when nothing is left open: then the turn goes on."""
         answered = await self.turns().answer(self.user, answers)
         return answered.turn.status != "waiting"
+
+    async def close(self, turn: Turn, reason: ev.StopReason = "user") -> Said:
+        """Stop a waiting turn, and read its segment."""
+        assert await self.database.write(life.request_stop, turn.num, reason)
+        self.engine.supervisor.nudge()
+        return await self.segment(turn)
+
+    async def retry(self, turn: Turn) -> Said:
+        """Retry a turn that ended, and read its segment."""
+        await self.database.write(life.reopen, turn.id)
+        self.engine.supervisor.nudge()
+        return await self.segment(turn)
 
     def turns(self, engine: Engine | None = None) -> Turns:
         """What a person may ask of the turns, as the server has it."""

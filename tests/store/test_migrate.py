@@ -36,15 +36,6 @@ Rows = dict[str, list[dict[str, Any]]]
 _ADDED = re.compile(r", (?=\w+ [A-Z])")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/caesura.db"
-    found: str = request.getfixturevalue("postgres_url")
-    return found
-
-
 def test_migrations_form_one_linear_history() -> None:
     scripts = ScriptDirectory.from_config(migrate._config())
     revisions = [script.revision for script in scripts.walk_revisions()]
@@ -52,16 +43,16 @@ def test_migrations_form_one_linear_history() -> None:
     assert scripts.get_current_head() == revisions[0]
 
 
-def test_the_migrated_schema_equals_the_declared_one(url: str) -> None:
-    with _connected(url) as connection:
+def test_the_migrated_schema_equals_the_declared_one(bare_url: str) -> None:
+    with _connected(bare_url) as connection:
         migrate.upgrade(connection)
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, schema.metadata) == []
 
 
-def test_the_migrated_schema_equals_the_declared_one_in_every_detail(url: str) -> None:
+def test_the_migrated_schema_equals_the_declared_one_in_every_detail(bare_url: str) -> None:
     """Includes what the comparison above ignores: defaults, checks, partial indexes, cascades."""
-    with _connected(url) as connection:
+    with _connected(bare_url) as connection:
         migrate.upgrade(connection)
         migrated = _shape(connection)
         connection.execute(text("DROP TABLE alembic_version"))
@@ -73,21 +64,21 @@ def test_the_migrated_schema_equals_the_declared_one_in_every_detail(url: str) -
         }
 
 
-def test_migrating_again_changes_nothing(url: str) -> None:
-    with _connected(url) as connection:
+def test_migrating_again_changes_nothing(bare_url: str) -> None:
+    with _connected(bare_url) as connection:
         migrate.upgrade(connection)
         before = _shape(connection)
         migrate.upgrade(connection)
         assert _shape(connection) == before
 
 
-async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(url: str) -> None:
-    with _connected(url) as connection:
+async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(bare_url: str) -> None:
+    with _connected(bare_url) as connection:
         migrate.upgrade(connection, "0001")
         _fill(connection)
         before = _rows(connection)
     assert {name for name, rows in before.items() if not rows} <= {"checkpoints", "checkpoint_writes"}
-    database = await open_database(url)
+    database = await open_database(bare_url)
     after = await database.read(_rows)
     assert _kept(before, after) == {name: rows for name, rows in before.items() if name != "alembic_version"}
     assert set(after) == {"alembic_version", *schema.metadata.tables}
@@ -102,48 +93,48 @@ async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(url: str)
     await database.close()
 
 
-async def test_killed_after_any_statement_of_a_migration_it_opens_the_next_time(url: str) -> None:
-    lines = await asyncio.to_thread(_die_and_open, url)
+async def test_killed_after_any_statement_of_a_migration_it_opens_the_next_time(bare_url: str) -> None:
+    lines = await asyncio.to_thread(_die_and_open, bare_url)
     assert lines[-1] == "through"
     left_behind = [json.loads(line) for line in lines[:-1]]
     assert len(left_behind) > len(schema.metadata.tables)
     assert left_behind == [[]] * len(left_behind)
-    with _connected(url) as connection:
+    with _connected(bare_url) as connection:
         assert set(inspect(connection).get_table_names()) == {"alembic_version", *schema.metadata.tables}
 
 
-async def test_killed_while_an_older_database_is_migrated_it_loses_nothing(url: str) -> None:
-    with _connected(url) as connection:
+async def test_killed_while_an_older_database_is_migrated_it_loses_nothing(bare_url: str) -> None:
+    with _connected(bare_url) as connection:
         migrate.upgrade(connection, "0001")
         _fill(connection)
         before = _rows(connection)
-    lines = await asyncio.to_thread(_die_and_open, url)
+    lines = await asyncio.to_thread(_die_and_open, bare_url)
     assert lines[-1] == "through"
     assert len(lines) > 2
     for line in lines[:-1]:
         assert set(json.loads(line)) == set(before)
-    with _connected(url) as connection:
+    with _connected(bare_url) as connection:
         after = _rows(connection)
         kept = _kept(before, after)
         assert (kept["turns"], kept["events"]) == (before["turns"], before["events"])
 
 
-async def test_a_newer_schema_is_refused_in_one_line_and_left_alone(url: str) -> None:
-    with _connected(url) as connection:
+async def test_a_newer_schema_is_refused_in_one_line_and_left_alone(bare_url: str) -> None:
+    with _connected(bare_url) as connection:
         migrate.upgrade(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         before = _shape(connection)
     with pytest.raises(StartupError) as caught:
-        await open_database(url)
+        await open_database(bare_url)
     message = str(caught.value)
     assert message.endswith(
         " cannot be opened: the database has schema 9999, made by a newer Caesura than this one"
     )
     assert "\n" not in message
-    with _connected(url) as connection:
+    with _connected(bare_url) as connection:
         assert _shape(connection) == before
         connection.execute(text(f"UPDATE alembic_version SET version_num = '{migrate.newest()}'"))
-    await (await open_database(url)).close()
+    await (await open_database(bare_url)).close()
 
 
 async def test_processes_that_open_one_new_database_at_once_all_succeed(

@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
 
@@ -21,14 +20,10 @@ class Titler(DemoModel):
     takes: float = 0.0
 
     async def _astream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         if titles.message_in(messages[-1].text) is None:
-            async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
+            async for chunk in super()._astream(messages, *args, **kwargs):
                 yield chunk
             return
         if self.way == "fail":
@@ -45,14 +40,10 @@ class Recorder(DemoModel):
     trace: str
 
     async def _astream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         if titles.message_in(messages[-1].text) is None:
             with open(self.trace, "a") as file:  # noqa: ASYNC230 - one short line
                 file.write(json.dumps([[message.type, message.text] for message in messages]) + "\n")
-        async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
+        async for chunk in super()._astream(messages, *args, **kwargs):
             yield chunk

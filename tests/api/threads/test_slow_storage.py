@@ -3,19 +3,20 @@ not."""
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
 
 from tests.api.reading import conversation, follow, until
 from tests.api.server import Served
-from tests.api.slow_storage import PATIENCE, hold_before, hold_disk
+from tests.api.slow_storage import PATIENCE, Held, hold_before, hold_disk
 from tests.api.threads.thread import Thread, read
 
+T = TypeVar("T")
 GRACE = 0.1
 #: A message whose answer takes longer than any test here.
 LONG = "count to 20000 delay=0.005"
@@ -38,6 +39,12 @@ def slow(tmp_path: Path, database_url: str, pool: ThreadPoolExecutor) -> Iterato
 def patient(tmp_path: Path, database_url: str, pool: ThreadPoolExecutor) -> Iterator[Served]:
     with Served(tmp_path / "server", database_url=database_url, disconnect_grace=600) as server:
         yield server
+
+
+@pytest.fixture
+def thread(slow: Served) -> Iterator[Thread]:
+    with slow.client() as client:
+        yield Thread.new(client)
 
 
 class Reader:
@@ -84,92 +91,83 @@ def test_a_double_click_does_not_stop_the_run_of_the_first_click(
         first.leave()
 
 
+def left_while(thread: Thread, join: Held, come: Callable[[], T]) -> T:
+    """The thread's only reader leaves while a request to join, which `come` sends, waits for the storage.
+    Returns what `come` returns."""
+    with thread.chatting(LONG) as found:
+        read(found, 3)
+        coming = come()
+        join.until_reached()
+    return coming
+
+
 def test_a_disk_that_is_slower_than_the_grace_does_not_stop_the_run(
-    slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    slow: Served, thread: Thread, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slow.client() as client:
-        thread = Thread.new(client)
-        disk = hold_disk(slow, monkeypatch)
-        first = Reader(slow, thread, pool, LONG)
-        disk.until_reached()
-        time.sleep(GRACE * 3)
-        assert thread.status()["running"]
-        disk.release()
-        until(lambda: first.pieces > 20)
-        assert thread.status()["running"]
-        first.leave()
-        thread.until_idle()
+    disk = hold_disk(slow, monkeypatch)
+    first = Reader(slow, thread, pool, LONG)
+    disk.until_reached()
+    time.sleep(GRACE * 3)
+    assert thread.status()["running"]
+    disk.release()
+    until(lambda: first.pieces > 20)
+    assert thread.status()["running"]
+    first.leave()
+    thread.until_idle()
 
 
 def test_a_reader_that_returns_on_slow_storage_keeps_the_run_until_it_leaves_again(
-    slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    slow: Served, thread: Thread, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slow.client() as client:
-        thread = Thread.new(client)
-        join = hold_before(slow, monkeypatch, "read", "_join")
-        with thread.chatting(LONG) as found:
-            read(found, 3)
-            back = Reader(slow, thread, pool)
-            join.until_reached()
-        time.sleep(GRACE * 3)
-        assert thread.status()["running"]
-        join.release()
-        until(lambda: back.pieces > 3)
-        assert thread.status()["running"]
-        back.leave()
-        thread.until_idle()
-        assert "20000" not in thread.history()[-1][1]
+    join = hold_before(slow, monkeypatch, "read", "_join")
+    back = left_while(thread, join, lambda: Reader(slow, thread, pool))
+    time.sleep(GRACE * 3)
+    assert thread.status()["running"]
+    join.release()
+    until(lambda: back.pieces > 3)
+    assert thread.status()["running"]
+    back.leave()
+    thread.until_idle()
+    assert "20000" not in thread.history()[-1][1]
 
 
 def test_a_reader_that_failed_to_return_does_not_keep_the_run(
-    slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    slow: Served, thread: Thread, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slow.client() as client:
-        thread = Thread.new(client)
-        join = hold_before(slow, monkeypatch, "read", "_join")
-        with thread.chatting(LONG) as found:
-            read(found, 3)
-            back = pool.submit(_join, slow, thread)
-            join.until_reached()
-        time.sleep(GRACE * 3)
-        assert thread.status()["running"]
-        join.refuse()
-        assert back.result(PATIENCE) == 503
-        thread.until_idle()
+    join = hold_before(slow, monkeypatch, "read", "_join")
+    back = left_while(thread, join, lambda: pool.submit(_join, slow, thread))
+    time.sleep(GRACE * 3)
+    assert thread.status()["running"]
+    join.refuse()
+    assert back.result(PATIENCE) == 503
+    thread.until_idle()
 
 
 def test_a_reader_that_returns_while_the_stop_waits_keeps_the_run(
-    slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    slow: Served, thread: Thread, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slow.client() as client:
-        thread = Thread.new(client)
-        stop = hold_before(slow, monkeypatch, "write", "Engine.stop")
-        with thread.chatting(LONG) as found:
-            read(found, 3)
-        stop.until_reached()
-        back = Reader(slow, thread, pool)
-        until(lambda: back.pieces > 3)
-        stop.release()
-        seen = back.pieces
-        until(lambda: back.pieces > seen + 50)
-        assert thread.status()["running"]
-        back.leave()
-        thread.until_idle()
+    stop = hold_before(slow, monkeypatch, "write", "Engine.stop")
+    with thread.chatting(LONG) as found:
+        read(found, 3)
+    stop.until_reached()
+    back = Reader(slow, thread, pool)
+    until(lambda: back.pieces > 3)
+    stop.release()
+    seen = back.pieces
+    until(lambda: back.pieces > seen + 50)
+    assert thread.status()["running"]
+    back.leave()
+    thread.until_idle()
 
 
 def test_another_persons_request_for_the_thread_does_not_keep_the_run(
-    slow: Served, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    slow: Served, thread: Thread, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with slow.client() as client:
-        thread = Thread.new(client)
-        join = hold_before(slow, monkeypatch, "read", "_join")
-        with thread.chatting(LONG) as found:
-            read(found, 3)
-            other = pool.submit(_join, slow, thread, "bob")
-            join.until_reached()
-        thread.until_idle()
-        join.release()
-        assert other.result(PATIENCE) == 403
+    join = hold_before(slow, monkeypatch, "read", "_join")
+    other = left_while(thread, join, lambda: pool.submit(_join, slow, thread, "bob"))
+    thread.until_idle()
+    join.release()
+    assert other.result(PATIENCE) == 403
 
 
 def test_a_repeated_request_on_slow_storage_keeps_the_run_of_the_first(
