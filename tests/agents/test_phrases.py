@@ -77,7 +77,7 @@ def test_an_operators_phrases_are_added_and_taken_literally() -> None:
     assert phrases.detect("请批准此操作。", ["批准"]) == "请批准此操作。"
 
 
-def test_a_very_long_answer_is_searched_in_linear_time() -> None:
+def test_a_very_long_reply_is_searched_in_linear_time() -> None:
     reason = phrases.detect("Please confirm. " * 20_000 + "please " * 20_000 + "请 " * 20_000)
     phrases.detect("Please confirm" + "." * 200_000 + "x" + "\n" * 200_000 + "please" + " " * 200_000)
     assert reason is not None
@@ -99,7 +99,7 @@ def test_the_reason_comes_from_the_text(text: str, extra: list[str]) -> None:
 @pytest.mark.parametrize(
     "text", ["* " * 125_000, "please " * 35_000, "please " + "*" * 250_000, "请 " * 125_000]
 )
-def test_the_search_time_grows_with_the_length_of_the_answer(text: str) -> None:
+def test_the_search_time_grows_with_the_length_of_the_reply(text: str) -> None:
     extra = ["* x", "_ _ _", "please * now", *(f"phrase {number} of many" for number in range(190))]
     began = time.thread_time()
     assert phrases.detect(text, extra) is None
@@ -107,7 +107,7 @@ def test_the_search_time_grows_with_the_length_of_the_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 16_370, 16_380, 16_384, 40_000])
-def test_a_phrase_is_found_anywhere_in_a_long_answer(place: int) -> None:
+def test_a_phrase_is_found_anywhere_in_a_long_reply(place: int) -> None:
     text = "x" * place + "\nPlease **confirm** this.\n" + "y" * 50_000
     assert phrases.detect(text) == "Please **confirm** this."
 

@@ -79,7 +79,7 @@ def test_a_listed_origin_is_allowed_exactly(alice: httpx.Client) -> None:
     )
 
 
-def test_every_answer_carries_the_security_headers(alice: httpx.Client, nobody: httpx.Client) -> None:
+def test_every_response_carries_the_security_headers(alice: httpx.Client, nobody: httpx.Client) -> None:
     turn = finished(alice, "echo x")
     answers = [
         alice.get("/api/v2/me"),

@@ -156,7 +156,7 @@ def test_a_parent_of_null_begins_a_new_root(alice: httpx.Client) -> None:
 # --- turns
 
 
-def test_a_turn_is_answered_and_its_events_follow_the_grammar(alice: httpx.Client) -> None:
+def test_a_turn_gets_a_reply_and_its_events_follow_the_grammar(alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "count to 20")
     found = events(alice, turn["id"])
     assert [event.seq for event in found] == list(range(1, len(found) + 1))
@@ -172,7 +172,7 @@ def test_a_turn_is_answered_and_its_events_follow_the_grammar(alice: httpx.Clien
     assert after["ended_at"] >= after["created_at"]
 
 
-def test_a_turn_may_be_answered_by_another_agent(alice: httpx.Client) -> None:
+def test_another_agent_may_reply_in_a_turn(alice: httpx.Client) -> None:
     turn = send(alice, conversation(alice), "echo hello", agent="approval-agent")
     assert turn["agent"] == "approval-agent"
     assert events(alice, turn["id"])[0].data["agent"] == "approval-agent"
@@ -240,7 +240,7 @@ def to_some_words(client: httpx.Client, turn_id: str) -> list[Event]:
     return found
 
 
-def test_a_regenerated_answer_is_a_sibling_of_the_first(alice: httpx.Client) -> None:
+def test_a_regenerated_reply_is_a_sibling_of_the_first(alice: httpx.Client) -> None:
     first = finished(alice, "echo hello")
     again = alice.post(f"/api/v2/turns/{first['id']}/regenerate")
     assert again.status_code == 201

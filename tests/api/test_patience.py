@@ -110,7 +110,7 @@ GREEDY = [
 ]
 
 
-def test_a_client_that_does_not_read_its_answer_is_disconnected(
+def test_a_client_that_does_not_read_its_response_is_disconnected(
     server: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     with ExitStack() as stack:
@@ -123,7 +123,7 @@ def test_a_client_that_does_not_read_its_answer_is_disconnected(
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
-def test_a_client_that_reads_its_answer_slowly_gets_all_of_it() -> None:
+def test_a_client_that_reads_its_response_slowly_gets_all_of_it() -> None:
     transport = Transport()
     protocol = _protocol(transport)
     for second in range(100):

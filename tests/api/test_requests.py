@@ -131,21 +131,21 @@ def test_pipelined_requests_of_any_size_are_answered(server: Served) -> None:
     assert [answer.status for answer in found] == [400] * 30 + [200]
 
 
-def test_too_many_pipelined_requests_are_refused_after_the_answers_before(server: Served) -> None:
+def test_too_many_pipelined_requests_are_refused_after_the_responses_before(server: Served) -> None:
     found = ask(server.port, GET * 5000)
     assert {answer.status for answer in found[:-1]} == {200}
     assert found[-1].status == 429
     assert found[-1].headers["connection"] == "close"
 
 
-def test_a_refusal_waits_for_the_answers_before_it(server: Served) -> None:
+def test_a_refusal_waits_for_the_responses_before_it(server: Served) -> None:
     found = ask(server.port, GET + GET + b"GET /health HTTP/9.9\r\n\r\n" + GET)
     assert [answer.status for answer in found] == [200, 200, 400]
     found = ask(server.port, GET + HEAD + b"x: " + b"y" * LARGEST + b"\r\n\r\n")
     assert [answer.status for answer in found] == [200, 431]
 
 
-def test_a_body_at_fault_is_refused_after_the_answers_before_it(server: Served) -> None:
+def test_a_body_at_fault_is_refused_after_the_responses_before_it(server: Served) -> None:
     found = ask(server.port, GET + POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n")
     assert [answer.status for answer in found] == [200, 400]
 
@@ -201,7 +201,7 @@ def test_a_method_that_is_not_served_is_a_4xx(alice: httpx.Client, method: str, 
 
 
 @pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
-def test_a_request_to_upgrade_gets_an_ordinary_answer_and_ends_the_connection(
+def test_a_request_to_upgrade_gets_an_ordinary_response_and_ends_the_connection(
     server: Served, upgrade: bytes
 ) -> None:
     asked = HEAD + b"Connection: Upgrade\r\nUpgrade: " + upgrade + b"\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -210,7 +210,7 @@ def test_a_request_to_upgrade_gets_an_ordinary_answer_and_ends_the_connection(
     assert answer.headers["connection"] == "close"
 
 
-def test_http_1_0_gets_one_answer(server: Served) -> None:
+def test_http_1_0_gets_one_response(server: Served) -> None:
     (answer,) = ask(server.port, b"GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" + GET)
     assert answer.status == 200
 

@@ -74,7 +74,7 @@ def test_unread_bytes_of_one_person_are_limited_and_freed(server: Served) -> Non
         until(lambda: _status(alice) == 200)
 
 
-def test_an_answer_that_is_not_read_is_not_in_memory_twice(server: Served) -> None:
+def test_a_response_that_is_not_read_is_not_in_memory_twice(server: Served) -> None:
     with ExitStack() as stack:
         _hold(server, stack)
         connections = list(server._server.server_state.connections)
@@ -83,7 +83,7 @@ def test_an_answer_that_is_not_read_is_not_in_memory_twice(server: Served) -> No
         assert max(waiting) <= 256 * 1024
 
 
-def test_one_answer_is_sent_however_small_the_bound_is(tmp_path: Path) -> None:
+def test_one_response_is_sent_however_small_the_bound_is(tmp_path: Path) -> None:
     with Served(tmp_path, unread_bytes_per_person=1) as server, server.client() as alice:
         server.call(server.database.write(_tell, "alice"))
         for _ in range(3):

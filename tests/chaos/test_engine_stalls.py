@@ -78,9 +78,7 @@ def resumed_too_late(lives: Lives, orders: Orders, owner: int) -> None:
     assert rows(orders) == before
 
 
-def test_an_owner_paused_during_an_answer_changes_nothing_when_it_resumes(
-    lives: Lives, shared: Place
-) -> None:
+def test_an_owner_paused_during_a_reply_changes_nothing_when_it_resumes(lives: Lives, shared: Place) -> None:
     orders = hasty(shared, "slow")
     owner = lives.start(orders)
     until(orders, lambda found: len(found["events"]) > 1)

@@ -76,7 +76,7 @@ def alice(terminal: Terminal, server: Served) -> Any:
     return terminal.chat(server.url, CAESURA_TOKEN=server.token())
 
 
-def test_an_answer_is_streamed_and_ctrl_d_leaves(alice: Any) -> None:
+def test_a_reply_is_streamed_and_ctrl_d_leaves(alice: Any) -> None:
     say(alice, "echo good day")
     alice.expect_exact("\x1b[0mgood day\r\n")  # after the id of the conversation, which is dimmed
     say(alice, "/help")
@@ -204,7 +204,7 @@ def test_a_confirmation_is_a_form(terminal: Terminal, server: Served) -> None:
     child.expect_exact(PROMPT)
 
 
-def test_ctrl_c_stops_the_answer_and_keeps_what_was_said(alice: Any, server: Served) -> None:
+def test_ctrl_c_stops_the_reply_and_keeps_what_was_said(alice: Any, server: Served) -> None:
     say(alice, "count to 2000 delay=0.01")
     alice.expect_exact("12")
     alice.sendintr()
@@ -249,7 +249,7 @@ def test_a_person_can_leave_even_if_the_server_does_not_stop_the_turn(
         assert "caesura chat --continue" in leaves(child)
 
 
-def test_a_stopped_answer_is_retried_or_regenerated(alice: Any) -> None:
+def test_a_stopped_reply_is_retried_or_regenerated(alice: Any) -> None:
     say(alice, "count to 60 delay=0.01")
     alice.expect_exact("12")
     alice.sendintr()
@@ -352,7 +352,7 @@ def test_a_new_person_is_asked_for_an_invite_where_one_is_needed(terminal: Termi
         child.expect_exact("oscar: /help")
 
 
-def test_a_chat_survives_a_server_that_is_killed_in_mid_answer(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_chat_survives_a_server_that_is_killed_in_mid_reply(terminal: Terminal, tmp_path: Path) -> None:
     with Process(tmp_path / "data") as server:
         child = terminal.chat(server.url)
         say(child, "count to 150 think=no delay=0.01")

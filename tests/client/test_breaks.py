@@ -88,7 +88,7 @@ async def test_after_kill_9_in_mid_stream_the_client_continues_to_the_exact_text
         assert sum(isinstance(item.event, ev.TextVoided) for item in found) == 2
 
 
-async def test_ten_restarts_during_one_answer_lose_and_repeat_no_event(process: Process) -> None:
+async def test_ten_restarts_during_one_reply_lose_and_repeat_no_event(process: Process) -> None:
     async with Client(process.url) as client:
         text = await undisturbed(client)
         turn_id = await begin(client)

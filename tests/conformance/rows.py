@@ -61,5 +61,5 @@ def settled(
 
 def turns_of(connection: Connection, conversation_id: str) -> list[Turn]:
     """All turns of a conversation, oldest first: the whole tree."""
-    every = turns.nodes(connection, conversation_id, 0, 1 << 30)
-    return turns.some(connection, [node.num for node in every])
+    every = turns.entries(connection, conversation_id, 0, 1 << 30)
+    return turns.some(connection, [entry.num for entry in every])

@@ -22,11 +22,11 @@ def test_a_fingerprint_tells_requests_apart() -> None:
     assert len(keys.fingerprint(b"\xff", "\ud800", float("nan"), 2**80)) == 64
 
 
-async def test_a_new_key_has_no_answer(database: Database) -> None:
+async def test_a_new_key_has_no_response(database: Database) -> None:
     assert await database.write(keys.find, "alice", "k", PRINT) is None
 
 
-async def test_the_same_request_gets_the_same_answer(database: Database) -> None:
+async def test_the_same_request_gets_the_same_response(database: Database) -> None:
     await make_user(database, "alice")
     await database.write(keys.keep, "alice", "k", PRINT, {"id": "conv-1", "list": [1]}, None)
     for _ in range(2):

@@ -27,7 +27,7 @@ def test_text_is_joined_by_call() -> None:
     assert transcript.outcome == ev.Finished()
 
 
-def test_an_unfinished_answer_is_cut() -> None:
+def test_an_unfinished_reply_is_cut() -> None:
     transcript = fold([*START, ev.TextDelta(1, "Hel"), ev.Stopped("user"), ev.SegmentEnded()])
     assert transcript.messages() == [Message("assistant", "Hel", agent="lead", cut=True)]
     assert transcript.text == "Hel"
@@ -154,7 +154,7 @@ def test_sub_agents_speak_at_the_same_time_under_the_call_that_made_them() -> No
     assert transcript.text == "Found both"
 
 
-def test_the_answer_is_the_agents_own_not_a_sub_agents() -> None:
+def test_the_reply_is_the_agents_own_not_a_sub_agents() -> None:
     log: list[ev.Event] = [
         *START,
         ev.TextDelta(1, "mine"),

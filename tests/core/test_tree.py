@@ -62,7 +62,7 @@ def test_a_branch_is_a_chain_of_parents(turns: list[Turn], data: st.DataObject) 
     for turn in turns:
         chain = tree.branch(turns, turn.id)
         assert chain[-1] == turn
-        assert [node.parent_id for node in chain] == [None, *(node.id for node in chain[:-1])]
+        assert [turn.parent_id for turn in chain] == [None, *(turn.id for turn in chain[:-1])]
 
 
 @given(forests)

@@ -249,7 +249,7 @@ class Streaming(Echo):
 """
 
 
-async def test_an_operators_own_model_class_answers(world: World) -> None:
+async def test_an_operators_own_model_class_replies(world: World) -> None:
     (world.agents / "own.py").write_text(OWN)
     world.agent("tools: []\nmodel: {class: 'own:Echo', options: {times: 2}}")
     said = await world.say("hey")
@@ -267,7 +267,7 @@ async def test_the_demo_model_runs_the_shipped_agent_without_any_key(world: Worl
     assert said.text
 
 
-async def test_a_rejection_is_enough_for_several_calls_of_one_answer(world: World) -> None:
+async def test_a_rejection_is_enough_for_several_calls_of_one_reply(world: World) -> None:
     world.agent("tools: [seal]")
     calls = [Call("seal", {"text": str(n)}, f"s{n}") for n in range(3)]
     world.desk.script(Say("", calls), Say("then not"))

@@ -68,7 +68,7 @@ async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(worl
             await asyncio.sleep(0.01)
 
 
-async def test_a_stop_while_a_sub_agent_answers_is_not_a_model_failure(world: World) -> None:
+async def test_a_stop_while_a_sub_agent_replies_is_not_a_model_failure(world: World) -> None:
     world.agent(ODD.format("Chatters"), name="helper")
     world.agent("tools: []\nsub_agents: [{ref: helper, description: Helps}]")
     for number in range(5):

@@ -66,7 +66,7 @@ async def test_a_consent_with_a_message_keeps_the_form(world: World) -> None:
     assert world.desk.sent()[-1][1] == "Yes, I confirm. Go ahead. no hurry"
 
 
-async def test_an_answer_that_asks_for_confirmation_again_interrupts_again(world: World) -> None:
+async def test_a_reply_that_asks_for_confirmation_again_interrupts_again(world: World) -> None:
     world.agent(SPEC)
     world.desk.script(Say("Please confirm."), Say("Really: are you sure?"), Say("done"))
     first = await world.say("delete it")
@@ -79,7 +79,7 @@ async def test_an_answer_that_asks_for_confirmation_again_interrupts_again(world
     assert roles(row.messages) == ["assistant", "user", "assistant", "user", "assistant"]
 
 
-async def test_a_resumed_answer_without_text_does_not_repeat_the_old_question(world: World) -> None:
+async def test_a_resumed_reply_without_text_does_not_repeat_the_old_question(world: World) -> None:
     world.agent(SPEC)
     world.desk.script(Say("Please confirm."), Say("", [Call("note", {"text": "a"})]), Say([]))
     said = await world.resume(await world.say("note it"), CONFIRMED)

@@ -69,7 +69,7 @@ for name in ("a", "b"):
 graph = graph.compile()
 """
 
-#: Asks twice in one node, which restarts from its beginning for each answer.
+#: Asks twice in one graph's node, which restarts from its beginning for each answer.
 DELETE = chain(
     """
     def work(state, config: RunnableConfig):
@@ -284,8 +284,8 @@ async def test_a_graph_that_loops_forever_is_stopped_at_its_step_limit(world: Wo
     await world.checked(said.turn)
 
 
-async def test_text_that_a_graph_does_not_keep_is_still_a_complete_answer(world: World) -> None:
-    """The model's answer never becomes a message of the state, and a question follows it."""
+async def test_text_that_a_graph_does_not_keep_is_still_a_complete_reply(world: World) -> None:
+    """The model's reply never becomes a message of the state, and a question follows it."""
     graph(
         world,
         chain(
@@ -317,7 +317,7 @@ async def test_text_that_a_graph_does_not_keep_is_still_a_complete_answer(world:
     assert [(m.content, m.cut) for m in row.messages or ()] == [("a plan", False), ("a plan, yes", False)]
 
 
-async def test_text_of_a_node_that_then_asks_is_not_shown_twice(world: World) -> None:
+async def test_text_of_a_graphs_node_that_then_asks_is_not_shown_twice(world: World) -> None:
     graph(
         world,
         chain(

@@ -62,7 +62,7 @@ async def test_the_history_of_a_deleted_branch_is_empty(database: Database) -> N
     assert await History(database).before(replace(turn, parent_id="turn-gone")) == []
 
 
-async def test_a_message_after_a_retry_does_not_read_the_old_answer_while_the_disk_still_writes(
+async def test_a_message_after_a_retry_does_not_read_the_old_reply_while_the_disk_still_writes(
     database: Database, tmp_path: Path, desk: Desk
 ) -> None:
     disk = SlowDisk(database)

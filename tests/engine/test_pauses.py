@@ -1,4 +1,4 @@
-"""No answer of a model blocks the event loop, whatever its tool calls look like."""
+"""No reply of a model blocks the event loop, whatever its tool calls look like."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def piece(args: str, index: int | None = 0, name: str | None = None, call: str |
 
 
 class Gathered:
-    """An answer gathered as the engine does it, and the longest step."""
+    """A reply gathered as the engine does it, and the longest step."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.longest = 0.0
-        answer = speech.Answer()
-        self._step(lambda: answer.add(_chunk(piece("", name="write_file", call="c"))))
+        reply = speech.Reply()
+        self._step(lambda: reply.add(_chunk(piece("", name="write_file", call="c"))))
         for text in texts:
-            self._step(lambda text=text: answer.add(_chunk(piece(text))))  # type: ignore[misc]
-        message = self._step(lambda: speech.with_own_ids(answer.message(), []))
+            self._step(lambda text=text: reply.add(_chunk(piece(text))))  # type: ignore[misc]
+        message = self._step(lambda: speech.with_own_ids(reply.message(), []))
         self.args: dict[str, Any] = message.tool_calls[0]["args"]
 
     def _step(self, work: Callable[[], Any]) -> Any:
@@ -117,7 +117,7 @@ def test_arguments_beyond_the_limit_are_refused_and_nothing_of_them_is_kept() ->
     assert f"longer than {LONGEST} characters" in calls.read()[0]["args"][REFUSED]
 
 
-def test_all_arguments_of_an_answer_together_are_bounded() -> None:
+def test_all_arguments_of_a_reply_together_are_bounded() -> None:
     calls = Calls()
     for index in range(20):
         calls.add([piece(json.dumps({"a": "x" * 900_000}), index)])
@@ -147,21 +147,21 @@ def test_a_name_and_an_id_are_bounded() -> None:
 def test_a_message_that_came_whole_is_read_the_same_way() -> None:
     invalid = {"name": "t", "args": "{", "id": "2", "error": None, "type": "invalid_tool_call"}
     good = {"name": "t", "args": {"a": "x" * 250_000}, "id": "1"}
-    answer = speech.Answer()
-    answer.add(speech.chunk(AIMessage("", tool_calls=[good], invalid_tool_calls=[invalid])))
-    first, second = answer.message().tool_calls
+    reply = speech.Reply()
+    reply.add(speech.chunk(AIMessage("", tool_calls=[good], invalid_tool_calls=[invalid])))
+    first, second = reply.message().tool_calls
     assert first["args"] == good["args"]
     assert second["args"] == {BROKEN: "{"}
 
 
 def test_blocks_of_content_are_gathered_without_the_calls_they_repeat() -> None:
-    answer = speech.Answer()
-    answer.add(AIMessageChunk(content=[{"type": "thinking", "thinking": "hm", "index": 0}]))
+    reply = speech.Reply()
+    reply.add(AIMessageChunk(content=[{"type": "thinking", "thinking": "hm", "index": 0}]))
     for _ in range(500):
-        answer.add(AIMessageChunk(content=[{"type": "text", "text": "ab", "index": 1}]))
+        reply.add(AIMessageChunk(content=[{"type": "text", "text": "ab", "index": 1}]))
         block = {"type": "input_json_delta", "partial_json": "x", "index": 2}
-        answer.add(AIMessageChunk(content=[block], tool_call_chunks=[piece("x", 2)]))
-    message = answer.message()
+        reply.add(AIMessageChunk(content=[block], tool_call_chunks=[piece("x", 2)]))
+    message = reply.message()
     text = {"type": "text", "text": "ab" * 500, "index": 1}
     assert message.content == [{"type": "thinking", "thinking": "hm", "index": 0}, text]
     assert message.tool_calls[0]["args"] == {BROKEN: "x" * 500}
@@ -169,13 +169,13 @@ def test_blocks_of_content_are_gathered_without_the_calls_they_repeat() -> None:
 
 def test_gathering_blocks_grows_with_their_number_and_not_with_its_square() -> None:
     def seconds(count: int) -> float:
-        answer = speech.Answer()
+        reply = speech.Reply()
         blocks: list[Any] = [{"type": "text", "text": "x" * 500, "index": 0}]
         chunk = AIMessageChunk(content=blocks)
         began = time.thread_time()
         for _ in range(count):
-            answer.add(chunk)
-        answer.message()
+            reply.add(chunk)
+        reply.message()
         return time.thread_time() - began
 
     assert seconds(8000) < 16 * seconds(2000)

@@ -93,7 +93,7 @@ async def test_a_provider_that_times_out_is_a_transient_failure(world: World) ->
     assert said.text == "hello"
 
 
-async def test_the_fallbacks_answer_when_the_first_model_does_not(world: World) -> None:
+async def test_the_fallbacks_reply_when_the_first_model_does_not(world: World) -> None:
     world.agent(FALLBACKS.format(url=world.desk.base_url))
     world.desk.script(*[Refusal(503)] * 3, model="first")
     world.desk.script(Refusal(400), model="second")

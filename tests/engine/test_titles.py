@@ -48,7 +48,7 @@ async def title(world: World) -> str | None:
     return (await world.database.read(conversations.find, world.conversation)).title
 
 
-async def test_the_first_answer_gives_the_conversation_a_title(world: World) -> None:
+async def test_the_first_reply_gives_the_conversation_a_title(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Say("hello"), Say("more"))
     said = await world.say("hi")
@@ -89,7 +89,7 @@ async def test_a_deletion_while_a_title_is_awaited_leaves_no_task(patient: World
     assert not [name for name in names if name in ("_wait", "Title._make")]
 
 
-async def test_a_title_does_not_wait_for_the_answer(world: World) -> None:
+async def test_a_title_does_not_wait_for_the_reply(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["hm"]))
     turn = await world.send("hi")
@@ -115,7 +115,7 @@ async def test_a_title_does_not_wait_for_the_answer(world: World) -> None:
         (Broken(["half"]), None),
     ],
 )
-async def test_whatever_title_the_model_replies_the_answer_is_unaffected(
+async def test_whatever_title_the_model_makes_the_reply_is_unaffected(
     world: World, reply: Reply, expected: str | None
 ) -> None:
     world.agent("tools: []")
@@ -345,7 +345,7 @@ async def test_a_failed_turn_can_be_retried_while_a_title_is_made(patient: World
     assert (await patient.row(turn)).owner is None
 
 
-async def test_the_model_that_answers_makes_the_title(world: World) -> None:
+async def test_the_model_that_replies_makes_the_title(world: World) -> None:
     world.agent(FALLBACK.format(url=world.desk.base_url))
     world.desk.script(Refusal(400), model="first")
     world.desk.script(Say("hello"), model="second")

@@ -156,7 +156,7 @@ async def test_all_calls_of_a_model_that_numbers_them_from_zero_are_made(world: 
     await world.checked(said.turn)
 
 
-async def test_two_calls_of_one_answer_under_one_id_are_both_made(world: World) -> None:
+async def test_two_calls_of_one_reply_under_one_id_are_both_made(world: World) -> None:
     calls = [Call("note", {"text": "a"}, "same"), Call("note", {"text": "b"}, "same")]
     await used(world, *calls)
     assert sorted(world.traces()) == ["note a", "note b"]

@@ -10,7 +10,7 @@ from tests.engine.world import YES, World, checkpoint_count, roles
 from tests.openai_server import Call, Hang, Say
 
 
-async def test_a_turn_runs_and_streams_its_answer_in_pieces(world: World) -> None:
+async def test_a_turn_runs_and_streams_its_reply_in_pieces(world: World) -> None:
     world.agent("tools: []\nsystem_prompt: Be brief.")
     world.desk.script(Say(["Hel", "lo ", "there"]))
     said = await world.say("hi")
@@ -37,7 +37,7 @@ async def test_the_events_name_the_model_and_its_usage(world: World) -> None:
     assert world.desk.requests[0]["stream_options"] == {"include_usage": True}
 
 
-async def test_reasoning_is_kept_apart_from_the_answer(world: World) -> None:
+async def test_reasoning_is_kept_apart_from_the_reply(world: World) -> None:
     world.agent("tools: []", model="deepseek:test")
     world.desk.script(Say(["42"], thought=["let me ", "think"]), Say("yes"))
     said = await world.say("what is it?")
@@ -137,7 +137,7 @@ async def test_two_branches_run_at_once(world: World) -> None:
     assert (await world.segment(left)).text == "slow" * 5
 
 
-async def test_an_answer_that_is_many_hundred_pieces_long_is_whole(world: World) -> None:
+async def test_a_reply_that_is_many_hundred_pieces_long_is_whole(world: World) -> None:
     world.agent("tools: []")
     pieces = [f"{number} " for number in range(600)]
     world.desk.script(Say(pieces))

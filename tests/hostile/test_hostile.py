@@ -35,7 +35,7 @@ def _seed() -> None:
     print(f"CAESURA_TESTS_HOSTILE_SEED={SEED}")
 
 
-def test_every_answer_is_well_formed(outcome: Outcome) -> None:
+def test_every_response_is_well_formed(outcome: Outcome) -> None:
     assert not outcome.faults, outcome.faults
     assert sum(outcome.statuses.values()) > REQUESTS * 0.8
 

@@ -70,7 +70,7 @@ async def test_a_message_to_something_that_is_not_there_makes_no_turn(
     assert (await service.conversations.get("alice", world.conversation)).turn_count == 0
 
 
-async def test_a_conversation_continues_branches_and_keeps_every_answer(
+async def test_a_conversation_continues_branches_and_keeps_every_reply(
     service: Service, world: World
 ) -> None:
     world.desk.script(*(Say(text) for text in ("one", "two", "edited", "again", "deeper")))

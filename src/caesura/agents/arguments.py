@@ -16,10 +16,10 @@ from langchain_core.utils._merge import merge_lists
 
 from caesura.core import json_data
 
-#: How many characters the arguments of one call, and of all calls in one answer, may have.
+#: How many characters the arguments of one tool call, and of all tool calls in one reply, may have.
 LONGEST = 1024 * 1024
 LONGEST_TOGETHER = 4 * LONGEST
-#: How many calls one answer may hold.
+#: How many tool calls one reply may hold.
 MOST_CALLS = 100
 _FEW = 64
 

@@ -1,4 +1,4 @@
-"""Confirmations asked for in words: whether an answer asks for one, and which sentences do.
+"""Confirmations asked for in words: whether a reply asks for one, and which sentences do.
 
 The whole answer is searched, including code blocks: a missed question is worse than one too many.
 """
@@ -30,7 +30,7 @@ DEFAULTS = (
     "确认执行",
 )
 LONGEST_REASON = 4000
-#: A longer answer, in characters, takes a while to search, so that is not done on the event loop.
+#: A longer reply, in characters, takes a while to search, so that is not done on the event loop.
 LONG = 16 * 1024
 
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")

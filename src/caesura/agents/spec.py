@@ -63,7 +63,7 @@ class Metadata(_Part):
 
 
 class Model(_Part):
-    """Which chat model answers. `default` is the server's; `class` names an operator's own."""
+    """Which chat model replies. `default` is the server's; `class` names an operator's own."""
 
     primary: Words = "default"
     fallbacks: list[Words] = Field(default_factory=list, max_length=10)

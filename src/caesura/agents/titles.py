@@ -1,4 +1,4 @@
-"""Titles of conversations: the prompt for the model, and cleaning its answer."""
+"""Titles of conversations: the prompt for the model, and cleaning its reply."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _HELP = """/new      begin another conversation
 /grants   the tools that are always allowed here
 /revoke   and the name of a tool: ask for it again
 /quit     leave (so does Ctrl-D)
-Ctrl-C stops an answer and keeps what was said; once more, and you leave."""
+Ctrl-C stops a reply and keeps what was said; once more, and you leave."""
 
 
 class Left(Exception):
@@ -32,7 +32,7 @@ class Left(Exception):
 
 
 def talk(url: str, user: str | None, agent: str | None, go_on: bool, message: str | None) -> int:
-    """Returns the exit code: 1 if the given message got no answer."""
+    """Returns the exit code: 1 if the given message got no complete reply."""
     screen = Screen(sys.stdout, can_retry=message is None)
     message = streams.legible(message, "the message") if message is not None else None
     with opened(url, user, screen.waiting) as session:

@@ -96,7 +96,7 @@ def serve(
     conversations_per_person: Annotated[str | None, _flag("Conversations of a person (10000)")] = None,
     stored_bytes_per_person: Annotated[str | None, _flag("What is stored for a person (1GiB)")] = None,
     unread_bytes_per_person: Annotated[
-        str | None, _flag("Large answers that a person has not read (32MiB)")
+        str | None, _flag("Large responses that a person has not read (32MiB)")
     ] = None,
     turn_bytes: Annotated[str | None, _flag("The log of one turn (16MiB)")] = None,
     history_cache_bytes: Annotated[str | None, _flag("Conversations kept in memory (256MiB)")] = None,

@@ -160,9 +160,9 @@ class Client:
         supersede: bool = False,
         key: str | None = None,
     ) -> Turn:
-        """Send a message. When this returns, the message is stored and is being answered. `parent` defaults
-        to the end of the active branch; None begins a new root; an id branches there. `supersede` rejects the
-        pending interrupts."""
+        """Send a message. When this returns, the message is stored, and its turn has begun or is queued.
+        `parent` defaults to the end of the active branch; None begins a new root; an id branches there.
+        `supersede` rejects the pending interrupts."""
         body = {"content": content, "on_disconnect": on_disconnect, "supersede": supersede}
         body |= {"agent": agent} if agent is not None else {}
         body |= {"parent": parent} if parent is not ... else {}
@@ -190,7 +190,7 @@ class Client:
         return await self._turn(path_of("turns", turn_id, "retry"), None, key)
 
     async def regenerate(self, turn_id: str, key: str | None = None) -> Turn:
-        """Answer the same message again in a turn beside this one: both answers are kept."""
+        """Let the agent reply to the same message again, in a turn beside this one: both replies are kept."""
         return await self._turn(path_of("turns", turn_id, "regenerate"), None, key)
 
     def events(self, turn_id: str, after: int = 0) -> AsyncGenerator[ReceivedEvent, None]:

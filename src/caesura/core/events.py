@@ -119,7 +119,7 @@ class InterruptClosed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The agent has finished its answer."""
+    """The agent has finished its reply."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class Transcript:
     open: bool = False
     #: How often the segment was adopted after a crash since it last made progress.
     adoptions: int = 0
-    #: How often a model has answered since the turn began or was retried.
+    #: How often a model has replied since the turn began or was retried.
     steps: int = 0
     title: str | None = None
     #: The epoch of the newest attempt.
@@ -128,7 +128,7 @@ class Transcript:
 
     @property
     def text(self) -> str:
-        """The answer: the last text of the agent itself, not of a sub-agent."""
+        """The reply: the last text of the agent itself, not of a sub-agent."""
         own = [m.content for m in self.messages() if m.role == "assistant" and m.parent is None and m.content]
         return own[-1] if own else ""
 

@@ -11,7 +11,7 @@ Role = Literal["user", "assistant", "tool", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`cut` marks an answer that was stopped or broke off; `parent` a sub-agent's message, by tool call."""
+    """`cut` marks a reply that was stopped or broke off; `parent` a sub-agent's message, by tool call."""
 
     role: Role
     content: str

@@ -1,4 +1,4 @@
-"""The message tree: turns are its nodes, a path from a root to a leaf is a branch."""
+"""The message tree: each turn names its parent, and a path from a root to a leaf is a branch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
 
-class Node(Protocol):
+class Linked(Protocol):
     @property
     def id(self) -> str: ...
 
@@ -14,31 +14,31 @@ class Node(Protocol):
     def parent_id(self) -> str | None: ...
 
 
-N = TypeVar("N", bound=Node)
+L = TypeVar("L", bound=Linked)
 
 
-def branch(nodes: Iterable[N], leaf: str | None) -> list[N]:
-    """The nodes from the root to `leaf`; empty when `leaf` is not among the nodes."""
-    by_id = {node.id: node for node in nodes}
-    found: list[N] = []
+def branch(turns: Iterable[L], leaf: str | None) -> list[L]:
+    """The turns from the root to `leaf`; empty when `leaf` is not among the turns."""
+    by_id = {turn.id: turn for turn in turns}
+    found: list[L] = []
     while leaf is not None and leaf in by_id:
-        node = by_id.pop(leaf)
-        found.append(node)
-        leaf = node.parent_id
+        turn = by_id.pop(leaf)
+        found.append(turn)
+        leaf = turn.parent_id
     return found[::-1]
 
 
-def children(nodes: Iterable[N]) -> dict[str | None, list[str]]:
+def children(turns: Iterable[L]) -> dict[str | None, list[str]]:
     """The ids of the children of each id, in the order given; the children of None are the roots."""
     found: dict[str | None, list[str]] = {}
-    for node in nodes:
-        found.setdefault(node.parent_id, []).append(node.id)
+    for turn in turns:
+        found.setdefault(turn.parent_id, []).append(turn.id)
     return found
 
 
-def leaf_below(nodes: Iterable[N], start: str) -> str:
+def leaf_below(turns: Iterable[L], start: str) -> str:
     """The newest leaf at or below `start`: where the branch continues when a person picks it."""
-    below: Mapping[str | None, list[str]] = children(nodes)
+    below: Mapping[str | None, list[str]] = children(turns)
     seen = {start}
     while (newer := below.get(start)) and newer[-1] not in seen:
         start = newer[-1]

@@ -1,4 +1,4 @@
-"""Turns: a user message and all that answers it."""
+"""Turns: a user message and everything that replies to it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Builder:
             return text_of(await loop.delegate(Scope.current(), inner, task, call_id))
 
         tool = structured(delegate, link.description or f"Ask {inner.name}.", name=inner.name)
-        # Repeatable: the sub-agent's answers are in the log and its tool calls in the journal, so starting it
+        # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, so starting it
         # again continues where it was.
         return Tool(inner.name, tool, describe_any(inner.name), repeatable=True, asks=True)
 

@@ -1,4 +1,4 @@
-"""The tool calls of one answer: their arguments gathered as text, bounded, and read once."""
+"""The tool calls of one reply: their arguments gathered as text, bounded, and read once."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Calls:
             return None
         made = _Gathered(index, call_id)
         if len(self._calls) == MOST_CALLS:
-            made.refuse(f"one answer may hold {MOST_CALLS} calls, and this one and all after it are too many")
+            made.refuse(f"one reply may hold {MOST_CALLS} calls, and this one and all after it are too many")
         self._calls.append(made)
         return made
 

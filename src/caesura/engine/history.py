@@ -120,11 +120,11 @@ def _branch(connection: Connection, conversation_id: str, leaf: str, most: int) 
     """The end of a branch: at most `most` bytes, but at least one turn."""
     numbers: list[int] = []
     size = 0
-    for node in turns.above(connection, conversation_id, leaf, _WHOLE):
-        size += node.size + 2 * _MESSAGE
+    for entry in turns.above(connection, conversation_id, leaf, _WHOLE):
+        size += entry.size + 2 * _MESSAGE
         if numbers and size > most:
             break
-        numbers.append(node.num)
+        numbers.append(entry.num)
     found = turns.some(connection, numbers)
     return _Loaded(found[-1].epoch if found else 0, found)
 

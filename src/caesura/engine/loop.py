@@ -1,6 +1,6 @@
 """The loop of an agent from a file: call the model, call the tools that it asks for, until it asks for none.
 
-The loop keeps no state of its own. Every answer of the model is in the log and every tool call in the
+The loop keeps no state of its own. Every reply of the model is in the log and every tool call in the
 journal. So each run starts from the turn's message, after a question as after a crash, and replays what is
 recorded: no model call and no finished tool call is made twice.
 """

@@ -1,4 +1,4 @@
-"""Calling the model: every piece of the answer becomes an event when it arrives.
+"""Calling the model: every piece of the reply becomes an event when it arrives.
 
 A failed call is retried, then tried on the fallback models, but only before its first word. After the first
 word another attempt would repeat text, so the turn fails and keeps the text so far.
@@ -34,7 +34,7 @@ async def call(scope: Scope, state: Sequence[BaseMessage]) -> AIMessage:
     """The agent's next message. A message that is already in the log is taken from there; the model is not
     called."""
     run, agent, parent = scope.run, scope.agent, scope.parent
-    said = run.answers_of(parent)
+    said = run.replies_of(parent)
     place = sum(isinstance(message, AIMessage) for message in state)
     if place < len(said):
         return cast(AIMessage, history.message(said[place]))
@@ -68,7 +68,7 @@ async def _answer(scope: Scope, prompt: list[BaseMessage]) -> AIMessage:
 
 
 class _Speaker:
-    """One attempt at one answer."""
+    """One try of a model call."""
 
     def __init__(self, scope: Scope, label: str) -> None:
         self._run, self._scope, self._label = scope.run, scope, label
@@ -79,12 +79,12 @@ class _Speaker:
         return self._call > 0
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
-        run, answer, held, words = self._run, speech.Answer(), 0, False
+        run, reply, held, words = self._run, speech.Reply(), 0, False
         async with aclosing(speech.pieces(model.runnable, prompt, run.config)) as said:
             async for piece in said:
                 run.check()
                 chunk = speech.chunk(piece)
-                answer.add(chunk)
+                reply.add(chunk)
                 if reasoning := reasoning_of(chunk):
                     run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
                 if text := text_of(chunk):
@@ -97,12 +97,12 @@ class _Speaker:
                 if chunk.tool_call_chunks:
                     held += sum(len(call["args"] or "") for call in chunk.tool_call_chunks)
                     run.bound(held)
-                if answer.pieces % _BREATH == 0:
+                if reply.pieces % _BREATH == 0:
                     await run.stream.breathe()
         run.check()
-        if not answer.pieces:
+        if not reply.pieces:
             raise ValueError("the model said nothing at all")
-        message = speech.with_own_ids(answer.message(), run.call_ids())
+        message = speech.with_own_ids(reply.message(), run.call_ids())
         run.reserve(call["id"] or "" for call in message.tool_calls)
         run.say(
             ev.ModelFinished(
@@ -146,5 +146,5 @@ def _prompt(agent: Compiled, history: list[BaseMessage], state: Sequence[BaseMes
 
 
 def _clean(text: str) -> str:
-    # A NUL in an answer could pass for a signal on the wire.
+    # A NUL in a reply could pass for a signal on the wire.
     return text.replace("\0", "") if "\0" in text else text

@@ -158,12 +158,12 @@ class Run:
     def next_call(self) -> int:
         return self.transcript.last_call + 1
 
-    def answers_of(self, parent: str | None) -> list[Message]:
-        """The answers so far in this turn of the agent, or of the sub-agent under the tool call `parent`."""
+    def replies_of(self, parent: str | None) -> list[Message]:
+        """The replies so far in this turn of the agent, or of the sub-agent under the tool call `parent`."""
         return [m for m in self.transcript.finished if m.role == "assistant" and m.parent == parent]
 
     def reserve(self, ids: Iterable[str]) -> None:
-        """Mark tool call ids as used, so that an agent that answers at the same time gets other ids."""
+        """Mark tool call ids as used, so that an agent that replies at the same time gets other ids."""
         self._reserved.update(ids)
 
     def call_ids(self) -> list[str]:

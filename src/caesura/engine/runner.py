@@ -162,7 +162,7 @@ class Runner:
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
         started = ev.RunStarted(run.agent.name, number, cause, turn.epoch)
-        # If the turn is stopped or its log is full, the text so far is kept as its answer, and is not void.
+        # If the turn is stopped or its log is full, the text so far is kept as its reply, and is not void.
         again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = closings(run) if cause == "resume" else []

@@ -1,4 +1,4 @@
-"""What a model says: the pieces of its answer as they arrive, and the message that they add up to.
+"""What a model says: the pieces of its reply as they arrive, and the message that they add up to.
 
 LangChain's `astream` checks the whole prompt again, keeps every piece and calls every callback for each
 piece. Without callbacks the model's own stream is read directly: the same pieces at less than half the cost.
@@ -22,7 +22,7 @@ from caesura.engine.calls import ID_LIMIT, Calls
 
 #: The largest number of tokens, which every JSON parser can represent exactly.
 _MOST_TOKENS = 2**53 - 1
-#: How many pieces are added at once, and how many content blocks of one answer are kept apart.
+#: How many pieces are added at once, and how many content blocks of one reply are kept apart.
 _FEW = 32
 _MOST_BLOCKS = 1000
 #: The types of providers' content blocks that hold a tool call or its arguments.
@@ -36,8 +36,8 @@ _BARE: dict[str, Any] = {
 def pieces(
     model: Any, prompt: Sequence[BaseMessage], config: RunnableConfig | None = None
 ) -> AsyncGenerator[Any, None]:
-    """The pieces of the model's answer, as they arrive; `chunk` converts a piece to a message chunk. A model
-    that does not stream gives its answer as one piece. `config` holds the callbacks, if any."""
+    """The pieces of the model's reply, as they arrive; `chunk` converts a piece to a message chunk. A model
+    that does not stream gives its reply as one piece. `config` holds the callbacks, if any."""
     inner, arguments = _unbound(model)
     if config is None and _direct(inner, arguments):
         return inner._astream(list(prompt), **arguments)  # type: ignore[no-any-return]
@@ -154,7 +154,7 @@ def _present(**counts: int) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-class Answer:
+class Reply:
     """A message built from its pieces. For plain text only the text is kept: the piece objects take far more
     memory, and adding them one by one takes far more time."""
 
@@ -242,7 +242,7 @@ def _sum(chunks: list[AIMessageChunk]) -> AIMessageChunk:
 
 def with_own_ids(message: AIMessage, used: Iterable[str]) -> AIMessage:
     """The same message, with tool call ids that are unique in this turn. Some models count from zero in every
-    answer, and each id is run once."""
+    reply, and each id is run once."""
     taken = set(used)
     calls = []
     for call in message.tool_calls:

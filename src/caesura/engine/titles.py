@@ -1,4 +1,4 @@
-"""The title of a conversation: made once, after the first words of an answer, by the model that answers."""
+"""The title of a conversation: made once, after the first words of a reply, by the same model."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Titles:
         return Title(run, self._database, self._log, self._spawn, self._requested, self._in_turn)
 
     async def _in_turn(self) -> None:
-        """Space out the titles of answers that begin together, so that text is delivered in between. Starting
+        """Space out the titles of replies that begin together, so that text is delivered in between. Starting
         a title takes most of a millisecond of the event loop."""
         async with self._few:
             await asyncio.sleep(_APART)

@@ -44,7 +44,7 @@ _ALWAYS = (b"/health", b"/ready")
 
 
 class Refusal(Exception):
-    """A request that is answered here and does not reach the application."""
+    """A request that gets its response here and does not reach the application."""
 
     def __init__(self, status: int, detail: str, retry_after: int | None = None) -> None:
         super().__init__(detail)
@@ -101,9 +101,9 @@ class Protocol(HttpToolsProtocol):
     _fed = 0
     #: Whether a request has begun and is not complete, and whether its head is complete.
     _coming = _headed = False
-    #: The request that is being answered.
+    #: The request that waits for its response.
     _active: RequestResponseCycle | None = None
-    #: Bytes that wait until earlier requests are answered.
+    #: Bytes that wait until earlier requests have their responses.
     _waiting = b""
     #: Whether incoming data is no longer parsed.
     _deaf = False

@@ -47,7 +47,7 @@ def frame(id: int | str, event: str, data: bytes) -> bytes:
 
 
 def documented(names: Iterable[str], description: str = "") -> dict[int | str, dict[str, Any]]:
-    """The answers of a route that streams these events, for the OpenAPI document."""
+    """The responses of a route that streams these events, for the OpenAPI document."""
     return {
         200: {
             "description": f"Server-sent events. {description}".strip(),

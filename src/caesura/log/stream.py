@@ -28,7 +28,7 @@ _SAID = (TextDelta, ReasoningDelta)
 class Urgency(Enum):
     """How soon the pending events of a stream are written."""
 
-    #: At once: a caller waits, or it is the first word of an answer, or any other event that people see.
+    #: At once: a caller waits, or it is the first word of a reply, or any other event that people see.
     NOW = "now"
     #: At the pace of the flusher: words that follow other words.
     PACED = "paced"

@@ -1,4 +1,4 @@
-"""The same request under the same key is done once, and gets the same answer."""
+"""The same request under the same key is done once, and gets the same response."""
 
 from __future__ import annotations
 

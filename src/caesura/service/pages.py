@@ -24,7 +24,7 @@ from caesura.core.turns import ENDED, Turn
 from caesura.service.long_reads import LongReads
 from caesura.store import conversations as rows
 from caesura.store import events, interrupts, turns
-from caesura.store.turns import Node, Said
+from caesura.store.turns import Entry, Said
 
 #: A page has at most this many turns and at most this many bytes, but at least one turn.
 _TURNS = 1_000
@@ -88,7 +88,7 @@ def tree(
     connection: Connection, user_id: str, conversation_id: str, limit: int, after: int
 ) -> tuple[Found, bool]:
     conversation = rows.get(connection, conversation_id, user_id)
-    found = turns.nodes(connection, conversation_id, after, limit + 1)
+    found = turns.entries(connection, conversation_id, after, limit + 1)
     shown = next(_pages(found[:limit]), [])
     return _found(connection, conversation, shown), len(found) > len(shown)
 
@@ -104,22 +104,22 @@ def branch(
     return _found(connection, conversation, shown), shown[-1].parent_id if shown else None
 
 
-def _pages(nodes: Sequence[Node]) -> Iterator[list[Node]]:
+def _pages(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
     """The turns, divided into pages of limited size with at least one turn each."""
-    page: list[Node] = []
+    page: list[Entry] = []
     size = 0
-    for node in nodes:
-        if page and (size + node.size > BYTES or len(page) == _TURNS):
+    for entry in entries:
+        if page and (size + entry.size > BYTES or len(page) == _TURNS):
             yield page
             page, size = [], 0
-        page.append(node)
-        size += node.size
+        page.append(entry)
+        size += entry.size
     if page:
         yield page
 
 
-def _found(connection: Connection, conversation: Conversation, nodes: Sequence[Node]) -> Found:
-    numbers = [node.num for node in nodes]
+def _found(connection: Connection, conversation: Conversation, entries: Sequence[Entry]) -> Found:
+    numbers = [entry.num for entry in entries]
     ends = events.ends(connection, numbers)
     found = turns.some(connection, numbers)
     return Found(conversation, [_stored(connection, turn, ends.get(turn.num, 0)) for turn in found])
@@ -169,7 +169,7 @@ def first_page(
     """The first page of a history, and the turn numbers of the other pages."""
     conversation = rows.get(connection, conversation_id, user_id)
     found = turns.above(connection, conversation_id, conversation.active_turn, _ALL)
-    pages = [[node.num for node in page] for page in _pages(found[::-1])]
+    pages = [[entry.num for entry in page] for page in _pages(found[::-1])]
     return pages[1:], history_turns(connection, pages[0]) if pages else []
 
 

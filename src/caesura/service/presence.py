@@ -58,7 +58,7 @@ class Presence:
     @contextmanager
     def coming(self, user_id: str, *places: str) -> Iterator[Callable[[str], None]]:
         """Register a request whose client will read these conversations or turns. The yielded function adds
-        more of them. No run of theirs is stopped for lack of readers until the request is answered."""
+        more of them. No run of theirs is stopped for lack of readers until the request has its response."""
         keys: list[_Key] = []
         answered = False
 

@@ -165,7 +165,7 @@ class Turns:
         return (await self._begin(user_id, key, reopen, turn_id)).turn
 
     async def regenerate(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
-        """Send the same message again, as a sibling of the turn. Both answers are kept."""
+        """Send the same message again, as a sibling of the turn. Both replies are kept."""
         turn = await self.get(user_id, turn_id)
         again = Message(turn.content, turn.parent_id, turn.agent)
         return await self.send(user_id, turn.conversation_id, again, key)

@@ -46,7 +46,7 @@ def put_writes(
     at = _writes_of(turn, ns, checkpoint_id)
     known = select(checkpoint_writes.c.task_id, checkpoint_writes.c.idx).where(*at)
     there = {tuple(row) for row in connection.execute(known)}
-    # A node that asked twice writes its answers twice: the last write counts.
+    # A graph's node that asked twice writes its answers twice: the last write counts.
     newest = {(write.task_id, write.idx): write for write in writes}
     new = [write for place, write in newest.items() if write.idx < 0 or place not in there]
     for write in new:

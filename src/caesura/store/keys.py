@@ -1,4 +1,4 @@
-"""Idempotency keys: the same request under the same key gets the same answer, for a day."""
+"""Idempotency keys: the same request under the same key gets the same response, for a day."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fingerprint(*parts: Any) -> str:
 
 
 def find(connection: Connection, user_id: str, key: str, print_: str) -> Any | None:
-    """The stored answer for this key. Raises `KeyReused` if the key was used for another request."""
+    """The stored response for this key. Raises `KeyReused` if the key was used for another request."""
     where = (keys.c.user_id == user_id, keys.c.key == key)
     connection.execute(delete(keys).where(*where, keys.c.created_at <= now_ms() - KEPT_MS))
     row = connection.execute(select(keys).where(*where)).first()
@@ -33,7 +33,7 @@ def find(connection: Connection, user_id: str, key: str, print_: str) -> Any | N
 def keep(
     connection: Connection, user_id: str, key: str, print_: str, response: Any, conversation_id: str | None
 ) -> None:
-    """Store the answer, in the transaction that does the work. The loser of a race violates the primary
+    """Store the response, in the transaction that does the work. The loser of a race violates the primary
     key."""
     connection.execute(
         insert(keys).values(

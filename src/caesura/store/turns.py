@@ -20,7 +20,7 @@ class Link(NamedTuple):
     parent_id: str | None
 
 
-class Node(NamedTuple):
+class Entry(NamedTuple):
     """The columns of a turn that are needed to walk the tree."""
 
     num: int
@@ -62,25 +62,25 @@ _LOGGED = select(func.coalesce(func.sum(func.length(events.c.body)), 0)).where(e
 _SHOWN = func.length(turns.c.content) + case(
     (live(turns), _LOGGED.scalar_subquery()), else_=func.coalesce(func.length(turns.c.messages), 0)
 )
-_NODE = (turns.c.num, turns.c.id, turns.c.parent_id, turns.c.ordinal, _SHOWN.label("size"))
+_ENTRY = (turns.c.num, turns.c.id, turns.c.parent_id, turns.c.ordinal, _SHOWN.label("size"))
 
 
 def _walk() -> Select[Any]:
     """Walks up from a turn, one step for each turn of its branch."""
-    leaf = select(*_NODE, literal(1).label("step")).where(
+    leaf = select(*_ENTRY, literal(1).label("step")).where(
         turns.c.id == bindparam("leaf"), turns.c.conversation_id == bindparam("of")
     )
     above = leaf.cte("above", recursive=True)
-    parent = select(*_NODE, above.c.step + 1).where(
+    parent = select(*_ENTRY, above.c.step + 1).where(
         turns.c.id == above.c.parent_id, above.c.step < bindparam("limit")
     )
     found = above.union_all(parent)
-    return select(*(found.c[name] for name in Node._fields)).order_by(found.c.step)
+    return select(*(found.c[name] for name in Entry._fields)).order_by(found.c.step)
 
 
 _ABOVE = Prepared(_walk())
-_NODES = Prepared(
-    select(*_NODE)
+_ENTRIES = Prepared(
+    select(*_ENTRY)
     .where(turns.c.conversation_id == bindparam("of"), turns.c.ordinal > bindparam("after"))
     .order_by(turns.c.ordinal)
     .limit(bindparam("limit"))
@@ -146,11 +146,11 @@ def exists(connection: Connection, num: int) -> bool:
     return _EXISTS.row(connection, num=num) is not None
 
 
-def above(connection: Connection, conversation_id: str, leaf: str | None, limit: int) -> list[Node]:
+def above(connection: Connection, conversation_id: str, leaf: str | None, limit: int) -> list[Entry]:
     """The branch that ends in this turn, from there upwards, at most `limit` turns."""
     if leaf is None:
         return []
-    return [Node(*row) for row in _ABOVE.rows(connection, leaf=leaf, of=conversation_id, limit=limit)]
+    return [Entry(*row) for row in _ABOVE.rows(connection, leaf=leaf, of=conversation_id, limit=limit)]
 
 
 def later(connection: Connection, leaf: Turn, ordinal: int) -> Turn | None:
@@ -159,9 +159,9 @@ def later(connection: Connection, leaf: Turn, ordinal: int) -> Turn | None:
     return numbered(connection, row[0]) if row else None
 
 
-def nodes(connection: Connection, conversation_id: str, after: int, limit: int) -> list[Node]:
+def entries(connection: Connection, conversation_id: str, after: int, limit: int) -> list[Entry]:
     """The turns of a conversation after this ordinal, oldest first, at most `limit`."""
-    return [Node(*row) for row in _NODES.rows(connection, of=conversation_id, after=after, limit=limit)]
+    return [Entry(*row) for row in _ENTRIES.rows(connection, of=conversation_id, after=after, limit=limit)]
 
 
 def tree(connection: Connection, conversation_id: str) -> list[Link]:

@@ -1,4 +1,4 @@
-"""Cutting a connection to a PostgreSQL server that no longer answers.
+"""Cutting a connection to a PostgreSQL server that no longer responds.
 
 A driver that waits for a reply cannot be told to give up: cancelling an asynchronous query takes seconds, and
 a blocking query waits for ever. If its socket is shut down, the query fails at once, and SQLAlchemy reopens

@@ -75,7 +75,7 @@ async def test_the_same_input_gives_the_same_output() -> None:
         )
 
 
-async def test_without_a_loop_it_answers_too() -> None:
+async def test_without_a_loop_it_replies_too() -> None:
     assert DemoModel().invoke("count to 3").text == "1 2 3 done."
 
 
@@ -182,7 +182,7 @@ async def test_a_missing_tool_is_not_called() -> None:
     assert found.text == "This agent has no tool called web_search."
 
 
-async def test_ids_of_calls_differ_in_one_answer_and_between_turns() -> None:
+async def test_ids_of_calls_differ_in_one_reply_and_between_turns() -> None:
     first = await answer("two approvals")
     second = await answer("two approvals", HumanMessage("two approvals"), first)
     ids = [call["id"] for message in (first, second) for call in message.tool_calls]
@@ -190,7 +190,7 @@ async def test_ids_of_calls_differ_in_one_answer_and_between_turns() -> None:
 
 
 @given(st.text(max_size=200))
-def test_any_message_gets_an_answer(said: str) -> None:
+def test_any_message_gets_a_reply(said: str) -> None:
     try:
         found = DemoModel(delay=0).bind_tools(TOOLS).invoke([HumanMessage(said)])
     except DemoFailure:

@@ -39,7 +39,7 @@ def test_questions_still_wait_after_a_crash(tmp_path: Path) -> None:
         assert "green (绿色)" in said(thread.resume("answer", ["green", "cat", "now"]))
 
 
-def test_an_answer_cut_by_a_crash_is_voided_and_made_again(tmp_path: Path) -> None:
+def test_a_reply_cut_by_a_crash_is_voided_and_made_again(tmp_path: Path) -> None:
     with Process(tmp_path) as server, server.client() as client:
         thread = Thread.new(client)
         with thread.chatting("count to 300 delay=0.005") as found:
@@ -60,7 +60,7 @@ def test_an_answer_cut_by_a_crash_is_voided_and_made_again(tmp_path: Path) -> No
         assert thread.join(first[-1].id) == rest
 
 
-def test_a_crash_between_two_answers_keeps_the_finished_one(tmp_path: Path) -> None:
+def test_a_crash_between_two_replies_keeps_the_finished_one(tmp_path: Path) -> None:
     with Process(tmp_path) as server, server.client() as client:
         thread = Thread.new(client)
         thread.chat("write a.txt delay=0.01")

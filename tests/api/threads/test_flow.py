@@ -27,7 +27,7 @@ def test_a_person_lists_creates_and_chats_and_sees_the_title_come(server: Served
         assert page == {"threads": [titled], "total": 1}
 
 
-def test_the_title_comes_in_the_middle_of_the_answer_and_only_once(alice: httpx.Client) -> None:
+def test_the_title_comes_in_the_middle_of_the_reply_and_only_once(alice: httpx.Client) -> None:
     thread = Thread.new(alice, "thinks")
     found = thread.chat("count to 200 delay=0.005")
     place = names(found).index("title_updated")
@@ -38,19 +38,19 @@ def test_the_title_comes_in_the_middle_of_the_answer_and_only_once(alice: httpx.
     assert thread.listed()["title"] == "Counting"
 
 
-def test_a_short_answer_waits_for_the_title(alice: httpx.Client) -> None:
+def test_a_short_reply_waits_for_the_title(alice: httpx.Client) -> None:
     thread = Thread.new(alice, "thinks")
     assert names(thread.chat("echo hello")) == ["messages/partial", "title_updated", "end"]
 
 
-def test_an_answer_without_text_leaves_the_title_to_the_next(alice: httpx.Client) -> None:
+def test_a_reply_without_text_leaves_the_title_to_the_next(alice: httpx.Client) -> None:
     thread = Thread.new(alice, "thinks")
     assert names(thread.chat("say nothing")) == ["end"]
     assert thread.history() == [("user", "say nothing")]
     assert one(thread.chat("echo hello"), "title_updated") == {"title": "Counting"}
 
 
-def test_the_title_is_available_while_the_answer_is_streamed(alice: httpx.Client, server: Served) -> None:
+def test_the_title_is_available_while_the_reply_is_streamed(alice: httpx.Client, server: Served) -> None:
     thread = Thread.new(alice)
     with thread.chatting("count to 3000 delay=0.005") as found, server.client("alice") as other:
         while next(found).name != "title_updated":
@@ -81,7 +81,7 @@ def test_a_tool_that_needs_no_approval_is_called_at_once(alice: httpx.Client) ->
     assert [role for role, _ in thread.history()] == ["user", "assistant", "tool", "assistant"]
 
 
-def test_an_answer_that_breaks_off_is_an_error_and_then_the_end(alice: httpx.Client) -> None:
+def test_a_reply_that_breaks_off_is_an_error_and_then_the_end(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     found = thread.chat("fail midway")
     assert kinds(found) == ["error", "end"]

@@ -58,7 +58,7 @@ def test_two_read_the_same_stream(alice: httpx.Client, server: Served) -> None:
         assert thread.at(other).join() == first + list(found)
 
 
-def test_a_reader_that_missed_an_answer_gets_the_rest_and_then_the_next(alice: httpx.Client) -> None:
+def test_a_reader_that_missed_a_reply_gets_the_rest_and_then_the_next(alice: httpx.Client) -> None:
     thread = Thread.new(alice)
     first = thread.chat("echo one two three")
     second = thread.chat("echo four five")

@@ -86,7 +86,7 @@ def _number(match: Match) -> int:
 
 _NUMBER = r"(?P<number>[0-9]+)"
 
-#: Rules that are answered with text only.
+#: Rules whose reply is text only.
 WORDS: tuple[Rule, ...] = (
     Rule("silence", _silent, r"say nothing", r"什么都不说", ("say nothing", "什么都不说")),
     Rule(
@@ -150,7 +150,7 @@ _LEAST_PATH = r"(?P<path>[^\s:：]+?)"
 _A_FILE = r"(?=.*(?:\bfile\b|文件|\w\.\w))"
 _ID = r"(?:\s+(?P<id>\S+))?"
 
-#: Rules that are answered by calling tools; several can be joined with `then` and `+`.
+#: Rules whose reply calls tools; several can be joined with `then` and `+`.
 TOOLS: tuple[Rule, ...] = (
     Rule(
         "create artifact",

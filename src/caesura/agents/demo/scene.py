@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from caesura.core import language
 
-#: `delay=0.5` and `think=no` in a message change how it is answered, and are removed from its text.
+#: `delay=0.5` and `think=no` in a message change the reply, and are removed from its text.
 _SETTING = re.compile(r"(?:^|\s)(?:delay=(?P<delay>\d+(?:\.\d+)?)|think=(?P<think>yes|no))(?=\s|$)")
 _REFUSAL = re.compile(
     r"reject|refus|declin|denied|not (?:done|executed|approved)|拒绝|取消|未执行|不允许", re.IGNORECASE

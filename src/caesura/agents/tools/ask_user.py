@@ -1,4 +1,4 @@
-"""The tool that asks the person: one or more questions, each with answers to choose from or none."""
+"""The tool that asks the person: one or more texts, each with options to choose from or none."""
 
 from __future__ import annotations
 

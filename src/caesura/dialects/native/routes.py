@@ -239,7 +239,7 @@ async def retry(
 async def regenerate(
     here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
 ) -> replies.Turn:
-    """Send the same message again, as a sibling of this turn. Both answers are kept."""
+    """Send the same message again, as a sibling of this turn. Both replies are kept."""
     return replies.Turn.of(await here.service.turns.regenerate(user_id, turn_id, _key(request, key)))
 
 

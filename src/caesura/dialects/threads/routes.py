@@ -124,7 +124,7 @@ async def history(here: Here, user_id: User, thread_id: ThreadId) -> Response:
     responses=_OF_ONE | _STREAM | _CONFLICT | documented(FORM, 400, 413),
 )
 async def chat(here: Here, user_id: RunningStreamUser, thread_id: ThreadId, new: wire.Chat) -> Response:
-    """Send a message and read the answer."""
+    """Send a message and read the reply."""
     message = Message(
         new.message,
         on_disconnect=new.on_disconnect or here.default_on_disconnect,

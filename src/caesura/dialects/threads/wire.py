@@ -17,7 +17,7 @@ from caesura.service.conversations import Status
 class NewSession(BaseModel):
     model_config = ConfigDict(strict=True)
 
-    agent: str | None = Field(default=None, description="Which agent answers; the server's default if absent")
+    agent: str | None = Field(default=None, description="Which agent replies; the server's default if absent")
 
 
 class Chat(BaseModel):
@@ -44,7 +44,9 @@ class Resume(BaseModel):
     """The members are checked by hand: the errors' texts are part of the API."""
 
     action: Any = Field(default=None, description="'continue', 'cancel' or 'answer'")
-    answers: Any = Field(default=None, description="One text for each question, with action 'answer'")
+    answers: Any = Field(
+        default=None, description="One text for each entry of `questions`, with action 'answer'"
+    )
     interrupt_id: Annotated[Any, WithJsonSchema(_SHOWN)] = Field(
         default=None,
         description="What the person was shown: the `interrupt_id` of the interrupt, or a list of those in "

@@ -78,7 +78,7 @@ def _opening(run: Run) -> list[BaseMessage]:
 
 def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
     """Void the text that the graph will produce again: text that it had not saved when its process died, and
-    text from a node that then asked a question, because the node restarts from its beginning."""
+    text from a graph's node that then asked a question, because it restarts from its beginning."""
     known = refs(state.values) if state is not None else set()
     again = void(run, known) if run.cause == "adopt" else list(run.transcript.drafts)
     for call in again:
@@ -124,8 +124,8 @@ def _resumed(answer: Answer) -> Any:
 
 
 def _refusals(run: Run) -> list[dict[str, Any]]:
-    """The refusals in this attempt at the turn, in the order of the questions. A node that restarts from its
-    beginning finds its earlier refusals here. A retry asks all questions again."""
+    """The refusals since the turn began or was retried, in the order of the questions. A graph's node that
+    restarts from its beginning finds its earlier refusals here. A retry asks all questions again."""
     return [
         {"interrupt": item.graph_id, "value": item.interrupt.value, "message": item.answer.message}
         for item in run.interrupts

@@ -25,7 +25,7 @@ from caesura.store.database import Database
 
 
 def thread_id(turn: int, epoch: int) -> str:
-    """The checkpointer's thread: the turn, and the epoch that may write to it."""
+    """What LangGraph calls a thread: the turn, and the epoch that may write to it."""
     return f"{turn}.{epoch}"
 
 
@@ -90,8 +90,8 @@ class Saver(BaseCheckpointSaver[str]):
                 *self.serde.dumps_typed(value),
             )
             for idx, (channel, value) in enumerate(writes)
-            # When a node is cut off, the answers to its questions are given to it again. If they were also
-            # kept here, LangGraph would use them for the node's next question too.
+            # When a graph's node is cut off, the answers to its questions are given to it again. If they were
+            # also kept here, LangGraph would use them for that node's next question too.
             if not (cut_off and channel == RESUME)
         ]
         at = config["configurable"]["checkpoint_id"]

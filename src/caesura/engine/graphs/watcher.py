@@ -18,7 +18,7 @@ from caesura.engine.speech import reasoning_of, text_of, usage_of
 
 @dataclass(slots=True)
 class _Heard:
-    """A message that is being streamed, with the task and the node that produce it."""
+    """A message that is being streamed, with the task and the graph's node that produce it."""
 
     call: int
     node: str
@@ -67,8 +67,8 @@ class Watcher:
             self._open[ref].usage = usage_of(chunk) or self._open[ref].usage
 
     async def _complete(self, node: str, always: bool = False) -> None:
-        """A node is done: finish the messages that its model streamed but that did not become part of the
-        state. While several tasks of the node run at once, the task that ended cannot be identified."""
+        """A graph's node is done: finish the messages that its model streamed but that did not become part of
+        the state. While several tasks of the node run at once, the task that ended cannot be identified."""
         said = {ref: heard for ref, heard in self._open.items() if heard.node == node}
         if always or len({heard.task for heard in said.values()}) == 1:
             for ref, heard in said.items():

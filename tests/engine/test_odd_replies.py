@@ -1,11 +1,11 @@
-"""Pieces of an answer with content that no provider should send: what can be read is used."""
+"""Pieces of a reply with content that no provider should send: what can be read is used."""
 
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessageChunk
 
-from caesura.engine.speech import Answer, reasoning_of, text_of
+from caesura.engine.speech import Reply, reasoning_of, text_of
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ from caesura.engine.speech import Answer, reasoning_of, text_of
         [["x"], [{"type": "image", "index": {}}]],
     ],
 )
-def test_odd_blocks_are_left_out_of_an_answer(pieces: list[list[Any]]) -> None:
-    answer, chunks = Answer(), [AIMessageChunk(content=piece) for piece in pieces]
+def test_odd_blocks_are_left_out_of_a_reply(pieces: list[list[Any]]) -> None:
+    reply, chunks = Reply(), [AIMessageChunk(content=piece) for piece in pieces]
     for chunk in chunks:
-        answer.add(chunk)
+        reply.add(chunk)
     assert "".join(text_of(chunk) for chunk in chunks) == "x"
-    assert text_of(answer.message()) == "x"
+    assert text_of(reply.message()) == "x"
 
 
 def test_reasoning_may_be_a_bare_text() -> None:
