@@ -1,4 +1,4 @@
-"""Confirmations that an answer asks for in its text."""
+"""Confirmations that a reply asks for in its text."""
 
 from __future__ import annotations
 

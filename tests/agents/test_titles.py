@@ -1,4 +1,4 @@
-"""Titles: the prompt, and cleaning the answer."""
+"""Titles: the prompt, and cleaning the model's reply."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def test_a_client_that_waits_for_permission_to_send_gets_it(server: Served) -> N
         assert answers(rest(connection))[0].status == 400
 
 
-# --- where answers lead, and what keeps them
+# --- where responses lead, and what keeps them
 
 
 def test_no_redirect_uses_the_host_header_of_the_client(alice: httpx.Client) -> None:

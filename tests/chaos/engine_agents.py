@@ -10,7 +10,7 @@ from caesura.agents.tools.tool import Tool, describe_any, structured
 from tests import agent_files
 from tests.graph_files import IMPORTS
 
-#: The model: its answer depends only on its messages.
+#: The model: its reply depends only on its messages.
 _MODEL = """
 import asyncio
 
@@ -77,7 +77,7 @@ class Fixed(BaseChatModel):
         return ["Working ", "on ", "it."], calls
 """
 
-#: An operator's own graph: it answers, uses a tool, answers again, and asks.
+#: An operator's own graph: it replies, uses a tool, replies again, and asks.
 _GRAPH = """
 
 @tool

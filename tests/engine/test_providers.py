@@ -176,7 +176,7 @@ async def test_a_turn_fails_twice_and_succeeds_the_third_time(world: World) -> N
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_the_history_is_read_again_after_a_retry_on_another_engine(world: World) -> None:
-    """Two engines over one database: one answers, the other retries, the first continues."""
+    """Two engines over one database: one replies, the other retries, the first continues."""
     world.agent("tools: []")
     world.desk.script(Broken(["half"]), Say("whole"), Say("next"))
     said = await world.say("tell")

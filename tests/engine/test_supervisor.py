@@ -75,7 +75,7 @@ async def test_leases_are_renewed_while_a_drain_waits_for_the_last_run(hasty: Wo
 
 
 async def _running(world: World) -> Turn:
-    """A turn that runs until somebody stops it, and an agent `other` that answers at once."""
+    """A turn that runs until somebody stops it, and an agent `other` that replies at once."""
     world.agent("tools: []")
     world.agent("tools: []", name="other", model="openai:other")
     world.desk.script(Say("here"), model="other")

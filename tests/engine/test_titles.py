@@ -1,4 +1,4 @@
-"""Titles: made concurrently with the first answer, after its first words, without affecting it."""
+"""Titles: made concurrently with the first reply, after its first words, without affecting it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Call:
 @dataclass(frozen=True)
 class Say:
     """An answer in pieces: what is thought, what is said, what is wanted. `pause` is between the pieces, or
-    before an answer that is not streamed; `width` is how many characters of arguments come at a time."""
+    before a reply that is not streamed; `width` is how many characters of arguments come at a time."""
 
     pieces: Sequence[str] | str = ()
     calls: Sequence[Call] = ()

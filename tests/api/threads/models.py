@@ -13,7 +13,7 @@ from caesura.agents.demo.model import DemoModel
 
 
 class Titler(DemoModel):
-    """Answers like the demo model, but makes titles in its own way."""
+    """Replies like the demo model, but makes titles in its own way."""
 
     way: Literal["fail", "hang", "say"] = "say"
     title: str = ""

@@ -25,7 +25,7 @@ EVERYWHERE = {"401", "405", "429", "500", "503"}
 
 
 def rows() -> dict[str, str]:
-    """The first table: each call, and its errors."""
+    """The first table: each request, and its errors."""
     found = re.findall(r"^\| `([A-Z]+ /api/\S+)` \| .* \| ([^|]+) \|$", PAGE, re.MULTILINE)
     return dict(found)
 
