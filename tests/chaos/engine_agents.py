@@ -65,14 +65,18 @@ class Fixed(BaseChatModel):
             return ["All ", "done: ", f"{len(results)} results."], []
         if self.role == "lead":
             return ["I ", "ask."], [("call-lead", "helper", '{"task": "help"}')]
+        if self.role == "team":
+            tasks = [("call-a", "helper"), ("call-b", "second")]
+            return ["I ", "ask."], [(id, name, '{"task": "help"}') for id, name in tasks]
         if self.role == "waits":
             return ["I ", "wait."], [("call-wait", "wait", '{"text": "w"}')]
         if self.role == "graph":
             return ["Working ", "on ", "it."], [("call-jot", "jot", '{"text": "a"}')]
         id = f"{self.role}-{len(told)}"
+        own = "-second" if self.role == "second" else ""
         calls = [
-            (f"call-{id}-note", "note", '{"text": "a"}'),
-            (f"call-{id}-seal", "seal", '{"text": "b"}'),
+            (f"call-{id}-note", "note", f'{{"text": "a{own}"}}'),
+            (f"call-{id}-seal", "seal", f'{{"text": "b{own}"}}'),
         ]
         return ["Working ", "on ", "it."], calls
 """
@@ -114,12 +118,17 @@ _AGENTS = {
     "words": "tools: []\ninterrupt: {enabled: true}\nmodel: {class: 'model:Fixed', options: {role: words}}",
     "graph": "type: langgraph\ngraph: 'model:graph'",
     "helper": "tools: [note, seal]\nmodel: {class: 'model:Fixed', options: {role: helper}}",
+    "second": "tools: [note, seal]\nmodel: {class: 'model:Fixed', options: {role: second}}",
+    "team": (
+        "tools: []\nsub_agents: [{ref: helper, description: Helps}, {ref: second, description: Also}]\n"
+        "model: {class: 'model:Fixed', options: {role: team}}"
+    ),
     "lead": (
         "tools: []\nsub_agents: [{ref: helper, description: Helps}]\n"
         "model: {class: 'model:Fixed', options: {role: lead}}"
     ),
 }
-_NEEDED = {"lead": ("helper",)}
+_NEEDED = {"lead": ("helper",), "team": ("helper", "second")}
 
 
 def write_agents(folder: Path, wanted: str) -> None:

@@ -53,6 +53,11 @@ class Found:
     def texts(self) -> list[str]:
         return [m.content for m in self.row.messages or () if m.role == "assistant"]
 
+    def said_under(self, parent: str | None) -> list[str]:
+        """The texts of the agent, or of the sub-agent under this tool call."""
+        said = [m for m in self.row.messages or () if m.role == "assistant"]
+        return [m.content for m in said if m.parent == parent]
+
     @property
     def unknown(self) -> set[str | None]:
         approvals = [item.interrupt for item in self.asked if isinstance(item.interrupt, Approval)]

@@ -218,6 +218,34 @@ async def test_after_a_kill_at_any_event_a_turn_with_a_sub_agent_continues(
     assert unknown == {"call-helper-1-note", "call-helper-1-seal"}
 
 
+async def test_after_a_kill_at_any_event_a_turn_with_two_sub_agents_at_once_continues(
+    lives: Lives, files: Sequence[Place]
+) -> None:
+    """Both work and ask at the same time. Each says, asks and does its own things once."""
+    effects = {
+        f"call-{name}-1-{tool}": f"{tool} {text}{suffix}"
+        for name, suffix in (("helper", ""), ("second", "-second"))
+        for tool, text in (("note", "a"), ("seal", "b"))
+    }
+
+    async def killed(file: Place, number: int) -> bool:
+        orders = replace(file.orders("team"), unknown="reject")
+        if await run(lives, replace(orders, events=number)) is not None:
+            return False
+        assert await run(lives, orders) is not None
+        (found,) = await look(orders)
+        for call, effect in effects.items():
+            assert traces(orders).count(effect) in ((0, 1) if call in found.unknown else (1,)), orders
+        said = {parent: found.said_under(parent) for parent in (None, "call-a", "call-b")}
+        both = [FIRST, LAST]
+        assert said == {None: ["I ask.", "All done: 2 results."], "call-a": both, "call-b": both}, orders
+        parents = {"helper": "call-a", "second": "call-b"}
+        assert all(item.interrupt.parent == parents[item.interrupt.agent] for item in found.asked)
+        return True
+
+    assert await at_every_place(files, killed) > 40
+
+
 async def test_after_a_kill_at_any_commit_around_a_title_the_turn_ends_once(
     lives: Lives, files: Sequence[Place]
 ) -> None:

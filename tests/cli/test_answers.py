@@ -54,6 +54,7 @@ APPROVAL = Approval(
     label="Write",
     description="Writing a.py",
 )
+SUB_AGENTS = Approval("i", tool_call_id="c", name="web_fetch", agent="crawl_agent", parent="d")
 RED, OTHER = Option("Red", "red"), Option("Something else", "__custom__", True)
 
 
@@ -230,3 +231,10 @@ def test_two_commands_that_differ_look_different() -> None:
     first, second = (ask(item, "n")[1].seen[1].partition(": ")[2] for item in asked)
     assert clean(first) == r"echo \\\u258c"
     assert clean(second) == r"echo \\u258c"
+
+
+def test_a_question_of_a_sub_agent_names_it() -> None:
+    _, person = ask(SUB_AGENTS, "y")
+    assert person.seen[0] == "crawl_agent asks:"
+    _, person = ask(APPROVAL, "y")
+    assert "asks:" not in person.seen[0]

@@ -92,9 +92,85 @@ def test_voided_text_is_reported_only_if_it_was_shown() -> None:
     assert "does not count" in shown(ev.TextDelta(1, "x"), ev.TextVoided(1))
 
 
-def test_a_sub_agent_is_named() -> None:
-    told = (ev.ModelStarted(2, "search_agent", parent="c"), ev.TextDelta(2, "found"))
-    assert shown(*told) == "[search_agent] found"
+def test_a_sub_agent_is_named_on_each_of_its_lines() -> None:
+    told = (ev.ModelStarted(2, "search_agent", parent="c"), ev.TextDelta(2, "found\n"), ev.TextDelta(2, "it"))
+    assert shown(*told) == "  [search_agent] found\n  [search_agent] it"
+
+
+def test_the_tools_of_a_sub_agent_are_shown_under_its_name() -> None:
+    told = (
+        ev.ToolStarted("d1", "search_agent", {"task": "trees"}, "lead_agent"),
+        ev.ToolStarted("s1", "web_search", {"query": "trees"}, "search_agent", "d1"),
+        ev.ToolFinished("s1", "web_search", "1. Trees\n2. More", "ok", "search_agent", "d1"),
+        ev.ToolFinished("d1", "search_agent", "found", "ok", "lead_agent"),
+    )
+    assert shown(*told).splitlines() == [
+        '→ search_agent {"task":"trees"}',
+        '  [search_agent] → web_search {"query":"trees"}',
+        "  [search_agent] ✓ web_search: 1. Trees",
+        "  [search_agent] 2. More",
+        "✓ search_agent: found",
+    ]
+
+
+BEGUN = (
+    ev.ToolStarted("d1", "search_agent", {}, "lead_agent"),
+    ev.ToolStarted("d2", "search_agent", {}, "lead_agent"),
+    ev.ModelStarted(2, "search_agent", parent="d1"),
+    ev.ModelStarted(3, "search_agent", parent="d2"),
+)
+
+
+def words(*said: tuple[int, str]) -> list[ev.Event]:
+    return [ev.TextDelta(call, text) for call, text in said]
+
+
+def test_two_sub_agents_at_once_are_told_apart_and_do_not_cut_each_others_sentences() -> None:
+    told = words((2, "I "), (3, "We "), (2, "found "), (3, "saw "), (2, "oaks."), (3, "elms."))
+    rest = (ev.ModelFinished(2), ev.ModelFinished(3))
+    assert shown(*BEGUN, *told, *rest).splitlines() == [
+        "→ search_agent {}",
+        "→ search_agent #2 {}",
+        "  [search_agent] I found oaks.",
+        "  [search_agent #2] We saw elms.",
+    ]
+
+
+def test_a_sub_agent_that_ends_first_is_shown_at_once() -> None:
+    told = words((2, "I "), (3, "We saw elms."))
+    tool = ev.ToolStarted("s1", "web_search", {}, "search_agent", "d2")
+    later = (*words((2, "found oaks.")), ev.ModelFinished(2))
+    assert shown(*BEGUN, *told, ev.ModelFinished(3), tool, *later).splitlines()[2:] == [
+        "  [search_agent] I ",
+        "  [search_agent #2] We saw elms.",
+        "  [search_agent #2] → web_search {}",
+        "  [search_agent] found oaks.",
+    ]
+
+
+def test_what_a_sub_agent_had_to_hold_back_is_shown_when_the_segment_ends() -> None:
+    told = words((2, "I "), (3, "We "))
+    assert shown(*BEGUN, *told, ev.Stopped("user"), ev.SegmentEnded()).splitlines()[2:] == [
+        "  [search_agent] I ",
+        "  [search_agent #2] We ",
+        "(stopped by you)",
+    ]
+
+
+def test_voided_words_that_were_held_back_are_never_shown() -> None:
+    told = shown(*BEGUN, *words((2, "I "), (3, "We ")), ev.TextVoided(3), ev.ModelFinished(2))
+    assert "We" not in told
+    assert "does not count" not in told
+
+
+def test_a_sub_agent_of_a_sub_agent_is_further_in() -> None:
+    told = (
+        ev.ToolStarted("d1", "outer", {}, "lead_agent"),
+        ev.ToolStarted("d2", "inner", {}, "outer", "d1"),
+        ev.ModelStarted(3, "inner", parent="d2"),
+        ev.TextDelta(3, "so"),
+    )
+    assert shown(*told).splitlines()[1:] == ["  [outer] → inner {}", "    [inner] so"]
 
 
 def test_a_lost_connection_is_reported_once() -> None:

@@ -61,6 +61,7 @@ def interrupts(taste: Taste = "tame") -> st.SearchStrategy[core.Interrupt]:
         "description": text,
         "agent": text,
         "expires_at": st.none() | _small,
+        "parent": st.none() | text,
     }
     args = arguments(taste)
     questions = st.lists(question, max_size=2).map(tuple)

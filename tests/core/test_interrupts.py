@@ -231,6 +231,18 @@ def test_stored_members_that_the_kind_no_longer_has_are_left_out() -> None:
     assert interrupts.from_dict({**old, "label": "Deploy"}) == Confirmation("int-1", label="Deploy")
 
 
+def test_stored_members_that_only_a_later_version_knows_are_left_out() -> None:
+    """While a server is upgraded, both versions read the same rows."""
+    later = {"id": "int-1", "kind": "approval", "name": "deploy", "colour": "red"}
+    assert interrupts.from_dict(later) == Approval("int-1", name="deploy")
+
+
+def test_the_call_under_which_a_sub_agent_asks_is_stored_and_older_data_has_none() -> None:
+    item = Approval("int-1", tool_call_id="c1", agent="crawl_agent", parent="d1")
+    assert interrupts.from_dict(interrupts.to_dict(item)) == item
+    assert interrupts.from_dict({"id": "int-1", "kind": "approval"}).parent is None
+
+
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown kind of interrupt: wager"):
         interrupts.from_dict({"id": "int-1", "kind": "wager"})

@@ -140,7 +140,7 @@ async def test_an_approval_inside_a_sub_agent_is_asked_and_answered(world: World
     world.desk.script(Say("Sealing.", calls), Say("sealed it"), model="helper")
     said = await world.say("go")
     (item,) = said.waiting(Approval)
-    assert (item.name, item.agent) == ("seal", "helper")
+    assert (item.name, item.agent, item.parent) == ("seal", "helper", "help-1")
     assert world.traces() == ["note a"]
     said = await world.resume(said, YES)
     assert said.finished

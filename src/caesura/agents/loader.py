@@ -200,7 +200,10 @@ class _Linker:
 
     def _links(self, item: Definition, trail: tuple[str, ...]) -> Iterator[Link]:
         for sub in item.spec.sub_agents:
-            if sub.ref in self._chosen and sub.ref not in trail and (agent := self._agent(sub.ref, trail)):
+            known = self._chosen.get(sub.ref)
+            if known is None or known.graph is not None or sub.ref in trail:
+                continue
+            if agent := self._agent(sub.ref, trail):
                 yield Link(agent, sub.description or agent.description)
 
     def _kept(self, item: Definition) -> Agent | None:

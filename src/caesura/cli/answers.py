@@ -57,6 +57,8 @@ class Asker:
 
     def ask(self, item: Interrupt) -> Answer:
         """A decision that fits. An answer that does not fit is reported, and asked for again."""
+        if item.parent is not None:
+            self._teller.ask(f"{one_line(item.agent)} asks:")
         while True:
             try:
                 return check(item, self._ask(item))

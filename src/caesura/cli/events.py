@@ -8,7 +8,7 @@ from datetime import datetime
 from caesura.cli.session import Session, opened
 from caesura.client.events import KINDS
 from caesura.core import cursors, interrupts, json_data, shown
-from caesura.core.events import Envelope, Interrupted
+from caesura.core.events import Envelope, Interrupted, ModelStarted, ReasoningDelta, TextDelta
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -22,9 +22,10 @@ async def _show(session: Session, turn_id: str, after: int, follow: bool, as_jso
     last = None if follow else cursors.seq((await session.client.seen(turn_id)).cursor)
     if last is not None and last <= cursors.seq(after):
         return
+    agents: dict[int, str] = {}
     async with aclosing(session.client.events(turn_id, after)) as found:
         async for envelope in found:
-            print(_json(envelope) if as_json else _line(envelope), flush=True)
+            print(_json(envelope) if as_json else _line(envelope, agents), flush=True)
             if envelope.seq == last:
                 return
 
@@ -34,10 +35,16 @@ def _json(envelope: Envelope) -> str:
     return shown.json(json_data.dumps(event | _fields(envelope)).decode())
 
 
-def _line(envelope: Envelope) -> str:
+def _line(envelope: Envelope, agents: dict[int, str]) -> str:
+    """`agents` has the name of the sub-agent that speaks in a model call, which is added to its words."""
+    event = envelope.event
+    if isinstance(event, ModelStarted) and event.parent is not None:
+        agents[event.call] = event.agent
     at = datetime.fromtimestamp(envelope.at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
     fields = " ".join(f"{name}={_short(value)}" for name, value in _fields(envelope).items())
-    return f"{envelope.seq:>6}  {at}  {_NAMES[type(envelope.event)]:<16}  {fields}".rstrip()
+    if isinstance(event, TextDelta | ReasoningDelta) and event.call in agents:
+        fields += f" agent={_short(agents[event.call])}"
+    return f"{envelope.seq:>6}  {at}  {_NAMES[type(event)]:<16}  {fields}".rstrip()
 
 
 def _fields(envelope: Envelope) -> dict[str, object]:

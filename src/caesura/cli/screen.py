@@ -6,6 +6,7 @@ import os
 import re
 from typing import TextIO, assert_never
 
+from caesura.cli.voices import Piece, Voices
 from caesura.client import ClientError
 from caesura.core import events as ev
 from caesura.core import shown
@@ -45,8 +46,9 @@ class Screen:
         self._at_line_start = True
         self._speaking: tuple[int, str] | None = None
         self._away = False
-        #: The active sub-agents, by the number of the model call.
-        self._others: dict[int, str] = {}
+        self._voices = Voices()
+        #: What begins each line of the sub-agent that speaks.
+        self._prefix = ""
         self._said: set[int] = set()
         self._title: str | None = None
         #: Interrupts that were answered here, which need not be reported.
@@ -54,30 +56,38 @@ class Screen:
 
     def begin(self) -> None:
         """Begin another turn, whose model calls are numbered from one again."""
-        self._others.clear()
+        self._voices.clear()
         self._said.clear()
 
     def show(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
         self._away = False
+        if isinstance(event, ev.Interrupted | ev.Finished | ev.Failed | ev.Stopped):
+            self._tell(self._voices.released())
         match event:
             case ev.TextDelta(call, text):
-                self._say(call, text, _DIM if call in self._others else "")
+                self._tell(self._voices.said(Piece(call, text, "text")))
             case ev.ReasoningDelta(call, text):
-                self._say(call, text, _DIM, "thought")
+                self._tell(self._voices.said(Piece(call, text, "thought")))
             case ev.RunStarted(cause=cause):
                 if cause == "adopt":
                     self.note("(the server was interrupted, and goes on)")
-            case ev.ModelStarted(call, agent, _, parent):
-                if parent is not None:
-                    self._others[call] = agent
+            case ev.ModelStarted():
+                self._voices.model_started(event)
+            case ev.ModelFinished(call):
+                self._tell(self._voices.model_finished(call))
             case ev.TextVoided(call):
+                self._tell(self._voices.voided(call))
                 if call in self._said:
                     self.note("(what was said last does not count: it is said anew)")
-            case ev.ToolStarted(_, name, args):
-                self.line(f"→ {one_line(name)} {_short(shown.data(args), 200)}", _CYAN)
-            case ev.ToolFinished(_, name, output, status):
+            case ev.ToolStarted(id, name, args, agent, parent):
+                self._voices.tool_started(event)
+                called = one_line(self._voices.called(id, name))
+                self._line_of(agent, parent, f"→ {called} {_short(shown.data(args), 200)}", _CYAN)
+            case ev.ToolFinished(id, name, output, status, agent, parent):
                 not_run = " (not run)" if status == "answered" else ""
-                self.line(f"{_MARKS[status]} {one_line(name)}{not_run}: {_ends(output)}", _DIM)
+                called = one_line(self._voices.called(id, name))
+                self._line_of(agent, parent, f"{_MARKS[status]} {called}{not_run}: {_ends(output)}", _DIM)
+                self._voices.tool_finished(event)
             case ev.TitleChanged(title):
                 self._title = title
             case ev.ArtifactChanged(id, version):
@@ -93,7 +103,7 @@ class Screen:
                 self.note("(stopped by you)" if reason == "user" else f"(stopped: {reason})")
             case ev.SegmentEnded():
                 self._end()
-            case ev.ModelFinished() | ev.Interrupted() | ev.Finished():
+            case ev.Interrupted() | ev.Finished():
                 pass
             case unreachable:
                 assert_never(unreachable)
@@ -117,7 +127,7 @@ class Screen:
         self.line(text, _RED)
 
     def end_line(self) -> None:
-        self._speaking = None
+        self._speaking, self._prefix = None, ""
         if not self._at_line_start:
             self._write("\n", "")
 
@@ -133,21 +143,47 @@ class Screen:
             self.note(f"# {one_line(self._title)}")
             self._title = None
 
-    def _say(self, call: int, text: str, style: str, kind: str = "text") -> None:
+    def _line_of(self, agent: str, parent: str | None, text: str, style: str) -> None:
+        """A line of the agent, or lines of a sub-agent."""
+        self.end_line()
+        self._prefix = clean(self._voices.prefix(parent, one_line(agent)))
+        self._write(f"{clean(text)}\n", style)
+        self._prefix = ""
+
+    def _tell(self, pieces: list[Piece]) -> None:
+        for piece in pieces:
+            self._say(piece)
+
+    def _say(self, piece: Piece) -> None:
+        call, kind = piece.call, piece.kind
+        prefix = self._voices.prefix_of(call)
         if self._speaking != (call, kind):
             self.end_line()
-            self._speaking = (call, kind)
-            if call in self._others:
-                self._write(f"[{one_line(self._others[call])}] ", _DIM)
+            self._speaking, self._prefix = (call, kind), clean(prefix)
         self._said.add(call)
-        self._write(clean(text), style)
+        self._write(clean(piece.text), _DIM if prefix or kind == "thought" else "")
 
     def _write(self, text: str, style: str) -> None:
+        """Every line of a sub-agent begins with its name, so that none can pass for a line of another."""
         if not text:
             return
+        if self._prefix:
+            text = _prefixed(text, self._prefix, self._at_line_start)
         self._out.write(f"{style}{text}{_RESET}" if style and self._colours else text)
         self._out.flush()
         self._at_line_start = text.endswith("\n")
+
+
+def _prefixed(text: str, prefix: str, at_line_start: bool) -> str:
+    """The text with the prefix at the beginning of each of its lines."""
+    lines = text.split("\n")
+    first = lines[0] if not at_line_start else f"{prefix}{lines[0]}"
+    rest = [f"{prefix}{line}" for line in lines[1:-1]]
+    if len(lines) == 1:
+        return first
+    # A line that has only begun gets its prefix with its first word.
+    last = f"{prefix}{lines[-1]}" if lines[-1] else ""
+    return "\n".join([first, *rest, last])
 
 
 def _ends(text: str) -> str:

@@ -44,7 +44,8 @@ class _Base:
 
     `tool_call_id` is None if no tool call asks. `label` and `description` are for people, in the language of
     the conversation: the kind of action (`执行命令`) and the exact action (`正在执行命令: npm install`),
-    escaped so that nothing misleads.
+    escaped so that nothing misleads. `agent` is who asks. `parent` is the tool call under which a sub-agent
+    asks, or None if the agent of the turn asks.
     """
 
     kind: ClassVar[Kind]
@@ -57,6 +58,7 @@ class _Base:
     description: str = ""
     agent: str = ""
     expires_at: int | None = None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +115,11 @@ _CLASSES: dict[str, type[Interrupt]] = {kind.kind: kind for kind in get_args(Int
 _DEFAULTS: dict[Kind, Interrupt] = {kind.kind: kind("") for kind in get_args(Interrupt)}
 _PLAIN = (
     *("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent"),
-    "expires_at",
+    *("expires_at", "parent"),
 )
 #: The members of all kinds together.
 MEMBERS = frozenset(("id", "kind", *_PLAIN, "questions", "fields"))
-#: The members that a kind does not take: those of other kinds, and `kind` itself.
-_FOREIGN = {kind: MEMBERS.difference(item.name for item in fields_of(kind)) for kind in get_args(Interrupt)}
+_OWN = {kind: frozenset(item.name for item in fields_of(kind)) for kind in get_args(Interrupt)}
 
 
 def to_dict(item: Interrupt) -> dict[str, Any]:
@@ -136,8 +137,8 @@ def to_dict(item: Interrupt) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> Interrupt:
-    """The interrupt of this data. Earlier versions wrote members that the kind does not have: those are left
-    out."""
+    """The interrupt of this data. Other versions may have written members that the kind does not have: those
+    are left out."""
     kind = _CLASSES.get(data["kind"])
     if kind is None:
         raise ValueError(f"unknown kind of interrupt: {data['kind']}")
@@ -146,7 +147,7 @@ def from_dict(data: Mapping[str, Any]) -> Interrupt:
         "questions": tuple(question_from(item) for item in data.get("questions", ())),
         "fields": tuple(field_from(item) for item in data.get("fields", ())),
     }
-    return kind(**{name: value for name, value in members.items() if name not in _FOREIGN[kind]})
+    return kind(**{name: value for name, value in members.items() if name in _OWN[kind]})
 
 
 def question_dict(question: Question) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.tools import ToolException
 
 from caesura.core.interrupts import Interrupt
 from caesura.engine import model_calls, tool_calls
@@ -35,7 +36,8 @@ async def converse(run: Run) -> list[Interrupt]:
 
 
 async def delegate(scope: Scope, agent: Compiled, task: str, call_id: str) -> AIMessage:
-    """Let a sub-agent work on a task, under the tool call that asked for it."""
+    """Let a sub-agent work on a task, under the tool call that asked for it. The turn's limits hold for it
+    too. If it uses up its own steps, only its call fails."""
     return await work(Scope(scope.run, agent, call_id), [HumanMessage(task)])
 
 
@@ -45,11 +47,19 @@ async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
         scope.run.check()
         if scope.run.control.leaving:
             raise Released
+        _check_steps(scope, state)
         message = await model_calls.call(scope, state)
         state.append(message)
         if not message.tool_calls:
             return message
         state += await _results(scope, message.tool_calls)
+
+
+def _check_steps(scope: Scope, state: Sequence[BaseMessage]) -> None:
+    """The steps of a sub-agent. Those of the turn are counted in the run, because sub-agents share them."""
+    most = scope.agent.spec.limits.max_steps
+    if scope.parent is not None and sum(isinstance(message, AIMessage) for message in state) >= most:
+        raise ToolException(f"{scope.agent.name} did not come to an end in {most} steps")
 
 
 async def _results(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]:

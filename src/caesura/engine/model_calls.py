@@ -19,7 +19,7 @@ from caesura.core.errors import CaesuraError
 from caesura.engine import history, speech
 from caesura.engine.agent import BoundModel, Compiled
 from caesura.engine.cancellation import strays_fail
-from caesura.engine.failures import ModelFailed, StepLimit
+from caesura.engine.failures import ModelFailed
 from caesura.engine.run import Scope
 from caesura.engine.speech import reasoning_of, text_of, usage_of
 
@@ -38,10 +38,9 @@ async def call(scope: Scope, state: Sequence[BaseMessage]) -> AIMessage:
     place = sum(isinstance(message, AIMessage) for message in state)
     if place < len(said):
         return cast(AIMessage, history.message(said[place]))
-    if run.transcript.steps >= run.limits.steps:
-        raise StepLimit(f"the agent did not come to an end in {run.limits.steps} steps")
     prompt = _prompt(agent, run.history if parent is None else [], state)
-    return await _answer(scope, prompt)
+    with run.step():
+        return await _answer(scope, prompt)
 
 
 async def _answer(scope: Scope, prompt: list[BaseMessage]) -> AIMessage:

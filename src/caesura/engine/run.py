@@ -25,7 +25,7 @@ from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation
 from caesura.engine.agent import Compiled
-from caesura.engine.failures import LogLimit
+from caesura.engine.failures import LogLimit, StepLimit
 from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
 from caesura.store.tool_calls import ToolCall
@@ -101,6 +101,7 @@ class Run:
     #: The size of the turn's log so far in bytes, approximately.
     logged: int = 0
     _reserved: set[str] = field(default_factory=set)
+    _under_way: int = 0
 
     def say(self, event: ev.Event, *, lax: bool = False) -> None:
         """Append an event without waiting; readers see the event as soon as it is on disk."""
@@ -154,6 +155,18 @@ class Run:
         cancellation."""
         if self.is_broken_off():
             raise asyncio.CancelledError
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """While this lasts, a model call is under way. Sub-agents that work at the same time count against
+        one limit, so a call counts from its beginning."""
+        if self.transcript.steps + self._under_way >= self.limits.steps:
+            raise StepLimit(f"the agent did not come to an end in {self.limits.steps} steps")
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
 
     def next_call(self) -> int:
         return self.transcript.last_call + 1

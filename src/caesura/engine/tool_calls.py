@@ -119,6 +119,7 @@ class _Call:
             description=texts.unknown_outcome(description, self._run.language) if unknown else description,
             unknown=unknown,
             agent=self._agent.name,
+            parent=self._scope.parent,
         )
 
     def _ask(self, item: Interrupt) -> Answer:
@@ -132,7 +133,7 @@ class _Call:
         given = [answer for answered, answer in self._answered() if isinstance(answered, kind)]
         if place >= len(given):
             mine = replace(item, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
-            raise AnswersNeeded([mine])
+            raise AnswersNeeded([replace(mine, parent=self._scope.parent)])
         return given[place]
 
     async def _decided(self, answer: Answer, unknown: bool) -> ToolMessage:

@@ -9,12 +9,12 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from caesura.agents.demo import plan, rules
-from caesura.agents.demo.rules import TOOLS, WORDS, Rule
+from caesura.agents.demo.rules import FLOWS, TOOLS, WORDS, Rule
 from caesura.agents.demo.scene import Scene, scene_of
 from caesura.agents.tools import registry
 
 PAGE = Path(__file__).parents[3] / "docs" / "demo-model.md"
-ALL = (*WORDS, *TOOLS)
+ALL = (*WORDS, *FLOWS, *TOOLS)
 TEXT = {"type": "string"}
 
 
@@ -29,6 +29,7 @@ def _schemas() -> dict[str, dict[str, Any]]:
         "web_search": ("query",),
         "web_fetch": ("url",),
         "search_agent": ("task",),
+        "crawl_agent": ("task",),
     }
     found |= {name: dict.fromkeys(args, TEXT) for name, args in others.items()}
     return {name: {"properties": args, "required": list(args)} for name, args in found.items()}
@@ -64,7 +65,7 @@ def test_each_example_fits_its_own_rule_first(rule: Rule) -> None:
         assert next(other.name for other in ALL if other.match(example)) == rule.name
 
 
-@pytest.mark.parametrize("rule", TOOLS, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", [*FLOWS, *TOOLS], ids=lambda rule: rule.name)
 def test_each_tool_rule_calls_tools(rule: Rule) -> None:
     for example in rule.examples:
         assert plan.reply(scene(example)).calls, example
@@ -161,6 +162,11 @@ def test_numbers_are_bounded() -> None:
         "create a" + " " * 100_000 + "x.y",
         "创建一个" + " " * 100_000 + "x.y" + " " * 100_000 + "z",
         "创建" + "a" * 200_000 + ".py",
+        "research " + "https://" * 50_000,
+        "research a" + " " * 200_000 + "b",
+        "research " + "a and " * 50_000,
+        "研究" + "、" * 200_000,
+        "research " + "https://a.example/ with " * 20_000,
     ],
     ids=lambda said: said[:8],
 )

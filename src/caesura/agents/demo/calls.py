@@ -10,8 +10,9 @@ from typing import Any
 from caesura.agents.demo.scene import Call, Scene
 
 NOTE = "demo-note"
+MARKDOWN = "text/markdown"
 _MOST = 100
-_DRAFT, _REVIEWED = (
+DRAFT, REVIEWED = (
     {"en": "Status: draft", "zh": "状态：草稿"},
     {"en": "Status: reviewed", "zh": "状态：已审阅"},
 )
@@ -51,15 +52,15 @@ def ask(scene: Scene, match: Match) -> Calls:
 def create_artifact(scene: Scene, match: Match) -> Calls:
     topic = match["topic"].strip() or scene.say("demo", "演示")
     content = "\n\n".join(
-        (f"# {topic}", _DRAFT[scene.language], scene.say("Written by rules.", "由规则写成。"))
+        (f"# {topic}", DRAFT[scene.language], scene.say("Written by rules.", "由规则写成。"))
     )
-    slug = _UNSAFE.sub("-", topic.lower()).strip("-")[:40] or NOTE
-    args = {"id": slug, "title": topic[:100], "content_type": "text/markdown", "content": content}
+    name = slug(topic)[:40] or NOTE
+    args = {"id": name, "title": topic[:100], "content_type": MARKDOWN, "content": content}
     return [Call("create_artifact", args)]
 
 
 def update_artifact(scene: Scene, match: Match) -> Calls:
-    old, new = match["old"] or _DRAFT[scene.language], match["new"] or _REVIEWED[scene.language]
+    old, new = match["old"] or DRAFT[scene.language], match["new"] or REVIEWED[scene.language]
     return [Call("update_artifact", {"id": _artifact(scene), "old": old.strip(), "new": new.strip()})]
 
 
@@ -86,7 +87,17 @@ def delegate(scene: Scene, match: Match) -> Calls:
     name = next((tool for tool in scene.tools if tool.lower().replace("-", "_") == wanted), None)
     if name is None:
         return None
-    return [Call(name, sample(scene, scene.tools[name], text=match["task"]))]
+    return [task(scene, name, match["task"])]
+
+
+def task(scene: Scene, name: str, text: str) -> Call:
+    """A task for a sub-agent, with the settings of the person's message: they hold for its answers too."""
+    return Call(name, sample(scene, scene.tools[name], text=f"{text}{scene.settings}"))
+
+
+def slug(text: str) -> str:
+    """The Latin letters and the digits of a text, as an id; empty if it has none."""
+    return _UNSAFE.sub("-", text.lower()).strip("-")
 
 
 def named(scene: Scene, match: Match) -> Calls:
@@ -159,9 +170,9 @@ def _made_up(scene: Scene, name: str, kind: str) -> Any:
         "url": "https://example.com/",
         "query": scene.say("trees", "树木"),
         "id": NOTE,
-        "content_type": "text/markdown",
-        "old": _DRAFT[scene.language],
-        "new": _REVIEWED[scene.language],
+        "content_type": MARKDOWN,
+        "old": DRAFT[scene.language],
+        "new": REVIEWED[scene.language],
     }
     if name == "questions":
         return _questions(scene)[:1]

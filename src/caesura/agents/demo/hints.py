@@ -44,6 +44,14 @@ _LINES: tuple[tuple[_Hint, ...], ...] = (
         _Hint("`fetch https://example.com/`", "`抓取 https://example.com/`", ("web_fetch",)),
     ),
     (
+        _Hint(
+            "`research trees` (asks before it reads a page)",
+            "`研究 树木`（阅读网页前会征求同意）",
+            ("search_agent", "crawl_agent"),
+        ),
+        _Hint("`ask search_agent to search for trees`", "`让 search_agent 搜索 树木`", ("search_agent",)),
+    ),
+    (
         _Hint("`count to 50`", "`数到50`"),
         _Hint("`think about trees`", "`思考 树木`"),
         _Hint("`show markdown`", "`展示 markdown`"),

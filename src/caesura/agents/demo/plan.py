@@ -7,7 +7,7 @@ import re
 
 from caesura.agents import phrases, titles
 from caesura.agents.demo import words
-from caesura.agents.demo.rules import TOOLS, WORDS
+from caesura.agents.demo.rules import FLOWS, TOOLS, WORDS
 from caesura.agents.demo.scene import Call, Reply, Scene
 
 #: Rules that call a tool even if the agent does not have it: that is their purpose.
@@ -30,6 +30,9 @@ def reply(scene: Scene) -> Reply:
         return words.decided(scene, confirmed)
     if not scene.since and (spoken := _spoken(scene)) is not None:
         return spoken
+    for rule in FLOWS:
+        if (match := rule.match(scene.said)) and isinstance(found := rule.does(scene, match), Reply):
+            return found
     return _next_step(scene)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from caesura.agents.demo import calls, words
+from caesura.agents.demo import calls, research, words
 from caesura.agents.demo.calls import Calls, Match
 from caesura.agents.demo.scene import Reply, Scene
 
@@ -137,6 +137,17 @@ WORDS: tuple[Rule, ...] = (
         r"(?:delete|deploy|drop|remove) .+|ask me to confirm",
         r"(?:删除|部署|清空).+|请求同意",
         ("delete the old rows", "部署 v2.0 到生产环境"),
+    ),
+)
+
+#: Rules that go through several steps, each of which depends on the results of the steps before.
+FLOWS: tuple[Rule, ...] = (
+    Rule(
+        "research",
+        research.reply,
+        r"research (?P<topic>.+)",
+        r"(?:研究|调研)\s*(?P<topic>.+)",
+        ("research trees", "研究 树木"),
     ),
 )
 

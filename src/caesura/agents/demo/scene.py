@@ -51,6 +51,15 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Called:
+    """A tool call with its result."""
+
+    name: str
+    args: Mapping[str, Any]
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     said: str
     language: language.Language
@@ -73,6 +82,19 @@ class Scene:
     def results(self) -> list[Result]:
         """The results of the tools that were called since the person's last message."""
         return [_result(message) for message in self.since if isinstance(message, ToolMessage)]
+
+    @property
+    def calls(self) -> list[Called]:
+        """The tool calls since the person's last message that have a result."""
+        results = {m.tool_call_id: _result(m) for m in self.since if isinstance(m, ToolMessage)}
+        made = [call for m in self.since if isinstance(m, AIMessage) for call in m.tool_calls]
+        return [Called(c["name"], c["args"], results[c["id"]]) for c in made if c["id"] in results]
+
+    @property
+    def settings(self) -> str:
+        """The settings in the person's message, to be added to another message."""
+        delay = "" if self.delay is None else " delay=" + f"{self.delay:.4f}".rstrip("0").rstrip(".")
+        return delay if self.think else f"{delay} think=no"
 
     @property
     def last_results(self) -> list[Result]:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from typing import Literal
+
 from caesura.agents.demo import hints
 from caesura.agents.demo.scene import Reply, Result, Scene
 
 _SHOWN = 2000
+Outcome = Literal["done", "refused", "failed"]
+#: How `_acknowledged` begins, for each outcome.
+_BEGINNINGS: tuple[tuple[Outcome, re.Pattern[str]], ...] = (
+    ("done", re.compile(r"`[\w-]+` (?:is done\. It says:|已完成，结果是：)\s+")),
+    ("refused", re.compile(r"(?:You refused|您拒绝了) `[\w-]+`")),
+    ("failed", re.compile(r"`[\w-]+` (?:failed: |失败：)")),
+)
 
 _MARKDOWN_EN = """# A heading
 
@@ -68,6 +78,14 @@ def closing(scene: Scene) -> Reply:
     lines = [_acknowledged(scene, result) for result in scene.results]
     thinking = scene.say("The tools have answered; I report what they said.", "工具已有结果，我来汇报。")
     return Reply("\n\n".join(lines) or scene.say("Done.", "完成。"), thinking)
+
+
+def reported(text: str) -> tuple[Outcome, str]:
+    """What a sub-agent says of its tool, if it is the demo model too: the outcome, and the tool's text."""
+    for outcome, beginning in _BEGINNINGS:
+        if found := beginning.match(text):
+            return outcome, text if outcome == "refused" else text[found.end() :]
+    return "done", text
 
 
 def _acknowledged(scene: Scene, result: Result) -> str:

@@ -80,6 +80,7 @@ def interrupt(item: Interrupt) -> dict[str, Any]:
         "fields": [],
         "value": None,
         "agent": item.agent,
+        "parent": item.parent,
         "expires_at": item.expires_at,
         "decisions": list(item.decisions),
     }

@@ -138,6 +138,7 @@ class Interrupt(BaseModel):
     fields: list[FormField]
     value: Any
     agent: str
+    parent: str | None = Field(description="The tool call under which a sub-agent asks")
     expires_at: int | None
     decisions: list[core.Decision]
 
