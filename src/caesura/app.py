@@ -27,6 +27,7 @@ from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Quota
 from caesura.core.errors import NotFound, StartupError
+from caesura.dialects.artifactflow import routes as artifactflow
 from caesura.dialects.native import routes as native
 from caesura.dialects.threads import routes as threads
 from caesura.engine import callbacks
@@ -64,8 +65,10 @@ logger = logging.getLogger(__name__)
 _LATEST = 5.0
 #: Python looks for garbage after this many new objects. Each stream and each row consists of several objects.
 _YOUNG = 10_000
+#: The agent that leads the others, where the operator has chosen no default agent.
+_LEAD = "lead_agent"
 #: In this order: the first route that matches a path serves it.
-DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT)
+DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT, artifactflow.DIALECT)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -245,6 +248,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         pages=Pages(settings.default_page_size, settings.max_page_size),
         metrics=counted,
         default_on_disconnect=settings.on_disconnect,
+        lead_agent=_lead_agent(settings),
     )
 
 
@@ -285,6 +289,10 @@ def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:
         why = f" (caesura agents check {settings.agents_dir} says why)" if catalog.faults else ""
         raise StartupError(f"CAESURA_DEFAULT_AGENT: {error}{why}") from error
     return catalog
+
+
+def _lead_agent(settings: Settings) -> str:
+    return settings.default_agent if "default_agent" in settings.model_fields_set else _LEAD
 
 
 def _model(settings: Settings) -> str:

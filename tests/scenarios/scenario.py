@@ -33,9 +33,13 @@ def parse(stream: bytes) -> list[list[Any]]:
     for block in stream.decode().split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
         if fields:
-            number = int(fields["id"]) if "id" in fields else None
-            found.append([number, fields["event"], orjson.loads(fields["data"])])
+            found.append([_number(fields.get("id")), fields["event"], orjson.loads(fields["data"])])
     return found
+
+
+def _number(text: str | None) -> int | str | None:
+    """An id as a number. Ids such as `4.1`, of one of several frames of an event, stay texts."""
+    return int(text) if text is not None and text.isdigit() else text
 
 
 def _scenario(path: Path) -> Scenario:

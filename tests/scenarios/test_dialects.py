@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from caesura.core import events as ev
+from caesura.dialects.artifactflow.encode import Encoder as Artifactflow
 from caesura.dialects.native import encode as native
 from caesura.dialects.threads import encode as threads
 from caesura.http.frames import Encoder, encoded
@@ -15,7 +16,17 @@ from tests.scenarios import scenario
 from tests.scenarios.scenario import Scenario
 
 SCENARIOS = scenario.load()
-DIALECTS: dict[str, Encoder[Any]] = {"native": native, "threads": threads}
+DIALECTS: dict[str, Encoder[Any]] = {
+    "native": native,
+    "threads": threads,
+    "artifactflow": Artifactflow("conv-0123456789abcdefghjkmnpq", "turn-1"),
+}
+#: The frames that end a segment.
+ENDS = {
+    "native": {"segment_ended"},
+    "threads": {"end"},
+    "artifactflow": {"complete", "interrupt", "error"},
+}
 each = pytest.mark.parametrize(
     ("dialect", "situation"),
     list(product(DIALECTS, SCENARIOS)),
@@ -55,9 +66,7 @@ def test_batches_may_be_cut_anywhere(dialect: str, situation: Scenario) -> None:
 @each
 def test_the_last_frame_ends_the_segment_and_no_other_does(dialect: str, situation: Scenario) -> None:
     names = [frame[1] for frame in scenario.parse(whole(dialect, situation))]
-    end = {"native": "segment_ended", "threads": "end"}[dialect]
-    assert names.count(end) == 1
-    assert names[-1] == end
+    assert [name for name in names if name in ENDS[dialect]] == names[-1:]
 
 
 def test_every_event_of_the_vocabulary_is_in_some_situation() -> None:

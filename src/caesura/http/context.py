@@ -28,6 +28,8 @@ class Context:
     metrics: Metrics
     #: For a dialect whose requests may leave open what happens when the last reader leaves.
     default_on_disconnect: OnDisconnect
+    #: The agent of a new conversation in a dialect whose default is a team of agents.
+    lead_agent: str
 
 
 async def context_of(request: Request) -> Context:

@@ -49,9 +49,10 @@ async def pump(
     after: int,
     gone: Callable[[], bytes] = bytes,
     opening: Callable[[Envelope], bytes] | None = None,
+    ends: tuple[type[Event], ...] = (SegmentEnded,),
 ) -> AsyncGenerator[bytes, None]:
-    """The frames of these batches as they come. `gone` gives the last frame if the batches stop before the
-    end of a segment: the turn was deleted, or the server shuts down. `opening` gives what is sent before the
+    """The frames of these batches as they come. `gone` gives the last frame if the batches stop before one of
+    the events `ends`: the turn was deleted, or the server shuts down. `opening` gives what is sent before the
     frame of the first event."""
     whole = False
     async with aclosing(batches):
@@ -62,7 +63,7 @@ async def pump(
                 frames, opening = opening(first) + frames, None
                 del first
             last = batch[-1]
-            whole = type(last.event) is SegmentEnded and last.seq > after
+            whole = type(last.event) in ends and last.seq > after
             del batch, last  # a waiting reader holds no events
             if frames:
                 yield frames

@@ -28,7 +28,7 @@ from caesura.store import turns
 from caesura.store.conversations import Order, Page
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
-from caesura.store.turns import Underway
+from caesura.store.turns import Link, Underway
 
 #: Called with the error of each request that exceeds a person's share.
 Refused = Callable[[CaesuraError], None]
@@ -144,6 +144,10 @@ class Conversations:
             await self._engine.discard(num)  # the run may have begun meanwhile
         await self._workspaces.discard(conversation_id)
 
+    async def links(self, user_id: str, conversation_id: str) -> tuple[Conversation, list[Link]]:
+        """The conversation, and all of its turns, oldest first, each with only its parent."""
+        return await self._database.read(_links, user_id, conversation_id)
+
     async def tree(
         self, user_id: str, conversation_id: str, limit: int, after: int, write: Callable[[TreePage], bytes]
     ) -> bytes:
@@ -221,6 +225,10 @@ def _rename(connection: Connection, user_id: str, conversation_id: str, title: s
     rows.get(connection, conversation_id, user_id)
     rows.set_title(connection, conversation_id, title)
     return rows.get(connection, conversation_id, user_id)
+
+
+def _links(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Link]]:
+    return rows.get(connection, conversation_id, user_id), turns.tree(connection, conversation_id)
 
 
 def _leaf_below(connection: Connection, user_id: str, conversation_id: str, turn_id: str) -> _Leaf:

@@ -20,8 +20,13 @@ from caesura.store.database import Database
 
 #: The last events of a segment at most: an outcome, the title, and the segment's end.
 _LATE = 3
-#: Where reading ends: with the segment or with the turn.
-Until = Literal["segment", "turn"]
+#: Where reading ends: with the segment, with the segment or already with its question, or with the turn.
+Until = Literal["segment", "pause", "turn"]
+_ENDS: dict[Until, tuple[type[ev.Event], ...]] = {
+    "segment": (ev.SegmentEnded,),
+    "pause": (ev.SegmentEnded, ev.Interrupted),
+    "turn": (),
+}
 _OUTCOMES = (ev.Interrupted, ev.Finished, ev.Failed, ev.Stopped)
 
 
@@ -55,7 +60,7 @@ class Streams:
         with self._presence.reading(turn):
             try:
                 async for batch in _from_segment(follow, segment) if segment else follow:
-                    if until == "segment" and (end := _segment_end(batch, after)) is not None:
+                    if (end := _end(batch, after, _ENDS[until])) is not None:
                         yield batch[: end + 1]
                         return
                     last = batch[-1]
@@ -71,6 +76,19 @@ class Streams:
         with self._presence.coming(user_id, turn_id):
             async with self._long_reads.of(user_id):
                 place = await self._database.read(_place, user_id, turn_id, cursor)
+            self._presence.expect(place.turn)
+        return replace(place, turn=place.turn.bare())
+
+    async def enter(self, user_id: str, turn_id: str, cursor: int) -> Place | None:
+        """Where to continue reading a turn one segment at a time: after the cursor, or at the next segment if
+        the cursor's segment has ended or has asked its question. With cursor 0: at the beginning of the
+        newest segment. None when nothing is left unless somebody acts. A void cursor leads to the beginning
+        of a segment, and the place is `anew`."""
+        with self._presence.coming(user_id, turn_id):
+            async with self._long_reads.of(user_id):
+                place = await self._database.read(_enter, user_id, turn_id, cursor)
+            if place is None:
+                return None
             self._presence.expect(place.turn)
         return replace(place, turn=place.turn.bare())
 
@@ -116,10 +134,11 @@ def _begins(item: Envelope, segment: int) -> bool:
     return isinstance(item.event, ev.RunStarted) and item.event.segment >= segment
 
 
-def _segment_end(batch: list[Envelope], after: int) -> int | None:
-    """The index in the batch at which the cursor's segment ends; None if it does not."""
-    for place, item in enumerate(batch):
-        if type(item.event) is ev.SegmentEnded and item.seq > after:
+def _end(batch: list[Envelope], after: int, ends: tuple[type[ev.Event], ...]) -> int | None:
+    """The index in the batch of the first event after the cursor that is one of `ends`; None if there is
+    none."""
+    for place, item in enumerate(batch) if ends else ():
+        if type(item.event) in ends and item.seq > after:
             return place
     return None
 
@@ -185,6 +204,30 @@ def _join(
     if turn is None:
         return replace(_newest(connection, current), anew=True)
     return _behind(connection, turn, cursor) or _next(connection, turn, current)
+
+
+def _enter(connection: Connection, user_id: str, turn_id: str, cursor: int) -> Place | None:
+    turn = turns.owned(connection, turn_id, user_id)
+    if cursor == 0:
+        return _newest(connection, turn)
+    place = _behind(connection, turn, cursor)
+    if place is None or place.anew or not _is_end(connection, turn, place.after):
+        return place
+    if place.after <= turn.segment_seq:
+        return replace(place, segment=_segment_of(connection, turn, place.after) + 1)
+    return None if turn.ended or turn.status == "waiting" else replace(place, segment=turn.segment + 1)
+
+
+def _is_end(connection: Connection, turn: Turn, seq: int) -> bool:
+    """Whether a reader that has this event has all of its segment: the question with which it ends, or its
+    last event."""
+    found = events.read(connection, turn.num, seq - 1, 1)
+    return bool(found) and isinstance(found[0].event, ev.Interrupted | ev.SegmentEnded)
+
+
+def _segment_of(connection: Connection, turn: Turn, seq: int) -> int:
+    begun = events.starts(connection, turn.num, 0, seq)
+    return begun[-1][1].segment if begun else 0
 
 
 def _next(connection: Connection, turn: Turn, current: Turn) -> Place | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from caesura.core import ids
 from caesura.core.answers import Answer
 from caesura.core.errors import (
     BadInput,
@@ -15,6 +16,7 @@ from caesura.core.errors import (
     InterruptPending,
     RunInProgress,
     StorageFull,
+    TooManyConversations,
     TooManyQuestions,
     TooManyRuns,
 )
@@ -76,18 +78,7 @@ class Turns:
     ) -> Turn:
         """Accept a message. When this returns, the message is on disk and the turn has started or is
         queued."""
-        check_message(message.content)
-        if message.agent is not None:
-            self._agents.get(message.agent)
-        new = life.New(
-            conversation_id,
-            message.content,
-            message.agent,
-            message.parent,
-            on_disconnect=message.on_disconnect,
-            user_id=user_id,
-            share=self._share,
-        )
+        new = self._new(user_id, conversation_id, message)
 
         def create(connection: Connection) -> Begun:
             return self._engine.create(connection, new)
@@ -100,6 +91,34 @@ class Turns:
             except (RunInProgress, InterruptPending) as refusal:
                 await self._make_way(user_id, conversation_id, message, refusal)
         return (await self._begin(user_id, key, create, *locks)).turn
+
+    async def open(self, user_id: str, agent: str, message: Message, key: Key | None = None) -> Turn:
+        """Create a conversation with this agent and accept its first message, both or neither."""
+        self._agents.get(agent)
+        new = self._new(user_id, ids.conversation(), message)
+
+        def create(connection: Connection) -> Begun:
+            shares.hold(connection, user_id)
+            conversations.create(
+                connection, new.conversation_id, user_id, agent, most=self._share.conversations
+            )
+            return self._engine.create(connection, new)
+
+        return (await self._begin(user_id, key, create)).turn
+
+    def _new(self, user_id: str, conversation_id: str, message: Message) -> life.New:
+        check_message(message.content)
+        if message.agent is not None:
+            self._agents.get(message.agent)
+        return life.New(
+            conversation_id,
+            message.content,
+            message.agent,
+            message.parent,
+            on_disconnect=message.on_disconnect,
+            user_id=user_id,
+            share=self._share,
+        )
 
     async def get(self, user_id: str, turn_id: str) -> Turn:
         return await self._database.read(turns.owned, turn_id, user_id)
@@ -114,6 +133,13 @@ class Turns:
         if conversation.active_turn is None:
             return False
         return await self.stop(user_id, conversation.active_turn)
+
+    async def stop_all(self, user_id: str, conversation_id: str) -> bool:
+        """Stop every turn of the conversation that runs or waits, on all branches. False when there is
+        none."""
+        live = await self._database.read(_live, user_id, conversation_id)
+        stopped = [await self._stop(turn, "user") for turn in live]
+        return any(stopped)
 
     async def leave(self, num: int) -> None:
         """Stop a run whose readers have all left, if it must not continue without them."""
@@ -183,7 +209,7 @@ class Turns:
                     )
                 self._presence.expect(begun.turn)
                 return begun
-        except (TooManyRuns, TooManyQuestions, StorageFull) as error:
+        except (TooManyRuns, TooManyQuestions, TooManyConversations, StorageFull) as error:
             self._refused(error)
             raise
 
@@ -221,6 +247,11 @@ class Turns:
             return self._presence.anybody(turn) or readings.anybody(connection, turn.num)
 
         return await self._engine.stop(turn, reason, unless)
+
+
+def _live(connection: Connection, user_id: str, conversation_id: str) -> list[Turn]:
+    conversations.get(connection, conversation_id, user_id)
+    return turns.live_of(connection, conversation_id)
 
 
 def _again(turn: Turn) -> Begun:

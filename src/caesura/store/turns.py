@@ -187,6 +187,12 @@ def unfinished(connection: Connection, conversation_id: str) -> list[int]:
     return list(connection.execute(select(turns.c.num).where(*mine)).scalars())
 
 
+def live_of(connection: Connection, conversation_id: str) -> list[Turn]:
+    """The turns of a conversation that have not ended."""
+    mine = (turns.c.conversation_id == conversation_id, live(turns))
+    return [made(row) for row in connection.execute(select(turns).where(*mine).order_by(turns.c.ordinal))]
+
+
 def some(connection: Connection, numbers: Collection[int]) -> list[Turn]:
     """These turns, in the order of their ordinals."""
     statement = select(turns).where(turns.c.num.in_(numbers)).order_by(turns.c.ordinal)

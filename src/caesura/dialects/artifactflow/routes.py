@@ -1,0 +1,279 @@
+"""The routes of API B, except those of artifacts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.convertors import Convertor, register_url_convertor
+
+from caesura.core import answers as core_answers
+from caesura.core import events as ev
+from caesura.core import json_data, tree
+from caesura.core.errors import (
+    AlreadyAnswered,
+    BadInput,
+    InterruptPending,
+    NotFound,
+    NothingPending,
+)
+from caesura.core.turns import Turn
+from caesura.dialects.artifactflow import decisions, encode, names, wire
+from caesura.http import sse
+from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.context import Context, Here
+from caesura.http.dialect import Dialect
+from caesura.http.errors import Form, Problem, documented
+from caesura.http.frames import pump
+from caesura.service.idempotency import Key
+from caesura.service.pages import TreePage
+from caesura.service.streams import Place
+from caesura.service.turns import Message
+
+PREFIXES = ("/api/v1/chat", "/api/v1/stream", "/api/v1/artifacts")
+_CURSOR = re.compile(r"(\d{1,16})(?:\.(\d{1,4}))?", re.ASCII)
+_LARGEST = 2**53
+_PAGE = 1_000
+_ENDS: tuple[type[ev.Event], ...] = (ev.SegmentEnded, ev.Interrupted)
+
+
+class _ConversationId(Convertor[str]):
+    """An id that begins with `conv-`. Other words at this place, such as `stream` and `resume`, belong to
+    other APIs, whichever of the routes comes first."""
+
+    regex = "conv-[^/]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("conversation", _ConversationId())
+
+
+def body(problem: Problem) -> dict[str, Any]:
+    data: dict[str, Any] = {"detail": problem.message}
+    if isinstance(problem.error, InterruptPending):
+        data["interrupt"] = encode.interrupt_data(problem.error.interrupts)
+    if isinstance(problem.error, AlreadyAnswered):
+        data["decision"] = problem.error.decision
+    return data
+
+
+FORM = Form(PREFIXES, body, model=wire.Refusal)
+_ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
+_FOUND = documented(FORM, 404, 422)
+_CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": wire.PendingRefusal, "description": "Conflict"}}
+_STARTS = documented(FORM, 400, 404, 413, 422) | _CONFLICT
+_STREAM = sse.documented(
+    ("metadata", "stream", "complete", "interrupt", "error"),
+    "`metadata` comes first, then `stream` events. `complete`, `interrupt` or `error` comes last.",
+)
+
+router = APIRouter(prefix="/api/v1", responses=_ALWAYS, tags=["artifactflow"])
+DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
+
+ConversationId = Annotated[str, Path(max_length=200, pattern=r"^conv-[A-Za-z0-9._-]+$")]
+ThreadId = Annotated[str, Path(max_length=200, pattern=r"^[A-Za-z0-9._-]+$")]
+Limit = Annotated[int | None, Query(ge=1, le=2**31)]
+Offset = Annotated[int, Query(ge=0, le=2**31)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", description="The same request under the same key is done once"),
+]
+LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100)]
+After = Annotated[str | None, Query(max_length=100, description="As `Last-Event-ID`, for a new EventSource")]
+
+
+@router.post("/chat", responses=_STARTS)
+@router.post("/chat/", responses=_STARTS, include_in_schema=False)
+async def chat(
+    here: Here, request: Request, user_id: RunningUser, new: wire.Chat, key: IdempotencyKey = None
+) -> wire.Started:
+    """Send a message. When the response arrives, the message is stored, and its run can be read at
+    `stream_url`."""
+    once = None if key is None else Key(key, ("/api/v1/chat", new.model_dump(exclude_unset=True)))
+    turns = here.service.turns
+    if new.conversation_id is None:
+        if new.parent_message_id is not None:
+            raise BadInput("parent_message_id needs the conversation_id of its conversation")
+        message = Message(new.content)
+        return wire.started(await turns.open(user_id, new.agent or here.lead_agent, message, once))
+    message = Message(new.content, _parent(new), new.agent, supersede=new.supersede)
+    return wire.started(await turns.send(user_id, names.conversation_row(new.conversation_id), message, once))
+
+
+@router.get("/chat", responses=documented(FORM, 422))
+@router.get("/chat/", responses=documented(FORM, 422), include_in_schema=False)
+async def listing(here: Here, user_id: User, limit: Limit = None, offset: Offset = 0) -> wire.Conversations:
+    """The caller's conversations, newest first. A `limit` above the largest page size is reduced to it."""
+    size = here.pages.size(limit)
+    page = await here.service.conversations.page(user_id, size, offset=offset, order="updated")
+    return wire.Conversations(
+        conversations=[wire.listed(item) for item in page.items],
+        total=page.total,
+        has_more=offset + len(page.items) < page.total and bool(page.items),
+    )
+
+
+@router.get("/chat/{conv_id:conversation}", response_model=wire.Detail, responses=_FOUND)
+async def detail(here: Here, user_id: User, conv_id: ConversationId) -> Response:
+    """The conversation with its message tree: all messages of all branches, oldest first."""
+    row_id = names.conversation_row(conv_id)
+    conversation, links = await here.service.conversations.links(user_id, row_id)
+    pages = _pages(here, user_id, row_id, tree.children(links))
+    begin = json_data.dumps(wire.detail(conversation)).removesuffix(b"}") + b',"messages":['
+    first, more = await anext(pages), await anext(pages, None)
+    if more is None:
+        return Response(begin + first + b"]}", media_type="application/json")
+    return StreamingResponse(_written(begin + first, more, pages), media_type="application/json")
+
+
+@router.delete("/chat/{conv_id:conversation}", status_code=204, responses=_FOUND)
+async def delete(here: Here, user_id: User, conv_id: ConversationId) -> None:
+    """Stop the conversation's runs and delete all of its data."""
+    await here.service.conversations.delete(user_id, names.conversation_row(conv_id))
+
+
+@router.post("/chat/{conv_id:conversation}/resume", responses=_STARTS)
+async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new: wire.Resume) -> wire.Resumed:
+    """Decide on what waits in a run. The run goes on once nothing of it waits any more. A decision that names
+    no question is refused within a second after another decision, because nobody can have seen what it is
+    about."""
+    turn = await _turn(here, user_id, conv_id, new.message_id)
+    if names.turn_of_thread(new.thread_id) != turn.id:
+        raise NotFound("this message has another thread")
+    waiting = [item.interrupt for item in await here.service.inbox.pending(turn.num)]
+    try:
+        given = decisions.decisions(waiting, new)
+    except NothingPending:
+        raise await _decided(here, turn) from None
+    await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
+    return wire.Resumed(stream_url=names.stream(turn.id))
+
+
+@router.post("/chat/{conv_id:conversation}/cancel", responses=_FOUND | documented(FORM, 413))
+async def cancel(
+    here: Here, user_id: User, conv_id: ConversationId, new: wire.Cancel | None = None
+) -> wire.Cancelled:
+    """Stop the run of a message, or all runs of the conversation. What was said is kept."""
+    turns = here.service.turns
+    if new is None or new.message_id is None:
+        return wire.Cancelled(cancelled=await turns.stop_all(user_id, names.conversation_row(conv_id)))
+    turn = await _turn(here, user_id, conv_id, new.message_id)
+    return wire.Cancelled(cancelled=await turns.stop(user_id, turn.id))
+
+
+@router.get(
+    "/stream/{thread_id}", response_class=Response, responses=_FOUND | documented(FORM, 400) | _STREAM
+)
+async def stream(
+    here: Here,
+    user_id: StreamUser,
+    thread_id: ThreadId,
+    last_event_id: LastEventId = None,
+    after: After = None,
+) -> Response:
+    """The events of a run's newest segment from its beginning, or those after the last event that was
+    seen."""
+    cursor, seen = _cursor(last_event_id or after)
+    turn_id = names.turn_of_thread(thread_id)
+    # A reader that has seen only some frames of an event gets the others.
+    place = await here.service.streams.enter(user_id, turn_id, cursor - 1 if seen else cursor)
+    if place is None:
+        return Response(status_code=204)
+    return here.streams.response(_segment(here, place, 0 if place.anew else seen))
+
+
+async def _segment(here: Context, place: Place, seen: int) -> AsyncGenerator[bytes, None]:
+    """The frames of a segment after the place. Earlier events of the segment are folded in, not sent
+    again."""
+    turn = place.turn
+    if place.anew:
+        yield encode.restarted()
+    encoder = encode.Encoder(turn.conversation_id, turn.id, place.after + 1, seen)
+    since = None if place.segment else turn.segment_seq if place.after >= turn.segment_seq else 0
+    batches = here.service.streams.read(turn, place.after, since=since, segment=place.segment, until="pause")
+
+    def gone() -> bytes:
+        return b"" if here.service.draining else encode.failure("the conversation was deleted")
+
+    state = encoder.start(turn.ordinal)
+    async with aclosing(pump(encoder, batches, state, place.after, gone, ends=_ENDS)) as frames:
+        async for frame in frames:
+            yield frame
+            del frame
+
+
+def _cursor(text: str | None) -> tuple[int, int]:
+    """The event that was seen last, and how many of its frames were; 0 if all of them."""
+    if not text:
+        return 0, 0
+    found = _CURSOR.fullmatch(text)
+    if found is None or int(found[1]) >= _LARGEST:
+        raise BadInput("Last-Event-ID must be an id that this stream has sent")
+    return int(found[1]), int(found[2] or 0)
+
+
+def _parent(new: wire.Chat) -> Any:
+    if "parent_message_id" not in new.model_fields_set:
+        return ...
+    return None if new.parent_message_id is None else names.turn_of_message(new.parent_message_id)
+
+
+async def _turn(here: Context, user_id: str, conversation_id: str, message_id: str) -> Turn:
+    """The turn of a message of this conversation."""
+    row_id = names.conversation_row(conversation_id)
+    turn = await here.service.turns.get(user_id, names.turn_of_message(message_id))
+    if turn.conversation_id != row_id:
+        raise NotFound("message not found")
+    return turn
+
+
+async def _decided(here: Context, turn: Turn) -> NothingPending | AlreadyAnswered:
+    """The error when nothing waits. While the turn goes on after a decision, it says what was decided."""
+    live = turn.status in ("queued", "running")
+    stored = await here.service.inbox.decided(turn.num) if live else None
+    if stored is None or stored.answer is None:
+        return NothingPending()
+    return AlreadyAnswered(core_answers.to_dict(stored.answer))
+
+
+async def _pages(
+    here: Context, user_id: str, row_id: str, children: Mapping[str | None, Sequence[str]]
+) -> AsyncGenerator[bytes, None]:
+    """The messages of a conversation as JSON, page by page: one page is in memory at a time."""
+    after: int | None = 0
+    while after is not None:
+        following: list[int | None] = []
+        write = _writer(children, following)
+        yield await here.service.conversations.tree(user_id, row_id, _PAGE, after, write)
+        (after,) = following
+
+
+def _writer(
+    children: Mapping[str | None, Sequence[str]], following: list[int | None]
+) -> Callable[[TreePage], bytes]:
+    def write(page: TreePage) -> bytes:
+        following.append(page.next)
+        return json_data.dumps([wire.message(item, children) for item in page.turns])[1:-1]
+
+    return write
+
+
+async def _written(
+    first: bytes, second: bytes, others: AsyncGenerator[bytes, None]
+) -> AsyncGenerator[bytes, None]:
+    yield first
+    async with aclosing(others) as pages:
+        page: bytes | None = second
+        while page is not None:
+            yield b"," + page
+            page = await anext(pages, None)
+    yield b"]}"
