@@ -265,7 +265,7 @@ def _joined(number: int, frames: Sequence[bytes], seen: int) -> bytes:
 
 def _permissions(at: int, items: Sequence[Interrupt]) -> list[bytes]:
     return [
-        _stream("permission_required", at, _members(item.agent, None), {"routing": _request(item)})
+        _stream("permission_required", at, _members(item.agent, item.parent), {"routing": _request(item)})
         for item in items
         if isinstance(item, Approval)
     ]
@@ -311,6 +311,7 @@ def _request(item: Interrupt) -> dict[str, Any]:
         "interrupt_id": item.id,
         "type": _KINDS.get(item.kind, item.kind),
         "agent": item.agent,
+        "parent": item.parent,
         "call_id": item.tool_call_id,
         "tool_name": None,
         "params": {},

@@ -30,7 +30,7 @@ class Chat(_In):
     content: str = Field(description="What the person says")
     conversation_id: Id | None = Field(default=None, description="Absent: a new conversation")
     parent_message_id: Id | None = None
-    agent: AgentName | None = Field(default=None, description="Which agent answers; else the default")
+    agent: AgentName | None = Field(default=None, description="Which agent replies; else the default")
     supersede: bool = Field(default=False, description="Refuse what waits for an answer, and go on")
 
 
@@ -98,15 +98,15 @@ class Conversations(BaseModel):
 
 
 class TreeMessage(BaseModel):
-    """A message of a person and its answer. Messages that answer the same one are its `children`."""
+    """A message of a person and the reply. Messages that continue from this one are its `children`."""
 
     id: str
     parent_id: str | None
     content: str
-    response: str | None = Field(description="The answer as far as there is one")
+    response: str | None = Field(description="The reply as far as there is one")
     created_at: str
     children: list[str]
-    thread_id: str = Field(description="The run that answers")
+    thread_id: str = Field(description="The run that makes the reply")
     agent: str
     status: Status
     interrupt: dict[str, Any] | None = Field(description="What waits for an answer, as in the stream")
