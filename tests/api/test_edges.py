@@ -200,7 +200,7 @@ def test_a_server_that_starts_no_work_is_not_ready(tmp_path: Path, loop: str) ->
         if loop == "looking for work":
             server.call(_cancel(supervisor._adopting))
         else:
-            supervisor._ended.set()
+            supervisor._heart._ended.set()
         until(lambda: client.get("/ready").status_code == 503)
         assert "takes up no work" in client.get("/ready").text
         assert client.get("/health").status_code == 200
