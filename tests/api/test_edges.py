@@ -193,14 +193,14 @@ def test_a_server_whose_database_is_gone_is_not_ready(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("loop", ["looking for work", "renewing leases"])
-def test_a_server_that_starts_no_work_is_not_ready(tmp_path: Path, loop: str) -> None:
-    with Served(tmp_path) as server, server.client(None) as client:
+def test_a_server_that_starts_no_work_is_not_ready(tmp_path: Path, database_url: str, loop: str) -> None:
+    with Served(tmp_path, database_url=database_url) as server, server.client(None) as client:
         supervisor = server.context.service.engine.supervisor
         assert client.get("/ready").status_code == 200
         if loop == "looking for work":
             server.call(_cancel(supervisor._adopting))
         else:
-            supervisor._ended.set()
+            supervisor._heart._ended.set()
         until(lambda: client.get("/ready").status_code == 503)
         assert "takes up no work" in client.get("/ready").text
         assert client.get("/health").status_code == 200

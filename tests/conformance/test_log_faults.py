@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import Connection
 
 from caesura.core.errors import Fenced, Unavailable
-from caesura.core.events import TextDelta
+from caesura.core.events import ModelFinished, TextDelta
+from caesura.http.metrics import Metrics
 from caesura.log import Log, Stream
 from caesura.log.stream import Batch
 from caesura.store import life, users
@@ -199,6 +200,18 @@ async def test_an_error_in_the_committed_callback_affects_no_stream(database: Da
     await log.close()
 
 
+async def test_a_negative_number_of_tokens_is_not_counted_and_harms_no_commit(database: Database) -> None:
+    metrics = Metrics()
+    log, turn = Log(database, committed=metrics.committed), await make_turn(database)
+    stream = await log.open(turn.num, 1)
+    reports = ({"input_tokens": count, "output_tokens": count} for count in (-7, 3))
+    await stream.commit(*(ModelFinished(call, (), usage) for call, usage in enumerate(reports)))
+    assert len(await log.read(turn.num)) == 2
+    for kind in ("input", "output"):
+        assert metrics.registry.get_sample_value("caesura_tokens_total", {"kind": kind}) == 3
+    await log.close()
+
+
 async def test_a_flush_that_breaks_off_fails_its_streams_and_no_others(database: Database) -> None:
     log = Log(database)
     one, two = await make_turn(database), await make_turn(database)
@@ -211,9 +224,10 @@ async def test_a_flush_that_breaks_off_fails_its_streams_and_no_others(database:
         return publish(batch, outcome)
 
     log._flusher._publish = crash
-    with pytest.raises(Unavailable):
-        await broken.commit(word(one.num, 1))
-    await write(whole, 3)
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(Unavailable):
+            await broken.commit(word(one.num, 1))
+        await write(whole, 3)
     assert places(await stored(log, two.num)) == [1, 2, 3]
     await log.close()
 

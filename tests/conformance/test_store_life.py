@@ -68,6 +68,7 @@ VERBS: dict[str, tuple[Verb, ...]] = {
     "seize": (lambda c, turn: life.seize(c, turn.num, turn.epoch, LEASE),),
     "renew": (lambda c, turn: life.renew(c, "node-1", [turn.num], LEASE),),
     "held": (lambda c, turn: life.held(c, "node-1", [turn.num]),),
+    "stops": (lambda c, turn: life.stops(c, "node-1"),),
     "orphan": (lambda c, turn: life.orphan(c, "node-2"),),
     "release": (lambda c, turn: life.release(c, [life.Owned(turn.num, turn.epoch)]),),
     "request_stop": (lambda c, turn: life.request_stop(c, turn.num, "user"),),

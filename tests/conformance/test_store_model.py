@@ -251,12 +251,17 @@ class Store(RuleBasedStateMachine):
             turn.lease_over = False
 
     @precondition(lambda self: self.turns)
-    @rule(data=st.data())
-    def ask_to_stop(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), reason=st.sampled_from(("user", "superseded")))
+    def ask_to_stop(self, data: st.DataObject, reason: str) -> None:
         turn = self.pick(data, self.turns)
-        assert self.write(life.request_stop, turn.num, "user") is not turn.ended
         if not turn.ended:
-            turn.stop = "user"
+            turn.stop = turn.stop or reason  # the first reason stays
+        assert self.write(life.request_stop, turn.num, reason) == turn.stop
+
+    @rule(node=st.sampled_from(NODES))
+    def look_for_stops(self, node: str) -> None:
+        found = {turn.num: turn.stop for turn in self.turns.values() if turn.owner == node and turn.stop}
+        assert self.write(life.stops, node) == found
 
     @precondition(lambda self: self.turns)
     @rule(data=st.data(), status=st.sampled_from(("done", "failed", "stopped")), stale=st.booleans())
@@ -314,7 +319,11 @@ class Store(RuleBasedStateMachine):
     def _ask(self, turn: Turn, count: int, late: bool) -> None:
         user = self.conversations[turn.conversation].user
         items = [Approval(self.new_id("int"), expires_at=1 if late else None) for _ in range(count)]
-        assert self.write(_suspend, turn.id, turn.epoch, user, items) is None
+        outcome = self.write(_suspend, turn.id, turn.epoch, user, items)
+        if turn.stop is not None:
+            assert outcome == "stop_requested"
+            return
+        assert outcome is None
         turn.status, turn.owner, turn.late, turn.lease_over = "waiting", None, late, False
         turn.count = turn.above + 1  # its message: it waits with no answer so far
         for item in items:

@@ -1,14 +1,17 @@
 """Turns, their tree, and who runs them, on every backend."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from annotated_types import Le
-from sqlalchemy import Connection, Select, update
+from sqlalchemy import Connection, Select, event, update
 
 from caesura.core import events as ev
-from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
+from caesura.core.answers import Answer
+from caesura.core.errors import CaesuraError, Conflict, Fenced, InterruptPending, NotFound, RunInProgress
 from caesura.core.interrupts import Approval
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
@@ -230,7 +233,28 @@ async def test_a_heartbeat_names_as_many_turns_as_a_process_may_work_on(database
     most = next(bound.le for bound in Settings.model_fields["runs"].metadata if isinstance(bound, Le))
     assert isinstance(most, int)
     numbers = range(turn.num, turn.num + most)
-    assert await database.write(life.renew, "node-1", numbers, LEASE) == {turn.num: None}
+    with _statements(database) as said:
+        assert await database.write(life.renew, "node-1", numbers, LEASE) == {turn.num: None}
+        assert await database.write(life.held, "node-1", numbers) == {turn.num: None}
+    if database.shared:
+        # PostgreSQL ends a transaction that waits too long for its client, which would compile a long list.
+        assert len(said) == 2
+        assert max(map(len, said)) < 1000
+
+
+@contextmanager
+def _statements(database: Database) -> Iterator[list[str]]:
+    """The statements that are run for writing."""
+    said: list[str] = []
+
+    def saw(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        said.append(statement)
+
+    event.listen(database.engines[0], "before_cursor_execute", saw)
+    try:
+        yield said
+    finally:
+        event.remove(database.engines[0], "before_cursor_execute", saw)
 
 
 async def test_heartbeats_and_writes_of_many_turns_never_deadlock(
@@ -262,6 +286,35 @@ async def test_only_a_live_turn_can_be_asked_to_stop(database: Database) -> None
     assert ended.ended
     assert not await database.write(life.request_stop, turn.num, "user")
     assert not await database.write(life.request_stop, turn.num + 1, "user")
+
+
+async def test_the_reason_of_the_first_stop_stays(database: Database) -> None:
+    turn = await make_turn(database)
+    for reason in ("disconnect", "user", "superseded"):
+        assert await database.write(life.request_stop, turn.num, reason) == "disconnect"
+    assert await database.read(life.stops, "node-1") == {turn.num: "disconnect"}
+    assert await database.read(life.stops, "node-2") == {}
+
+
+async def test_a_question_and_a_stop_at_once_leave_no_question_open(database: Database) -> None:
+    def ask(connection: Connection, turn: Turn, item: Approval) -> None:
+        fence.hold(connection, turn.num, turn.epoch)
+        interrupts.ask(connection, turn.num, turn.user_id, {"g": item})
+        life.wait(connection, turn, [], 0, None, True)
+
+    def stop(connection: Connection, turn: Turn) -> None:
+        assert life.request_stop(connection, turn.num, "user")
+        life.claim_stopped(connection, turn.num, "node-2", LEASE)
+
+    for place in range(10):
+        turn = await make_turn(database)
+        item = Approval(f"int-{place}")
+        works = [database.write(ask, turn, item), database.write(stop, turn)]
+        await asyncio.gather(*(works if place % 2 else reversed(works)), return_exceptions=True)
+        assert (await database.read(turns.get, turn.id)).stop_requested == "user"
+        assert await database.read(interrupts.pending, turn.num) == []
+        with pytest.raises(CaesuraError):
+            await database.write(life.answer, turn.user_id, {item.id: Answer("approve")})
 
 
 async def test_an_old_owner_can_write_nothing(database: Database) -> None:
@@ -375,7 +428,7 @@ async def test_claiming_work_reads_no_turn_that_only_waits_for_a_person(database
 
     def plan(connection: Connection, statement: Select[tuple[int]]) -> str:
         made = statement.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
-        values = made.params | {"limit": 1}
+        values = made.params | {"limit": 1, "at_owner": "node-1"}
         if connection.dialect.name == "sqlite":
             given = tuple(values[name] for name in made.positiontup or ())
             return str(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {made}", given).all())
@@ -395,7 +448,9 @@ async def test_claiming_work_reads_no_turn_that_only_waits_for_a_person(database
     if database.shared:
         await database.write(fill)
     indexes = ("turns_held", "turns_expiring", "turns_stopping", "turns_queued")
-    for statement, index in zip(life._LOOKS, indexes, strict=True):
+    stops = life._STOPS._statement
+    assert isinstance(stops, Select)
+    for statement, index in zip((*life._LOOKS, stops), (*indexes, "turns_stopping"), strict=True):
         found = await database.read(plan, statement)
         assert index in found
         assert "SCAN turns'" not in found

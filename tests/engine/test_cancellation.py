@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from caesura.core import events as ev
 from caesura.core.errors import Unavailable
 from caesura.core.turns import Turn
+from caesura.engine import supervisor
 from caesura.store import life
 from tests.engine.odd_models import ENDS, Swallows
 from tests.engine.world import PATIENCE, World
@@ -118,6 +119,27 @@ async def test_a_turn_is_taken_from_a_deaf_run_even_after_a_storage_outage(
         await stop(world, turn)
     finally:
         (world.folder / "enough").touch()
+    assert (await world.checked(turn)).status == "stopped"
+
+
+async def test_a_stop_is_answered_although_the_turn_cannot_be_taken_from_a_deaf_run(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = await deaf(world)
+
+    def seize(*_: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(supervisor, "_PATIENCE", 0.1)
+    with enough_at_last(world):
+        with monkeypatch.context() as patch:
+            patch.setattr(life, "seize", seize)
+            async with asyncio.timeout(PATIENCE):
+                assert await world.engine.stop(turn, "user")
+            assert world.engine.runs(turn.num)
+        async with asyncio.timeout(PATIENCE):
+            while not (await world.row(turn)).ended:  # noqa: ASYNC110 - the storage is back
+                await asyncio.sleep(0.01)
     assert (await world.checked(turn)).status == "stopped"
 
 

@@ -15,7 +15,7 @@ from caesura.core.answers import Answer
 from caesura.core.errors import Unavailable
 from caesura.core.interrupts import Approval
 from caesura.engine.engine import Engine
-from caesura.engine.supervisor import Supervisor
+from caesura.engine.heart import Heart
 from caesura.store import life, schema, tool_calls
 from caesura.store.database import Database
 from tests.engine.slow_disk import SlowDisk
@@ -234,7 +234,7 @@ async def test_a_stalled_owner_writes_no_row_when_it_resumes(hasty: World, where
     hasty.desk.script(first, Say("whole"))
     stalled, beating = hasty.engine, threading.Event()
     database = _Stalling(hasty.database, beating)
-    stalled.supervisor._database = database
+    stalled.supervisor._database = stalled.supervisor._heart._database = database
     assert stalled.supervisor._adopting is not None
     stalled.supervisor._adopting.cancel()
     other = hasty.new_engine()
@@ -278,7 +278,7 @@ class _Pauses:
         self.seen: list[float] = []
         self._beats = beats
 
-    def wait(self, pause: float) -> bool:
+    def wait(self, pause: float, _: object) -> bool:
         self.seen.append(pause)
         return len(self.seen) > self._beats
 
@@ -299,16 +299,23 @@ class _Refusing:
         return getattr(self._database, name)
 
 
-async def test_leases_that_could_not_be_renewed_are_renewed_soon(world: World) -> None:
+async def test_leases_that_could_not_be_renewed_are_renewed_soon(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.agent("tools: []")
     world.desk.script(Hang(["one "]))
     await world.send("go")
-    beaten = Supervisor(cast(Database, _Refusing(world.database, 2)), lease=30)
-    pauses = _Pauses(4)
-    beaten._jobs, beaten._ended = world.engine.supervisor._jobs, cast(threading.Event, pauses)
-    await asyncio.to_thread(beaten._beat, asyncio.get_running_loop())
+    supervisor, pauses = world.engine.supervisor, _Pauses(4)
+    refusing = cast(Database, _Refusing(world.database, 2))
+    heart = Heart(refusing, supervisor.owner, 30_000, supervisor._jobs, _ignored, _ignored)
+    monkeypatch.setattr(heart, "_rest", pauses.wait)
+    await asyncio.to_thread(heart._beat, asyncio.get_running_loop())
     assert pauses.seen[0] == pauses.seen[3] == 10
     assert pauses.seen[1] == pauses.seen[2] < 5
+
+
+def _ignored(*_: object) -> None:
+    pass
 
 
 async def test_a_call_that_is_made_again_has_the_arguments_a_person_gave_it(world: World) -> None:

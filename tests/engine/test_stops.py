@@ -149,7 +149,6 @@ async def test_the_owner_finds_a_stop_that_was_only_requested_in_the_row(world: 
     world.desk.script(Hang(["Once"]))
     turn = await world.send("tell")
     await world.until(turn, ev.TextDelta)
-    world.engine.supervisor.lease_ms = 150
     assert await world.database.write(life.request_stop, turn.num, "disconnect")
     assert (await world.segment(turn)).outcome == ev.Stopped("disconnect")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -88,7 +89,16 @@ class Hang:
     pieces: Sequence[str] = ()
 
 
-Reply = Say | Broken | Refusal | Hang
+@dataclass(frozen=True)
+class Held:
+    """The first words of an answer, and the rest when the test says so."""
+
+    words: str
+    rest: Say
+    go_on: threading.Event = field(default_factory=threading.Event)
+
+
+Reply = Say | Broken | Refusal | Hang | Held
 
 
 def said(pieces: Sequence[str]) -> Iterator[dict[str, Any]]:

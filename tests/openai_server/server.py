@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from caesura.agents import titles
 from tests.openai_server.history import fault_in
-from tests.openai_server.replies import Broken, Hang, Refusal, Reply, Say, said
+from tests.openai_server.replies import Broken, Hang, Held, Refusal, Reply, Say, said
 
 #: Each connection is used once: a client's pool must not outlive the event loop of its test.
 _CLOSE = {"connection": "close"}
@@ -37,6 +37,8 @@ class Desk:
         self.title: Reply = Say("A title")
         #: The models that were asked for a title.
         self.title_models: list[str] = []
+        #: How many answers the client broke off.
+        self.broken_off = 0
         self._script: dict[str, deque[Reply]] = {}
 
     def script(self, *replies: Reply, model: str = "test") -> None:
@@ -117,19 +119,39 @@ class Server:
         if isinstance(reply, Say) and not asked.get("stream"):
             await asyncio.sleep(reply.pause)
             return JSONResponse(reply.whole(), headers=_CLOSE)
-        return StreamingResponse(_stream(reply, asked), media_type="text/event-stream", headers=_CLOSE)
+        stream = _watched(desk, _stream(reply, asked))
+        return StreamingResponse(stream, media_type="text/event-stream", headers=_CLOSE)
 
 
-async def _stream(reply: Say | Broken | Hang, asked: dict[str, Any]) -> AsyncIterator[bytes]:
+async def _watched(desk: Desk, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    try:
+        async for part in stream:
+            yield part
+    except asyncio.CancelledError:
+        desk.broken_off += 1
+        raise
+
+
+async def _stream(reply: Say | Broken | Hang | Held, asked: dict[str, Any]) -> AsyncIterator[bytes]:
+    if isinstance(reply, Held):
+        for chunk in said([reply.words]):
+            yield _line(chunk)
+        while not reply.go_on.is_set():  # noqa: ASYNC110 - another thread sets it
+            await asyncio.sleep(0.005)
+        reply = reply.rest
     chunks: Iterable[dict[str, Any]] = reply.chunks(asked) if isinstance(reply, Say) else said(reply.pieces)
     for chunk in chunks:
-        yield f"data: {json.dumps(chunk)}\n\n".encode()
+        yield _line(chunk)
         await asyncio.sleep(reply.pause if isinstance(reply, Say) else 0.01)
     if isinstance(reply, Broken):
         raise ConnectionResetError("as the test wanted")
     if isinstance(reply, Hang):
         await asyncio.sleep(60)
     yield b"data: [DONE]\n\n"
+
+
+def _line(chunk: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(chunk)}\n\n".encode()
 
 
 def _asks_for_title(asked: dict[str, Any]) -> bool:

@@ -24,6 +24,7 @@ CaesuraError
 │   └── TooMuchUnread       429  of one person
 ├── Unavailable             503  carries retry_after
 ├── Fenced                  500  a run that lost its lease; never reaches a client
+├── StopRequested           500  a run that asks a question after its stop; never reaches a client
 ├── Unwritable              500  rows of a run that no database takes; never reaches a client
 ├── CodecError              500  stored bytes that cannot be read
 │   └── UnknownVersion      500
@@ -208,6 +209,16 @@ class Fenced(CaesuraError):
     """This run was taken over by another owner"""
 
     code = "fenced"
+
+
+class StopRequested(CaesuraError):
+    """This turn was asked to stop"""
+
+    code = "stop_requested"
+
+    def __init__(self, reason: str = "user", message: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class Unwritable(CaesuraError):

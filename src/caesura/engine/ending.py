@@ -13,13 +13,13 @@ from sqlalchemy import Connection
 from caesura.agents.models import ModelUnavailable
 from caesura.core import events as ev
 from caesura.core import ids
-from caesura.core.errors import CaesuraError, Fenced
+from caesura.core.errors import CaesuraError, Fenced, StopRequested
 from caesura.core.fold import Transcript
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
-from caesura.engine.run import Run
+from caesura.engine.run import Run, stop_reason
 from caesura.engine.titles import Spawn, Title
 from caesura.log import Log
 from caesura.log.bulk import Bulk
@@ -44,7 +44,8 @@ class Ending:
 
     async def end(self, run: Run, outcome: Outcome, title: Title | None) -> None:
         """Write the outcome and its rows in one transaction, so that nobody sees one without the other. Then
-        wait for the title, if it is still being made, and write the segment's last event."""
+        wait for the title, if it is still being made, and write the segment's last event. A question that
+        comes after a request to stop is not asked: the turn is stopped instead."""
         turn = run.turn
         titled = title is None or not _waits_for(title, run, outcome)
         if title is not None and titled:
@@ -52,7 +53,11 @@ class Ending:
         messages = _messages(run.transcript, outcome)
         rows = _rows(run, outcome, messages, titled)
         last = [ev.SegmentEnded()] if titled else []
-        await run.record(outcome, *last, also=rows, durable=True)
+        try:
+            await run.record(outcome, *last, also=rows, durable=True)
+        except StopRequested as request:
+            await self.end(run, ev.Stopped(stop_reason(request.reason)), title)
+            return
         if not isinstance(outcome, ev.Interrupted):
             self._history.extend(turn, run.history, messages)
         if title is not None and not titled:

@@ -24,6 +24,7 @@ from caesura.engine.history import BYTES as HISTORY_BYTES
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
+from caesura.engine.run import stop_reason
 from caesura.engine.runner import Runner
 from caesura.engine.supervisor import Supervisor
 from caesura.log import Log
@@ -140,24 +141,21 @@ class Engine:
         supervisor = self.supervisor
         claim = turn.num, supervisor.owner, supervisor.lease_ms
 
-        def request(connection: Connection) -> tuple[bool, Turn | None]:
+        def request(connection: Connection) -> tuple[str | None, Turn | None]:
             if unless(connection):
-                return False, None
+                return None, None
             requested = life.request_stop(connection, turn.num, reason)
             # A turn that nobody runs (it waits, or its owner is gone) is claimed and ended by this process.
             return requested, life.claim_stopped(connection, *claim) or life.claim(connection, *claim)
 
         requested, claimed = await self._database.write(request)
-        if requested and claimed is None:
-            supervisor.stop(turn.num, reason)
-            await supervisor.join(turn.num)
-            # The run may have asked a question before it heard of the stop.
-            claimed = await self._database.write(life.claim_stopped, *claim)
         if claimed is not None:
             supervisor.run(claimed)
+        elif requested:
+            supervisor.stop(turn.num, stop_reason(requested))  # another node finds the request in the row
         if requested:
             await supervisor.join(turn.num)
-        return requested
+        return requested is not None
 
     async def discard(self, num: int) -> None:
         """End the run of a turn that is about to be deleted. The run writes nothing more."""

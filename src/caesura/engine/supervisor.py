@@ -1,12 +1,11 @@
-"""The supervisor: owns the tasks of all running turns. It claims turns, renews their leases, and drains."""
+"""The supervisor: owns the tasks of all running turns. It claims turns, stops them, and drains."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
-import time
-from collections.abc import Callable, Collection, Coroutine, Iterable
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from caesura.agents.aside import Aside
@@ -14,6 +13,7 @@ from caesura.core import events as ev
 from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.core.turns import Turn
+from caesura.engine.heart import Heart, Turns
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, stop_reason
 from caesura.engine.runner import Runner
@@ -26,10 +26,6 @@ _ADOPTED = 64
 #: A run that does not end within this many seconds after its stop, despite this many cancellations, loses its
 #: turn.
 _HEED, _TRIES = 1.0, 4
-#: When a turn's row is locked, its lease is renewed after this many seconds, with this many attempts.
-_MOMENT, _RENEWALS = 0.05, 10
-#: Seconds until the next attempt after the leases could not be renewed.
-_SOON = 1.0
 #: The longest time to wait for a run to end, in seconds.
 _PATIENCE = 5.0
 
@@ -64,17 +60,12 @@ class Supervisor:
         self._deaf: set[asyncio.Task[None]] = set()
         self._nudged = asyncio.Event()
         self._stopping = threading.Event()
-        self._ended = threading.Event()
-        #: The time of the last heartbeat. Storage that does not respond may delay heartbeats.
-        self._beat_at = time.monotonic()
-        self._heart: threading.Thread | None = None
+        self._heart = Heart(database, self.owner, self.lease_ms, self._jobs, self._renewed, self._stop_all)
         self._adopting: asyncio.Task[None] | None = None
 
     def start(self, runner: Runner, started: Callable[[Turn], None]) -> None:
         """Start renewing leases and adopting turns. Turns of a dead owner are adopted at once."""
         self._runner, self._started = runner, started
-        loop = asyncio.get_running_loop()
-        self._heart = threading.Thread(target=self._beat, args=(loop,), name="caesura-lease", daemon=True)
         self._heart.start()
         self._adopting = self.spawn(self._adopt())
 
@@ -117,9 +108,7 @@ class Supervisor:
     @property
     def alive(self) -> bool:
         """Whether this process still renews its leases and looks for work."""
-        silent = time.monotonic() - self._beat_at
-        beats = self._heart is not None and self._heart.is_alive() and silent < self.lease_ms / 1000
-        return beats and self._adopting is not None and not self._adopting.done()
+        return self._heart.alive and self._adopting is not None and not self._adopting.done()
 
     @property
     def draining(self) -> bool:
@@ -182,9 +171,7 @@ class Supervisor:
         for task in self._others:
             task.cancel()
         await _all_ended(self._others, _HEED)
-        self._ended.set()
-        if self._heart is not None:
-            await Aside("caesura-drain").run(self._heart.join, _HEED)
+        await Aside("caesura-drain").run(self._heart.stop, _HEED)
 
     async def _insist(self, job: _Job) -> None:
         """Take the turn from a run that ignores its stop, and end the turn under a new claim. Later writes of
@@ -277,51 +264,20 @@ class Supervisor:
             pass
         self._nudged.clear()
 
-    def _beat(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Renew the leases, in a separate thread, so that a busy event loop does not look like a dead
-        process."""
-        pause = usual = self.lease_ms / 3000
-        while not self._ended.wait(pause):
-            self._beat_at = time.monotonic()
-            jobs = dict(self._jobs)
-            pause = usual
-            if not jobs:
-                continue
-            try:
-                kept = self._renewed(jobs)
-            except Exception as error:
-                known = isinstance(error, CaesuraError)
-                logger.warning("leases could not be renewed: %s", error, exc_info=None if known else error)
-                pause = min(usual, _SOON)
-                continue
-            try:
-                loop.call_soon_threadsafe(self._heard, jobs, kept)
-            except RuntimeError:
-                return  # the loop is closed: the process ends
-
-    def _renewed(self, numbers: Iterable[int]) -> dict[int, str | None]:
-        """The turns that this process still owns, each with its requested stop, if any. A lease whose row
-        stays locked is renewed with the next heartbeat."""
-        kept: dict[int, str | None] = {}
-        locked: dict[int, str | None] = dict.fromkeys(numbers)
-        for _ in range(_RENEWALS):
-            kept |= self._database.write_now(life.renew, self.owner, list(locked), self.lease_ms)
-            missing = [num for num in locked if num not in kept]
-            locked = self._database.write_now(life.held, self.owner, missing) if missing else {}
-            if not locked or self._ended.wait(_MOMENT):
-                break
-        return kept | locked
-
-    def _heard(self, jobs: dict[int, _Job], kept: dict[int, str | None]) -> None:
+    def _renewed(self, jobs: dict[int, _Job], kept: Turns) -> None:
+        self._stop_all(jobs, kept)
         for num, job in jobs.items():
-            if self._jobs.get(num) is not job:
-                continue
-            if num in kept:
-                if stop := kept[num]:
-                    self.stop(num, stop_reason(stop))
-            elif job.control.stoppable:  # otherwise it was just released, or its next write is refused
+            # A run that is not stoppable was just released, or its next write is refused.
+            if num not in kept and self._jobs.get(num) is job and job.control.stoppable:
                 logger.warning("turn %s was lost", job.turn.id)
                 job.task.cancel()
+
+    def _stop_all(self, jobs: dict[int, _Job], found: Turns) -> None:
+        """Stop the turns for which a stop was found. A run that began after the rows were read, perhaps a
+        retry, is not meant."""
+        for num, stop in found.items():
+            if stop is not None and num in jobs and self._jobs.get(num) is jobs[num]:
+                self.stop(num, stop_reason(stop))
 
 
 async def _heeds(jobs: Collection[_Job]) -> bool:

@@ -32,7 +32,7 @@ from caesura.core import codec, ids, json_data
 from caesura.core import events as ev
 from caesura.core import messages as msg
 from caesura.core.answers import Answer
-from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress
+from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress, StopRequested
 from caesura.core.interrupts import closed_by
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
 from caesura.store import conversations, events, interrupts, shares
@@ -149,24 +149,29 @@ def renew(connection: Connection, owner: str, numbers: Iterable[int], lease_ms: 
     """Renew the leases of these turns. For each renewed turn, returns whether it is asked to stop. A missing
     number was claimed by another owner, or deleted, or its row is locked: `held` tells which. Waiting for
     that lock would delay every writer to one of the other turns."""
+    if connection.dialect.name != "sqlite":
+        # One statement with one value for all numbers: a list of thousands would be compiled each time.
+        found = connection.exec_driver_sql(_RENEW_ALL, (list(numbers), owner, lease_ms))
+        return {row.num: row.stop_requested for row in found}
     mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
-    # In order, as every other transaction locks several turns.
-    free = select(turns.c.num).where(mine).order_by(turns.c.num)
-    free = free.with_for_update(key_share=True, skip_locked=True)
-    statement = (
-        update(turns)
-        .where(turns.c.num.in_(connection.execute(free).scalars().all()))
-        .values(lease_until=now_ms() + lease_ms)
-        .returning(turns.c.num, turns.c.stop_requested)
-    )
-    return {row.num: row.stop_requested for row in connection.execute(statement)}
+    statement = update(turns).where(mine).values(lease_until=now_ms() + lease_ms)
+    renewed = connection.execute(statement.returning(turns.c.num, turns.c.stop_requested))
+    return {row.num: row.stop_requested for row in renewed}
 
 
 def held(connection: Connection, owner: str, numbers: Iterable[int]) -> dict[int, str | None]:
     """The turns of these that belong to this owner, and whether each is asked to stop. Renews no lease."""
-    mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
-    found = connection.execute(select(turns.c.num, turns.c.stop_requested).where(mine))
+    if connection.dialect.name != "sqlite":
+        found = connection.exec_driver_sql(_HELD_ALL, (list(numbers), owner))
+    else:
+        mine = and_(turns.c.num.in_(numbers), turns.c.owner == owner)
+        found = connection.execute(select(turns.c.num, turns.c.stop_requested).where(mine))
     return {row.num: row.stop_requested for row in found}
+
+
+def stops(connection: Connection, owner: str) -> dict[int, str]:
+    """The turns of this owner that are asked to stop, each with the reason."""
+    return {row.num: row.stop_requested for row in _STOPS.rows(connection, at_owner=owner)}
 
 
 def orphan(connection: Connection, owner: str) -> None:
@@ -226,9 +231,15 @@ def wait(
     until: int | None,
     released: bool,
 ) -> None:
-    """Set the turn to waiting for a person, until `until` if given."""
-    values = {"status": "waiting", "waits_until": until, "running_ms": running_ms}
-    _change(connection, turn, _told(turn, messages) | values | (_RELEASED if released else {}), "running")
+    """Set the turn to waiting for a person, until `until` if given. Raises `StopRequested` if it is asked to
+    stop: a person who has stopped the turn must not be able to answer it."""
+    at = {"at_num": turn.num, "at_epoch": turn.epoch}
+    values = {"status": "waiting", "waits_until": until, "running_ms": running_ms} | _told(turn, messages)
+    if _WAIT.count(connection, **values, **(_RELEASED if released else {}), **at):
+        return
+    if stop := _STOP.row(connection, **at):
+        raise StopRequested(stop.stop_requested)
+    raise Fenced
 
 
 def release(connection: Connection, items: Sequence[Owned]) -> None:
@@ -249,12 +260,13 @@ def hand_over(connection: Connection, num: int, epoch: int) -> None:
 # --- decisions of a person
 
 
-def request_stop(connection: Connection, num: int, reason: str) -> bool:
-    """Ask the owner of this turn to stop it. False if the turn is not live. A turn that waits for a person is
-    not stopped because its readers have left."""
-    which = running(turns) if reason == "disconnect" else live(turns)
-    statement = update(turns).where(turns.c.num == num, which).values(stop_requested=reason)
-    return connection.execute(statement).rowcount == 1
+def request_stop(connection: Connection, num: int, reason: str) -> str | None:
+    """Ask the owner of this turn to stop it. Returns the reason of the stop, which is that of the first
+    request, or None if the turn is not live. A turn that waits for a person is not stopped because its
+    readers have left."""
+    statement = _STOP_RUNNING if reason == "disconnect" else _STOP_LIVE
+    row = statement.row(connection, at_num=num, reason=reason)
+    return row.stop_requested if row else None
 
 
 def answer(
@@ -426,6 +438,37 @@ _WAKE = Prepared(
     .where(turns.c.num == bindparam("at_num"), turns.c.status == "waiting")
     .values(status="queued", waits_until=None)
 )
+_RUNS = turns.c.status == literal_column("'running'")
+_WAIT = Prepared(_UPDATE.where(_RUNS, turns.c.stop_requested.is_(None)))
+_STOP = Prepared(
+    select(turns.c.stop_requested).where(
+        turns.c.num == bindparam("at_num"),
+        turns.c.epoch == bindparam("at_epoch"),
+        _RUNS,
+        turns.c.stop_requested.is_not(None),
+    )
+)
+_STOPS = Prepared(
+    select(turns.c.num, turns.c.stop_requested).where(
+        turns.c.owner == bindparam("at_owner"), turns.c.stop_requested.is_not(None)
+    )
+)
+_REQUEST_STOP = (
+    update(turns)
+    .where(turns.c.num == bindparam("at_num"))
+    .values(stop_requested=func.coalesce(turns.c.stop_requested, bindparam("reason")))
+    .returning(turns.c.stop_requested)
+)
+_STOP_LIVE = Prepared(_REQUEST_STOP.where(live(turns)))
+_STOP_RUNNING = Prepared(_REQUEST_STOP.where(running(turns)))
+# The rows are locked in order, as every other transaction locks several turns.
+_RENEW_ALL = (
+    "WITH free AS (SELECT num FROM turns WHERE num = ANY(%s) AND owner = %s"
+    " ORDER BY num FOR NO KEY UPDATE SKIP LOCKED)"
+    " UPDATE turns t SET lease_until = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + %s"
+    " FROM free WHERE t.num = free.num RETURNING t.num, t.stop_requested"
+)
+_HELD_ALL = "SELECT num, stop_requested FROM turns WHERE num = ANY(%s) AND owner = %s"
 _SETTLE_ALL = (
     "UPDATE turns t SET status = n.status, messages = n.messages, message_count = n.message_count,"
     " running_ms = n.running_ms, ended_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"

@@ -150,7 +150,8 @@ Index("turns_held", turns.c.lease_until, sqlite_where=_HELD, postgresql_where=_H
 _EXPIRING = turns.c.waits_until.is_not(None)
 Index("turns_expiring", turns.c.waits_until, sqlite_where=_EXPIRING, postgresql_where=_EXPIRING)
 _STOPPING = turns.c.stop_requested.is_not(None)
-Index("turns_stopping", turns.c.num, sqlite_where=_STOPPING, postgresql_where=_STOPPING)
+# Each owner looks for its own twice a second, whatever other owners have to stop.
+Index("turns_stopping", turns.c.owner, turns.c.num, sqlite_where=_STOPPING, postgresql_where=_STOPPING)
 
 events = Table(
     "events",
