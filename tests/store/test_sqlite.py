@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,13 @@ from sqlalchemy import Connection
 from caesura.core.errors import BadInput, CaesuraError, StartupError, Unavailable
 from caesura.settings import Settings
 from caesura.store import sqlite, sqlite_file, users
+from caesura.store.disk import Callback
 from caesura.store.open import open_database
 from caesura.store.sqlite import Sqlite
 
 OPEN = """
 import asyncio, sys
+from functools import partial
 from pathlib import Path
 from caesura.core.errors import CaesuraError
 from caesura.store import users
@@ -182,6 +185,22 @@ async def test_a_message_survives_power_loss_and_an_event_need_not(
     await database.write_lightly(users.create, "c", "hash")
     await database.harden()
     assert synced == ["caesura.db-wal"] * 2
+
+
+async def test_a_caller_hears_of_the_commit_before_it_hears_of_the_disk(
+    database: Sqlite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settle, heard = database._disk.settle, []
+
+    def slowly(callback: Callback) -> None:
+        settle(callback)
+        time.sleep(0.1)  # the disk is done long before the writer goes on
+
+    monkeypatch.setattr(database._disk, "settle", slowly)
+    work = partial(users.create, user_id="ada", password_hash="hash")
+    await database.write_ahead(work, lambda result: heard.append("committed"))
+    heard.append("on disk")
+    assert heard == ["committed", "on disk"]
 
 
 async def test_a_disk_that_refuses_to_sync_is_reported(

@@ -259,7 +259,9 @@ def _status(
     if conversation.active_turn is None:
         return conversation, None, (), []
     turn = turns.get(connection, conversation.active_turn)
-    return conversation, turn, pages.pending(connection, turn), turns.underway(connection, [turn.id])
+    runs = turn.status in ("queued", "running")
+    underway = turns.underway(connection, [turn.id]) if runs else []
+    return conversation, turn, pages.pending(connection, turn), underway
 
 
 def _page(

@@ -89,6 +89,7 @@ class Sqlite:
         self._path, self._log = path, Path(f"{path}-wal")
         self._shorten_at = 0.0
         self._commits = 0
+        self._telling = threading.Lock()
         self._disk = Disk(self._log, partial(sqlite_file.checkpoint, path, busy_timeout))
         self._writer = threading.Thread(target=self._write_all, name="caesura-write", daemon=True)
         self._writer.start()
@@ -205,13 +206,21 @@ class Sqlite:
             self._after_commit()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's answer
             outcomes = [(None, error) for _ in group]
-        for unit, (result, failure) in zip(group, outcomes, strict=True):
-            if unit.committed is not None and failure is None:
-                unit.committed(result)
-            if unit.durable and failure is None:
-                self._disk.settle(partial(unit.tell, result))
-            else:
-                unit.tell(result, failure)
+        with self._telling:
+            for unit, (result, failure) in zip(group, outcomes, strict=True):
+                # The disk comes first. It needs the interpreter only to begin; the loop that is woken by
+                # `committed` may keep it for long.
+                if unit.durable and failure is None:
+                    self._disk.settle(partial(self._tell, unit, result))
+                if unit.committed is not None and failure is None:
+                    unit.committed(result)
+                if not unit.durable or failure is not None:
+                    unit.tell(result, failure)
+
+    def _tell(self, unit: _Unit, result: Any, error: Exception | None) -> None:
+        """Called by the disk, which may be quicker than the writer: `committed` comes first."""
+        with self._telling:
+            unit.tell(result, error)
 
     def _commit_all(self, group: list[_Unit]) -> list[tuple[Any, Exception | None]]:
         if self._connection is None:
