@@ -10,7 +10,7 @@ from typing import Any
 from caesura.agents.demo.scene import Call, Scene
 
 NOTE = "demo-note"
-MARKDOWN = "text/markdown"
+MARKDOWN = "markdown"
 _MOST = 100
 DRAFT, REVIEWED = (
     {"en": "Status: draft", "zh": "状态：草稿"},
