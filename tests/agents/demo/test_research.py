@@ -105,7 +105,7 @@ def test_it_does_the_same_in_chinese() -> None:
     assert played.args("search_agent") == [{"task": "搜索 树木"}]
     assert played.args("crawl_agent") == [{"task": "抓取 https://trees.example/all"}]
     (made,) = played.args("create_artifact")
-    assert made["title"] == "树木"
+    assert (made["id"], made["title"]) == ("research-树木", "树木")
     assert made["content"].count(played.args("update_artifact")[0]["old"]) == 1
     assert "搜索 1 次，阅读网页 1 个" in played.text
 

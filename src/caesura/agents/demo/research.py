@@ -6,7 +6,6 @@ made all the same. A step whose tools are missing is left out.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -124,9 +123,8 @@ def _writing(scene: Scene, subject: _Subject) -> Reply:
 
 
 def _name(subject: _Subject) -> str:
-    """The same for the same subject. A name that is not in Latin letters gets a number instead."""
-    known = calls.slug(subject.title) or hashlib.sha256(subject.title.encode("utf-8", "replace")).hexdigest()
-    return f"research-{known[:30].strip('-')}"
+    """The same for the same subject."""
+    return f"research-{calls.slug(subject.title) or 'note'}"
 
 
 def _head(scene: Scene, subject: _Subject, status: str) -> str:
