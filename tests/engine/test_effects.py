@@ -15,7 +15,7 @@ async def test_rows_and_events_of_a_result_are_committed_with_it(world: World) -
     assert said.finished
     assert said.results() == [("publish", "published x", "ok")]
     assert said.of(ev.ArtifactChanged) == [ev.ArtifactChanged("notes", 1, "create")]
-    (version,) = await world.database.read(artifacts.versions, world.conversation, "notes")
+    _, version = await world.database.read(artifacts.current, world.conversation, "notes")
     assert version.content == "x"
     await world.checked(said.turn)
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from caesura.agents import context
 from caesura.agents.tools.tool import Result, Tool, describe_any, structured
+from caesura.core.artifacts import create
 from caesura.core.errors import BadInput
 from caesura.core.events import ArtifactChanged
 from caesura.core.interrupts import Confirmation, Field, Question, Questions
@@ -101,9 +102,9 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
         place = context.current().conversation_id
 
         def rows(connection: Connection) -> None:
-            if text == "twice":
-                artifacts.create(connection, place, "notes", title="", content_type="text", content="before")
-            artifacts.create(connection, place, "notes", title="", content_type="text", content=text)
+            for content in (["before"] if text == "twice" else []) + [text]:
+                first = artifacts.draft(create(content))
+                artifacts.create(connection, place, "notes", title="", content_type="text", first=first)
 
         return Result(f"published {text}", rows=rows, events=(ArtifactChanged("notes", 1, "create"),))
 
