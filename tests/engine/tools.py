@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 
 from caesura.agents import context
 from caesura.agents.tools.tool import Result, Tool, describe_any, structured
@@ -16,6 +16,7 @@ from caesura.core.errors import BadInput
 from caesura.core.events import ArtifactChanged
 from caesura.core.interrupts import Confirmation, Field, Question, Questions
 from caesura.store import artifacts
+from caesura.store.schema import artifact_versions
 
 FLOOD = 10 * 1024 * 1024
 
@@ -105,6 +106,8 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
             for content in (["before"] if text == "twice" else []) + [text]:
                 first = artifacts.draft(create(content))
                 artifacts.create(connection, place, "notes", title="", content_type="text", first=first)
+            if text == "broken":
+                connection.execute(insert(artifact_versions).values(conversation_id=place))
 
         return Result(f"published {text}", rows=rows, events=(ArtifactChanged("notes", 1, "create"),))
 

@@ -54,7 +54,7 @@ def create_artifact(scene: Scene, match: Match) -> Calls:
         (f"# {topic}", _DRAFT[scene.language], scene.say("Written by rules.", "由规则写成。"))
     )
     slug = _UNSAFE.sub("-", topic.lower()).strip("-")[:40] or NOTE
-    args = {"id": slug, "title": topic[:100], "content_type": "text/markdown", "content": content}
+    args = {"id": slug, "title": topic[:100], "content_type": "markdown", "content": content}
     return [Call("create_artifact", args)]
 
 
@@ -159,7 +159,7 @@ def _made_up(scene: Scene, name: str, kind: str) -> Any:
         "url": "https://example.com/",
         "query": scene.say("trees", "树木"),
         "id": NOTE,
-        "content_type": "text/markdown",
+        "content_type": "markdown",
         "old": _DRAFT[scene.language],
         "new": _REVIEWED[scene.language],
     }
