@@ -8,6 +8,7 @@ from sqlalchemy import Connection, func, select
 
 from caesura.core import codec, fold
 from caesura.core import events as ev
+from caesura.core.artifacts import Version
 from caesura.core.conversations import Conversation
 from caesura.core.errors import NotFound
 from caesura.core.stored_interrupts import StoredInterrupt
@@ -27,7 +28,7 @@ class Scene:
     rows: int = 0
     asked: list[StoredInterrupt] = field(default_factory=list)
     calls: dict[str, tool_calls.ToolCall] = field(default_factory=dict)
-    versions: list[artifacts.Version] = field(default_factory=list)
+    versions: list[Version] = field(default_factory=list)
     #: The conversation that is deleted at the end.
     other: Conversation | None = None
     other_events: int = 0
@@ -92,7 +93,11 @@ def look(connection: Connection, name: str) -> Scene:
             scene.calls = tool_calls.of(connection, turn.num)
             scene.rows, scene.events = _events(connection, turn.num)
         if artifacts.of(connection, scene.conversation.id):
-            scene.versions = artifacts.versions(connection, scene.conversation.id, "notes")
+            place = scene.conversation.id
+            scene.versions = [
+                artifacts.version(connection, place, "notes", entry.version)
+                for entry in artifacts.versions(connection, place, "notes")
+            ]
     if scene.other is not None:
         scene.other_events = sum(
             len(_events(connection, turn.num)[1]) for turn in turns_of(connection, scene.other.id)

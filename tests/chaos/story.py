@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from caesura.core import events as ev
 from caesura.core import fold
 from caesura.core.answers import Answer
-from caesura.core.artifacts import rewrite
+from caesura.core.artifacts import create, rewrite
 from caesura.core.interrupts import Approval
 from caesura.core.turns import Turn
 from caesura.log import Log, Stream
@@ -122,15 +122,16 @@ class Story:
     async def _make_artifact(self) -> None:
         def make(connection: Connection, num: int) -> None:
             where = f"{self.name}-kept"
-            artifacts.create(
-                connection, where, "notes", title="Notes", content_type="text/plain", content="1"
-            )
+            first = artifacts.draft(create("1"))
+            artifacts.create(connection, where, "notes", title="Notes", content_type="text", first=first)
 
         await self._commit(ev.ArtifactChanged("notes", 1, "create"), also=make)
 
     async def _edit_artifact(self) -> None:
         def edit(connection: Connection, num: int) -> None:
-            artifacts.edit(connection, f"{self.name}-kept", "notes", lambda old: rewrite(old, "2"))
+            where = f"{self.name}-kept"
+            made = artifacts.draft(rewrite("2"), artifacts.base(connection, where, "notes"))
+            artifacts.add(connection, where, "notes", made)
 
         await self._commit(ev.ArtifactChanged("notes", 2, "rewrite"), also=edit)
 

@@ -113,6 +113,15 @@ def test_the_tools_of_a_sub_agent_are_shown_under_its_name() -> None:
     ]
 
 
+def test_the_result_of_a_sub_agent_is_not_shown_twice_but_its_error_is() -> None:
+    said = (ev.ToolStarted("d1", "outer", {}, "lead"), ev.ModelStarted(2, "outer", parent="d1"))
+    words = (ev.TextDelta(2, "found"), ev.ModelFinished(2))
+    told = shown(*said, *words, ev.ToolFinished("d1", "outer", "found", "ok", "lead"))
+    assert told.splitlines()[1:] == ["  [outer] found", "✓ outer"]
+    told = shown(*said, *words, ev.ToolFinished("d1", "outer", "too many steps", "error", "lead"))
+    assert told.splitlines()[1:] == ["  [outer] found", "✗ outer: too many steps"]
+
+
 BEGUN = (
     ev.ToolStarted("d1", "search_agent", {}, "lead_agent"),
     ev.ToolStarted("d2", "search_agent", {}, "lead_agent"),

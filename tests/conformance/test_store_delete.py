@@ -7,7 +7,7 @@ from sqlalchemy import Connection, insert, inspect, text
 from caesura.core import codec, json_data
 from caesura.core import events as ev
 from caesura.core.answers import Answer
-from caesura.core.artifacts import rewrite
+from caesura.core.artifacts import create, rewrite
 from caesura.core.interrupts import Approval
 from caesura.core.messages import Message, to_dict
 from caesura.store import (
@@ -99,9 +99,10 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
     write = checkpoints.Write("t", 0, "", "messages", "t", b"")
     await database.write(checkpoints.put_writes, second.num, "", "1", [write])
     await database.write(keys.keep, "alice", mark, "print", {}, conversation_id)
-    words = {"title": mark, "content_type": "text/plain", "content": mark}
+    words: dict[str, Any] = {"title": mark, "content_type": "text", "first": artifacts.draft(create(mark))}
     await database.write(artifacts.create, conversation_id, "plan", **words)
-    await database.write(artifacts.edit, conversation_id, "plan", lambda text: rewrite(text, "new"))
+    base = await database.read(artifacts.base, conversation_id, "plan")
+    await database.write(artifacts.add, conversation_id, "plan", artifacts.draft(rewrite("new"), base))
 
 
 def _everything(connection: Connection) -> Rows:

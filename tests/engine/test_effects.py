@@ -15,16 +15,29 @@ async def test_rows_and_events_of_a_result_are_committed_with_it(world: World) -
     assert said.finished
     assert said.results() == [("publish", "published x", "ok")]
     assert said.of(ev.ArtifactChanged) == [ev.ArtifactChanged("notes", 1, "create")]
-    (version,) = await world.database.read(artifacts.versions, world.conversation, "notes")
+    _, version = await world.database.read(artifacts.current, world.conversation, "notes")
     assert version.content == "x"
     await world.checked(said.turn)
 
 
-async def test_rows_that_are_refused_leave_no_event_and_no_result(world: World) -> None:
+async def test_rows_that_are_refused_leave_nothing_and_the_model_is_told(world: World) -> None:
     world.agent("tools: [publish]")
     world.desk.script(Say("working", [Call("publish", {"text": "twice"}, "call-1")]), Say("I see"))
     said = await world.say("go")
-    assert said.failure.code == "unwritable"
+    assert said.finished
+    assert said.results() == [("publish", "artifact exists already: notes", "error")]
+    assert not said.of(ev.ArtifactChanged)
+    assert await world.database.read(artifacts.of, world.conversation) == []
+    journal = await world.database.read(tool_calls.of, said.turn.num)
+    assert journal["call-1"].output == {"text": "artifact exists already: notes", "status": "error"}
+    await world.checked(said.turn)
+
+
+async def test_rows_that_no_database_takes_fail_the_turn(world: World) -> None:
+    world.agent("tools: [publish]")
+    world.desk.script(Say("working", [Call("publish", {"text": "broken"}, "call-1")]), Say("I see"))
+    said = await world.say("go")
+    assert said.failure.code == "internal"
     assert not said.of(ev.ArtifactChanged)
     assert not said.of(ev.ToolFinished)
     assert await world.database.read(artifacts.of, world.conversation) == []

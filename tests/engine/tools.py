@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert
 
 from caesura.agents import context
 from caesura.agents.tools.tool import Result, Tool, describe_any, structured
+from caesura.core.artifacts import create
 from caesura.core.errors import BadInput
 from caesura.core.events import ArtifactChanged
 from caesura.core.interrupts import Confirmation, Field, Question, Questions
 from caesura.store import artifacts
+from caesura.store.schema import artifact_versions
 
 FLOOD = 10 * 1024 * 1024
 
@@ -101,9 +103,11 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
         place = context.current().conversation_id
 
         def rows(connection: Connection) -> None:
-            if text == "twice":
-                artifacts.create(connection, place, "notes", title="", content_type="text", content="before")
-            artifacts.create(connection, place, "notes", title="", content_type="text", content=text)
+            for content in (["before"] if text == "twice" else []) + [text]:
+                first = artifacts.draft(create(content))
+                artifacts.create(connection, place, "notes", title="", content_type="text", first=first)
+            if text == "broken":
+                connection.execute(insert(artifact_versions).values(conversation_id=place))
 
         return Result(f"published {text}", rows=rows, events=(ArtifactChanged("notes", 1, "create"),))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Interrupt
 from caesura.core.language import Language
+from caesura.store.database import Database
 
 
 def _nobody(item: Interrupt) -> Answer:
@@ -23,7 +24,7 @@ class RunContext:
 
     `ask` returns the answer to an interrupt of any kind but `Approval`. Until there is an answer it raises,
     and the turn waits; then the tool runs again from its beginning. So code before the call of `ask` runs
-    more than once, and must be safe to repeat.
+    more than once, and must be safe to repeat. `parent` is the tool call under which a sub-agent works.
     """
 
     conversation_id: str
@@ -34,6 +35,8 @@ class RunContext:
     workspace: Path
     tool_call_id: str = ""
     ask: Callable[[Interrupt], Answer] = _nobody
+    parent: str | None = None
+    database: Database | None = None
 
     @contextmanager
     def active(self) -> Iterator[None]:

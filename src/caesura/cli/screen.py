@@ -86,7 +86,9 @@ class Screen:
             case ev.ToolFinished(id, name, output, status, agent, parent):
                 not_run = " (not run)" if status == "answered" else ""
                 called = one_line(self._voices.called(id, name))
-                self._line_of(agent, parent, f"{_MARKS[status]} {called}{not_run}: {_ends(output)}", _DIM)
+                # The result of a sub-agent is what it said last, which is on the screen already.
+                told = "" if status == "ok" and self._voices.spoke(id) else f": {_ends(output)}"
+                self._line_of(agent, parent, f"{_MARKS[status]} {called}{not_run}{told}", _DIM)
                 self._voices.tool_finished(event)
             case ev.TitleChanged(title):
                 self._title = title

@@ -76,6 +76,10 @@ class Voices:
         parent, agent = self._under.get(call, (None, ""))
         return self.prefix(parent, agent)
 
+    def spoke(self, id: str) -> bool:
+        """Whether a sub-agent has spoken under this tool call."""
+        return any(parent == id for parent, _ in self._under.values())
+
     # --- when
 
     def said(self, piece: Piece) -> list[Piece]:

@@ -12,6 +12,7 @@ CaesuraError
 │   ├── RunInProgress       409
 │   ├── InterruptPending    409  carries what waits
 │   ├── NothingPending      409
+│   ├── Outdated            409  made from a version that is no longer the current one
 │   └── AlreadyAnswered     409  carries the winner's decision
 ├── TooLarge                413
 │   ├── TooManyConversations 413  of one person
@@ -118,6 +119,12 @@ class NothingPending(Conflict):
     """nothing is pending"""
 
     code = "nothing_pending"
+
+
+class Outdated(Conflict):
+    """It has changed meanwhile"""
+
+    code = "outdated"
 
 
 class AlreadyAnswered(Conflict):

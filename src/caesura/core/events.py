@@ -98,6 +98,8 @@ class ArtifactChanged:
     id: str
     version: int
     update_type: str
+    agent: str = ""
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

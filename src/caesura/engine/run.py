@@ -28,6 +28,7 @@ from caesura.engine.agent import Compiled
 from caesura.engine.failures import LogLimit, StepLimit
 from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
+from caesura.store.database import Database
 from caesura.store.tool_calls import ToolCall
 
 
@@ -90,6 +91,7 @@ class Run:
     interrupts: list[StoredInterrupt]
     control: Control
     aside: Aside
+    database: Database
     grants: set[str] = field(default_factory=set)
     callbacks: tuple[Any, ...] = ()
     #: The LangChain config with the callbacks; None without callbacks.
@@ -127,6 +129,21 @@ class Run:
             raise
         self._apply(events)
         return result
+
+    async def offer(self, *events: ev.Event, also: Also) -> None:
+        """As `record`, for rows that may be refused: then the error of `also` is raised, none of it is
+        written, and later writes go on. A caller that is cancelled waits for the outcome first, so that the
+        transcript says what the log says."""
+        done = self.stream.submit(*events, also=also)
+        try:
+            await asyncio.shield(done)
+        except asyncio.CancelledError:
+            await asyncio.wait([done])
+            if done.exception() is None:
+                self._apply(events)
+            raise
+        self._apply(events)
+        self.bound()
 
     def _apply(self, events: Iterable[ev.Event]) -> None:
         for event in events:

@@ -148,6 +148,7 @@ class Runner:
             interrupts=known.interrupts,
             control=control,
             aside=self._aside,
+            database=self._database,
             grants=set(turn.grants),
             callbacks=self._callbacks,
             logged=sum(codec.size(item.event) for item in known.events),

@@ -41,6 +41,10 @@ def tool_failed(error_id: str) -> str:
     return f"The tool failed ({error_id})."
 
 
+def changed_meanwhile() -> str:
+    return "Not done: others changed it again and again meanwhile. Read it, and try again."
+
+
 def bounded(text: str, limit: int) -> str:
     """The text, with its middle left out if it is too long. Its end may say how a command ended."""
     if len(text) <= limit:

@@ -22,15 +22,19 @@ from caesura.agents.tools.tool import Description, Result, Tool
 from caesura.core import events as ev
 from caesura.core import ids, json_data
 from caesura.core.answers import Answer
-from caesura.core.errors import CaesuraError
+from caesura.core.errors import CaesuraError, Outdated
 from caesura.core.interrupts import Approval, Interrupt
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.run import AnswersNeeded, Released, Scope
+from caesura.log.stream import Also
 from caesura.store import grants
 from caesura.store import tool_calls as journal
 
 logger = logging.getLogger(__name__)
+
+#: How often a tool is called while others change what it works on.
+_TRIES = 8
 
 
 async def call(scope: Scope, wanted: ToolCall) -> ToolMessage:
@@ -172,7 +176,28 @@ class _Call:
             # for the disk.
             self._run.note(*events, also=begun, lax=not self._tool.asks)
         result = await self._outcome()
-        return self._note(result.text, result.status) if self._tool.asks else self._end(result)
+        if self._tool.asks:
+            return self._note(result.text, result.status)
+        return self._end(result) if result.rows is None else await self._keep(result)
+
+    async def _keep(self, result: Result) -> ToolMessage:
+        """End a call whose result has rows. If what they were made from has changed meanwhile, the tool is
+        called again."""
+        for _ in range(_TRIES):
+            text, status, rows, events = result
+            if rows is None:
+                return self._end(result)
+            try:
+                await self._run.offer(*events, self._finished(text, status), also=self._ended(result))
+            except Outdated:
+                result = await self._outcome()
+            except CaesuraError as error:
+                if error.status >= 500:
+                    raise
+                return self._end(Result(error.message, "error"))
+            else:
+                return self._message(text, status)
+        return self._end(Result(texts.changed_meanwhile(), "error"))
 
     def _goes_on(self) -> bool:
         """Whether this call has already begun. A tool that asks runs again from its beginning when the answer
@@ -213,21 +238,27 @@ class _Call:
             workspace=self._run.workspace,
             tool_call_id=self._id,
             ask=self._ask,
+            parent=self._scope.parent,
+            database=self._run.database,
         )
 
     def _end(self, result: Result) -> ToolMessage:
-        text, status, rows, events = result
-
-        def ended(connection: Connection) -> None:
-            journal.finish(connection, self._run.turn.num, self._id, {"text": text, "status": status})
-            if rows is not None:
-                rows(connection)
-
+        """End a call whose result has no rows."""
         # If this is lost, the outcome is unknown and a person decides: write it soon, but do not wait for the
         # disk.
         assert self._tool is not None  # noqa: S101 - for the type checker
-        self._run.note(*events, self._finished(text, status), also=ended, lax=self._tool.repeatable)
-        return self._message(text, status)
+        ended, lax = self._ended(result), self._tool.repeatable
+        self._run.note(*result.events, self._finished(result.text, result.status), also=ended, lax=lax)
+        return self._message(result.text, result.status)
+
+    def _ended(self, result: Result) -> Also:
+        def ended(connection: Connection) -> None:
+            output = {"text": result.text, "status": result.status}
+            journal.finish(connection, self._run.turn.num, self._id, output)
+            if result.rows is not None:
+                result.rows(connection)
+
+        return ended
 
     def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
         """The result of a call whose beginning was not journalled, or that was not made at all."""

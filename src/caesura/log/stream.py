@@ -134,10 +134,14 @@ class Stream:
         """Append these events, after all that was put before, with `also` in the same transaction: all or
         nothing. Returns the result of `also` when it is on disk. If `also` raises, the error is raised here
         and none of these events is written. An `also` without an event must be safe to repeat."""
+        return await self.submit(*events, also=also, durable=durable)
+
+    def submit(self, *events: Event, also: Also | None = None, durable: bool = False) -> asyncio.Future[Any]:
+        """As `commit`, for a caller that waits for the outcome in its own way."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._now = True
         self._queue(events, also, durable, done)
-        return await done
+        return done
 
     def note(self, *events: Event, also: Also, lax: bool = False) -> None:
         """As `commit`, without waiting for it. If `lax`, the commit begins a little later, together with the

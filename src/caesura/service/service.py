@@ -15,6 +15,7 @@ from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
 from caesura.service.agents import Agents
+from caesura.service.artifacts import Artifacts
 from caesura.service.conversations import Conversations, Refused
 from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
@@ -74,6 +75,7 @@ class Service:
             database, log, engine, agents, workspaces, locks, self.long_reads, share, refused
         )
         self.turns = Turns(database, engine, agents, self.presence, locks, share, refused)
+        self.artifacts = Artifacts(database, locks, self.long_reads, share, refused)
         self.streams = Streams(database, log, self.presence, self.long_reads)
         self.inbox = Inbox(database, self.long_reads)
         self.grants = Grants(database)

@@ -1,37 +1,64 @@
-"""Artifacts and their versions. A version, once written, never changes."""
+"""Artifacts and their versions. A version, once written, never changes.
+
+A version is stored as a compressed whole copy, or as a change of the version before it. From time to time
+there is a whole copy, so that any version is made from few rows. A version of an older release is a whole
+copy that is not compressed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from caesura.core import json_data
-from caesura.core.artifacts import Edit, check_content
-from caesura.core.errors import Conflict, NotFound
+from caesura.core import deltas, json_data
+from caesura.core.artifacts import (
+    MOST_ARTIFACTS,
+    MOST_VERSIONS,
+    Artifact,
+    Edit,
+    Entry,
+    Version,
+)
+from caesura.core.errors import BadInput, Conflict, NotFound, Outdated
 from caesura.store import shares
 from caesura.store.schema import artifact_versions, artifacts, now_ms
 
+#: At most this many changes follow a whole copy.
+_FAR = 32
+#: A change is stored as one if it is that much smaller than the whole copy, or smaller than this many bytes.
+_SMALLER, _SMALL = 8, 1024
 
-class Artifact(NamedTuple):
-    conversation_id: str
-    id: str
-    title: str
-    content_type: str
+
+class Base(NamedTuple):
+    """The version that an edit begins with, and the version whose whole copy it is made from."""
+
     version: int
-    created_at: int
-    updated_at: int
+    content: str
+    whole: int
 
 
-class Version(NamedTuple):
+class Draft(NamedTuple):
+    """A version that is ready to be written."""
+
     version: int
     update_type: str
-    changes: list[list[str]]
-    content: str
-    turn_id: str | None
-    created_at: int
+    changes: bytes
+    content: bytes
+    whole: int
+
+
+def draft(edit: Edit, base: Base | None = None) -> Draft:
+    """The next version, or the first. Call this in a thread: it compresses."""
+    version = 1 if base is None else base.version + 1
+    content = edit.content.encode()
+    changes = json_data.dumps(edit.changes)
+    if base is not None and version - base.whole <= _FAR:
+        change = deltas.delta(base.content.encode(), content)
+        if len(change) <= _SMALL or len(change) * _SMALLER <= len(deltas.pack(content)):
+            return Draft(version, edit.update_type, changes, change, base.whole)
+    return Draft(version, edit.update_type, changes, deltas.pack(content), version)
 
 
 def create(
@@ -41,47 +68,39 @@ def create(
     *,
     title: str,
     content_type: str,
-    content: str,
+    first: Draft,
     turn_id: str | None = None,
 ) -> Artifact:
-    check_content(content)
-    row = dict(
-        conversation_id=conversation_id,
-        id=artifact_id,
-        title=json_data.text(title).replace("\0", ""),
-        content_type=content_type,
-        version=1,
-    )
+    row = {"id": artifact_id, "title": title, "content_type": content_type, "version": 1}
+    if _count(connection, conversation_id) >= MOST_ARTIFACTS:
+        raise BadInput(f"a conversation has at most {MOST_ARTIFACTS} artifacts")
+    made = insert(artifacts).values(conversation_id=conversation_id, **row)
     try:
-        connection.execute(insert(artifacts).values(**row, created_at=now_ms(), updated_at=now_ms()))
+        connection.execute(made.values(created_at=now_ms(), updated_at=now_ms()))
     except IntegrityError as error:
         raise Conflict(f"artifact exists already: {artifact_id}") from error
-    _add(connection, conversation_id, artifact_id, 1, Edit(content, "create", ()), turn_id)
+    _add(connection, conversation_id, artifact_id, first, turn_id)
     return get(connection, conversation_id, artifact_id)
 
 
-def edit(
-    connection: Connection,
-    conversation_id: str,
-    artifact_id: str,
-    change: Callable[[str], Edit],
-    turn_id: str | None = None,
+def add(
+    connection: Connection, conversation_id: str, artifact_id: str, made: Draft, turn_id: str | None = None
 ) -> Artifact:
-    """Add the version that `change` makes from the current one. Concurrent edits wait for each other."""
-    at = (artifacts.c.conversation_id == conversation_id, artifacts.c.id == artifact_id)
-    held = connection.execute(select(artifacts.c.version).where(*at).with_for_update()).first()
-    if held is None:
-        raise NotFound(f"artifact not found: {artifact_id}")
-    made = change(version(connection, conversation_id, artifact_id, held.version).content)
-    _add(connection, conversation_id, artifact_id, held.version + 1, made, turn_id)
-    values = {"version": held.version + 1, "updated_at": now_ms()}
-    connection.execute(update(artifacts).where(*at).values(**values))
+    """Add this version if it still follows the current one; `Outdated` if it does not."""
+    if made.version > MOST_VERSIONS:
+        raise BadInput(f"an artifact has at most {MOST_VERSIONS} versions: create another one")
+    following = update(artifacts).where(
+        *_artifact(conversation_id, artifact_id), artifacts.c.version == made.version - 1
+    )
+    if not connection.execute(following.values(version=made.version, updated_at=now_ms())).rowcount:
+        found = get(connection, conversation_id, artifact_id)
+        raise Outdated(f"artifact {artifact_id} has changed: its version is {found.version} now")
+    _add(connection, conversation_id, artifact_id, made, turn_id)
     return get(connection, conversation_id, artifact_id)
 
 
 def get(connection: Connection, conversation_id: str, artifact_id: str) -> Artifact:
-    at = (artifacts.c.conversation_id == conversation_id, artifacts.c.id == artifact_id)
-    row = connection.execute(select(artifacts).where(*at)).first()
+    row = connection.execute(select(artifacts).where(*_artifact(conversation_id, artifact_id))).first()
     if row is None:
         raise NotFound(f"artifact not found: {artifact_id}")
     return Artifact(*row)
@@ -93,57 +112,77 @@ def of(connection: Connection, conversation_id: str) -> list[Artifact]:
     return [Artifact(*row) for row in rows]
 
 
+def current(connection: Connection, conversation_id: str, artifact_id: str) -> tuple[Artifact, Version]:
+    found = get(connection, conversation_id, artifact_id)
+    return found, version(connection, conversation_id, artifact_id, found.version)
+
+
+def base(connection: Connection, conversation_id: str, artifact_id: str) -> Base:
+    """The current version, for an edit."""
+    number = get(connection, conversation_id, artifact_id).version
+    rows = _rows(connection, conversation_id, artifact_id, number)
+    return Base(number, _content(rows), rows[0].version)
+
+
 def version(connection: Connection, conversation_id: str, artifact_id: str, number: int) -> Version:
-    found = connection.execute(
-        select(artifact_versions).where(*_versions_of(conversation_id, artifact_id, number))
-    ).first()
-    if found is None:
-        raise NotFound(f"version not found: {number}")
-    return _version(found)
+    rows = _rows(connection, conversation_id, artifact_id, number)
+    row = rows[-1]
+    changes = json_data.loads(row.changes) if row.update_type.startswith("update") else []
+    return Version(row.version, row.update_type, changes, _content(rows), row.turn_id, row.created_at)
 
 
-def versions(connection: Connection, conversation_id: str, artifact_id: str) -> list[Version]:
+def versions(connection: Connection, conversation_id: str, artifact_id: str) -> list[Entry]:
     get(connection, conversation_id, artifact_id)
-    statement = select(artifact_versions).where(*_versions_of(conversation_id, artifact_id))
-    return [_version(row) for row in connection.execute(statement.order_by(artifact_versions.c.version))]
-
-
-def _versions_of(conversation_id: str, artifact_id: str, number: int | None = None) -> list[Any]:
     columns = artifact_versions.c
-    where = [columns.conversation_id == conversation_id, columns.artifact_id == artifact_id]
-    return where if number is None else [*where, columns.version == number]
+    listed = select(columns.version, columns.update_type, columns.turn_id, columns.created_at)
+    rows = connection.execute(
+        listed.where(*_versions(conversation_id, artifact_id)).order_by(columns.version)
+    )
+    return [Entry(*row) for row in rows]
+
+
+def _count(connection: Connection, conversation_id: str) -> int:
+    counted = select(func.count()).where(artifacts.c.conversation_id == conversation_id)
+    return int(connection.execute(counted).scalar_one())
+
+
+def _artifact(conversation_id: str, artifact_id: str) -> list[ColumnElement[bool]]:
+    return [artifacts.c.conversation_id == conversation_id, artifacts.c.id == artifact_id]
+
+
+def _versions(conversation_id: str, artifact_id: str) -> list[ColumnElement[bool]]:
+    columns = artifact_versions.c
+    return [columns.conversation_id == conversation_id, columns.artifact_id == artifact_id]
 
 
 def _add(
-    connection: Connection,
-    conversation_id: str,
-    artifact_id: str,
-    number: int,
-    made: Edit,
-    turn_id: str | None,
+    connection: Connection, conversation_id: str, artifact_id: str, made: Draft, turn_id: str | None
 ) -> None:
-    changes, content = json_data.dumps(made.changes), json_data.text(made.content).encode()
-    shares.add(connection, conversation_id, len(changes) + len(content))
+    shares.add(connection, conversation_id, len(made.changes) + len(made.content))
+    where = {"conversation_id": conversation_id, "artifact_id": artifact_id}
     connection.execute(
-        insert(artifact_versions).values(
-            conversation_id=conversation_id,
-            artifact_id=artifact_id,
-            version=number,
-            update_type=made.update_type,
-            changes=changes,
-            content=content,
-            turn_id=turn_id,
-            created_at=now_ms(),
-        )
+        insert(artifact_versions).values(**where, **made._asdict(), turn_id=turn_id, created_at=now_ms())
     )
 
 
-def _version(row: Row[Any]) -> Version:
-    return Version(
-        row.version,
-        row.update_type,
-        json_data.loads(row.changes),
-        bytes(row.content).decode(),
-        row.turn_id,
-        row.created_at,
+def _rows(connection: Connection, conversation_id: str, artifact_id: str, number: int) -> list[Any]:
+    """The rows that this version is made from: a whole copy, and the changes up to the version."""
+    if not 0 < number <= MOST_VERSIONS:
+        raise NotFound(f"version not found: {number}")
+    columns, mine = artifact_versions.c, _versions(conversation_id, artifact_id)
+    first = select(func.coalesce(columns.whole, columns.version)).where(*mine, columns.version == number)
+    found = select(artifact_versions).where(
+        *mine, columns.version >= first.scalar_subquery(), columns.version <= number
     )
+    rows = list(connection.execute(found.order_by(columns.version)))
+    if not rows:
+        raise NotFound(f"version not found: {number}")
+    return rows
+
+
+def _content(rows: list[Any]) -> str:
+    whole, *changes = rows
+    content = bytes(whole.content) if whole.whole is None else deltas.unpack(whole.content)
+    for row in changes:
+        content = deltas.apply(content, row.content)
+    return content.decode()

@@ -287,6 +287,7 @@ artifact_versions = Table(
     Column("content", LargeBinary, nullable=False),
     Column("turn_id", String(40)),
     Column("created_at", BigInteger, nullable=False),
+    Column("whole", Integer),
     ForeignKeyConstraint(
         ["conversation_id", "artifact_id"],
         ["artifacts.conversation_id", "artifacts.id"],

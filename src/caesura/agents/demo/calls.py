@@ -10,14 +10,14 @@ from typing import Any
 from caesura.agents.demo.scene import Call, Scene
 
 NOTE = "demo-note"
-MARKDOWN = "text/markdown"
+MARKDOWN = "markdown"
 _MOST = 100
 DRAFT, REVIEWED = (
     {"en": "Status: draft", "zh": "状态：草稿"},
     {"en": "Status: reviewed", "zh": "状态：已审阅"},
 )
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "一": 1, "两": 2, "二": 2, "三": 3}
-_UNSAFE = re.compile(r"[^a-z0-9]+")
+_UNSAFE = re.compile(r"[\W_]+")
 
 Calls = list[Call] | None
 Match = re.Match[str]
@@ -54,7 +54,7 @@ def create_artifact(scene: Scene, match: Match) -> Calls:
     content = "\n\n".join(
         (f"# {topic}", DRAFT[scene.language], scene.say("Written by rules.", "由规则写成。"))
     )
-    name = slug(topic)[:40] or NOTE
+    name = slug(topic) or NOTE
     args = {"id": name, "title": topic[:100], "content_type": MARKDOWN, "content": content}
     return [Call("create_artifact", args)]
 
@@ -96,8 +96,8 @@ def task(scene: Scene, name: str, text: str) -> Call:
 
 
 def slug(text: str) -> str:
-    """The Latin letters and the digits of a text, as an id; empty if it has none."""
-    return _UNSAFE.sub("-", text.lower()).strip("-")
+    """The letters and the digits at the beginning of a text, as an id; empty if it has none."""
+    return _UNSAFE.sub("-", text[:40].lower()).strip("-")
 
 
 def named(scene: Scene, match: Match) -> Calls:

@@ -6,7 +6,6 @@ made all the same. A step whose tools are missing is left out.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -111,10 +110,10 @@ def _writing(scene: Scene, subject: _Subject) -> Reply:
     content = _draft(scene, subject)
     if not create and "create_artifact" in scene.tools:
         args = {"id": artifact, "title": subject.title[:100], "content_type": calls.MARKDOWN}
-        text = scene.say(f"I write it down in the artifact {artifact}.", f"我把结果写进文档 {artifact}。")
+        text = scene.say(f"I write it down in the artifact `{artifact}`.", f"我把结果写进文档 `{artifact}`。")
         return Reply(text, "", (Call("create_artifact", {**args, "content": content}),))
-    if create and _failed(create) and not rewrite and "rewrite_artifact" in scene.tools:
-        text = scene.say(f"The artifact {artifact} is there already.", f"文档 {artifact} 已经存在。")
+    if not rewrite and "rewrite_artifact" in scene.tools and _only_failed(create):
+        text = scene.say("That did not work: I try to write it anew.", "没有成功：我试着重写。")
         return Reply(text, "", (Call("rewrite_artifact", {"id": artifact, "content": content}),))
     if _written(scene) and "update_artifact" in scene.tools and not _made(scene, ("update_artifact",)):
         old, new = _head(scene, subject, "draft"), _head(scene, subject, "reviewed")
@@ -124,9 +123,8 @@ def _writing(scene: Scene, subject: _Subject) -> Reply:
 
 
 def _name(subject: _Subject) -> str:
-    """The same for the same subject. A name that is not in Latin letters gets a number instead."""
-    known = calls.slug(subject.title) or hashlib.sha256(subject.title.encode("utf-8", "replace")).hexdigest()
-    return f"research-{known[:30].strip('-')}"
+    """The same for the same subject."""
+    return f"research-{calls.slug(subject.title) or 'note'}"
 
 
 def _head(scene: Scene, subject: _Subject, status: str) -> str:
@@ -175,13 +173,14 @@ def _missing(scene: Scene, item: _Finding) -> str:
 
 
 def _about_artifact(scene: Scene, subject: _Subject) -> str:
-    name, revised = _name(subject), _made(scene, ("update_artifact",))
+    name, revised = f"`{_name(subject)}`", _made(scene, ("update_artifact",))
     if not _written(scene):
-        return scene.say("No artifact was written.", "没有写成文档。")
+        made = _made(scene, ("create_artifact", "rewrite_artifact"))
+        reason = f" ({made[-1].result.text[:_LONGEST_TOPIC]})" if made else ""
+        return scene.say("No artifact was written.", "没有写成文档。") + reason
     if revised and not _failed(revised):
-        return scene.say(
-            f"The artifact {name} has it all, and is revised.", f"全部写在文档 {name} 里，已经修改过。"
-        )
+        english = f"The artifact {name} has it all. I wrote a draft, and then revised it."
+        return scene.say(english, f"全部写在文档 {name} 里：先写了草稿，又修改过。")
     return scene.say(f"The artifact {name} has it all, as a draft.", f"全部写在文档 {name} 里，还是草稿。")
 
 
@@ -196,6 +195,11 @@ def _made(scene: Scene, names: Sequence[str]) -> list[Called]:
 
 def _failed(made: Sequence[Called]) -> bool:
     return any(called.result.failed or called.result.refused for called in made)
+
+
+def _only_failed(made: Sequence[Called]) -> bool:
+    """Whether it was tried and went wrong, for example because the artifact exists. A refusal is final."""
+    return _failed(made) and not any(called.result.refused for called in made)
 
 
 def _findings(scene: Scene, ways: tuple[str, str]) -> list[_Finding]:

@@ -14,8 +14,10 @@ from caesura.core import language
 
 #: `delay=0.5` and `think=no` in a message change the reply, and are removed from its text.
 _SETTING = re.compile(r"(?:^|\s)(?:delay=(?P<delay>\d+(?:\.\d+)?)|think=(?P<think>yes|no))(?=\s|$)")
+#: A person refused. A failed tool may say that somebody else did: that is no refusal.
 _REFUSAL = re.compile(
-    r"reject|refus|declin|denied|not (?:done|executed|approved)|拒绝|取消|未执行|不允许", re.IGNORECASE
+    r"\b(?:user|person|they|you) (?:has |have )?(?:reject|refus|declin|denied)|用户(?:已?拒绝|取消)",
+    re.IGNORECASE,
 )
 _LONGEST_DELAY = 60.0
 

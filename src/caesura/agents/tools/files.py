@@ -2,56 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Annotated, ParamSpec, TypeVar
-
-from langchain_core.tools import ToolException
+from typing import Annotated
 
 from caesura.agents import context
-from caesura.agents.tools.places import Busy, Places
 from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Meter, Quota, Size
+from caesura.agents.tools.threads import Threads
 from caesura.agents.tools.tool import Describe, Tool, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
 
-P = ParamSpec("P")
-T = TypeVar("T")
-_PATIENCE = 60.0
+_BUSY = "not done: too many other files are being used, try again later"
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
 
 
-class Threads:
-    """Separate threads, so that a slow disk delays nothing else. A person uses at most one thread at a time,
-    so that slow work, such as measuring a workspace with many folders, delays only that person."""
-
-    def __init__(self, count: int = 8) -> None:
-        self._threads = ThreadPoolExecutor(count, "caesura-files")
-        self._places = Places(count, each=1)
-
-    async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run the work in a thread, for the person of the current run."""
-        person = context.current().user_id
-        try:
-            await self._places.take(person, _PATIENCE)
-        except Busy:
-            raise ToolException("not done: too many other files are being used, try again later") from None
-        loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))
-        future.add_done_callback(partial(self._done, person))
-        # A thread cannot be stopped. It keeps its place until it ends, even if nobody waits for it.
-        return await asyncio.shield(future)
-
-    def _done(self, person: str, future: asyncio.Future[T]) -> None:
-        self._places.give_back(person)
-        if not future.cancelled():
-            future.exception()  # otherwise the event loop logs an exception that nobody retrieves
-
-
 def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[Tool]:
-    meter, shared, threads = Meter(quota), share or DiskShare(), Threads()
+    meter, shared, threads = Meter(quota), share or DiskShare(), Threads("caesura-files", 8, _BUSY)
 
     async def read_file(path: Path) -> str:
         return await threads.do(_workspace().read, path)

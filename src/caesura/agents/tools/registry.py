@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from caesura.agents.spec import Permission, Spec
-from caesura.agents.tools import ask_user, execute, files
+from caesura.agents.tools import artifacts, ask_user, execute, files
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.tool import Tool
 from caesura.core.errors import NotFound
@@ -47,4 +47,11 @@ class Registry:
 
 def standard(sandbox: Sandbox | None = None) -> Registry:
     chosen = sandbox or Sandbox()
-    return Registry([ask_user.tool(), *files.tools(chosen.quota, chosen.share), execute.tool(chosen)])
+    return Registry(
+        [
+            ask_user.tool(),
+            *files.tools(chosen.quota, chosen.share),
+            execute.tool(chosen),
+            *artifacts.tools(),
+        ]
+    )

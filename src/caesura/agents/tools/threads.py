@@ -1,0 +1,47 @@
+"""Threads for the work of tools: a limited number, and people take turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from langchain_core.tools import ToolException
+
+from caesura.agents import context
+from caesura.agents.tools.places import Busy, Places
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_PATIENCE = 60.0
+
+
+class Threads:
+    """Separate threads, so that slow work delays nothing else. A person uses at most one thread at a time, so
+    that slow work, such as measuring a workspace with many folders, delays only that person."""
+
+    def __init__(self, name: str, count: int, busy: str) -> None:
+        """`busy` is what the model is told when no thread became free."""
+        self._threads = ThreadPoolExecutor(count, name)
+        self._places = Places(count, each=1)
+        self._busy = busy
+
+    async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run the work in a thread, for the person of the current run."""
+        person = context.current().user_id
+        try:
+            await self._places.take(person, _PATIENCE)
+        except Busy:
+            raise ToolException(self._busy) from None
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))
+        future.add_done_callback(partial(self._done, person))
+        # A thread cannot be stopped. It keeps its place until it ends, even if nobody waits for it.
+        return await asyncio.shield(future)
+
+    def _done(self, person: str, future: asyncio.Future[T]) -> None:
+        self._places.give_back(person)
+        if not future.cancelled():
+            future.exception()  # otherwise the event loop logs an exception that nobody retrieves

@@ -1,0 +1,189 @@
+"""What an owner can do with the artifacts of a conversation: list, read, compare, create and edit them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from sqlalchemy import Connection
+
+from caesura.core import artifacts as core
+from caesura.core import diffs
+from caesura.core.artifacts import Artifact, Edit, Entry, Version
+from caesura.core.errors import BadInput, NotFound, Outdated, StorageFull
+from caesura.service.conversations import Refused
+from caesura.service.locks import PersonLocks
+from caesura.service.long_reads import LongReads
+from caesura.store import artifacts as rows
+from caesura.store import conversations, shares
+from caesura.store.artifacts import Base, Draft
+from caesura.store.database import Database
+from caesura.store.shares import UNBOUNDED, Share
+
+T = TypeVar("T")
+#: Makes the next content from the current one: `core.artifacts.rewrite` or `update`. Runs in a thread.
+Change = Callable[[str], Edit]
+#: How often an edit is made again because somebody else was faster.
+_TRIES = 5
+
+
+class Made(NamedTuple):
+    """An artifact after a person has created or edited it, and how."""
+
+    artifact: Artifact
+    edit: Edit
+
+
+class Comparison(NamedTuple):
+    """What changed from one version to another; version 0 is an empty text."""
+
+    from_: int
+    to: int
+    unified: str
+    hunks: tuple[diffs.Hunk, ...]
+
+
+class Artifacts:
+    def __init__(
+        self,
+        database: Database,
+        locks: PersonLocks,
+        long_reads: LongReads,
+        share: Share = UNBOUNDED,
+        refused: Refused = lambda error: None,
+    ) -> None:
+        self._database, self._locks, self._long_reads, self._refused = database, locks, long_reads, refused
+        #: A person who edits starts no run and asks no question.
+        self._share = replace(share, runs=None, questions=None)
+
+    async def listing(self, user_id: str, conversation_id: str) -> list[Artifact]:
+        return await self._read(rows.of, user_id, conversation_id)
+
+    async def get(self, user_id: str, conversation_id: str, artifact_id: str) -> tuple[Artifact, Version]:
+        """The artifact and its current version."""
+        return await self._read(rows.current, user_id, conversation_id, artifact_id)
+
+    async def versions(self, user_id: str, conversation_id: str, artifact_id: str) -> list[Entry]:
+        """All versions without their contents, oldest first."""
+        return await self._read(rows.versions, user_id, conversation_id, artifact_id)
+
+    async def version(self, user_id: str, conversation_id: str, artifact_id: str, number: int) -> Version:
+        return await self._read(rows.version, user_id, conversation_id, artifact_id, number)
+
+    async def diff(
+        self, user_id: str, conversation_id: str, artifact_id: str, from_: int | None, to: int | None
+    ) -> Comparison:
+        """What changed from one version to another. `to` is the current version unless given, `from_` the one
+        before `to`. Version 0 is an empty text."""
+        async with self._long_reads.of(user_id):
+            old, new = await self._read(_pair, user_id, conversation_id, artifact_id, from_, to)
+            return await self._long_reads.aside.run(_compare, artifact_id, old, new)
+
+    async def create(
+        self,
+        user_id: str,
+        conversation_id: str,
+        artifact_id: str,
+        title: str,
+        content_type: str,
+        content: str,
+    ) -> Made:
+        """Create an artifact that a person uploads."""
+        new = core.check_id(artifact_id)
+        titled, kind = core.check_title(title), core.check_content_type(content_type)
+
+        def write(connection: Connection, user: str) -> Artifact:
+            self._admit(connection, user, conversation_id)
+            return rows.create(connection, conversation_id, new, title=titled, content_type=kind, first=first)
+
+        edit, first = await self._draft(user_id, lambda text: core.create(content), None)
+        return Made(await self._write(user_id, write), edit)
+
+    async def edit(
+        self, user_id: str, conversation_id: str, artifact_id: str, change: Change, base: int | None = None
+    ) -> Made:
+        """Add a version that a person makes. `Outdated` if the current version is not `base`, where that is
+        given. Otherwise the edit is made again from what somebody else wrote meanwhile."""
+        for left in reversed(range(_TRIES)):
+            held = await self._read(rows.base, user_id, conversation_id, artifact_id)
+            if base is not None and held.version != base:
+                raise Outdated(f"artifact {artifact_id} has changed: its version is {held.version} now")
+            edit, made = await self._draft(user_id, change, held)
+
+            def write(connection: Connection, user: str, made: Draft = made) -> Artifact:
+                self._admit(connection, user, conversation_id)
+                return rows.add(connection, conversation_id, _stored_id(artifact_id), made)
+
+            try:
+                return Made(await self._write(user_id, write), edit)
+            except Outdated:
+                if base is not None or not left:
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    async def written(self, write: Callable[[T], bytes], value: T) -> bytes:
+        """Serialize a large answer in a thread."""
+        return await self._long_reads.aside.run(write, value)
+
+    async def _read(self, work: Callable[..., T], user_id: str, conversation_id: str, *args: object) -> T:
+        return await self._database.read(_gated, work, user_id, conversation_id, *args)
+
+    async def _draft(self, user_id: str, change: Change, base: Base | None) -> tuple[Edit, Draft]:
+        def drafted() -> tuple[Edit, Draft]:
+            edit = change(base.content if base is not None else "")
+            return edit, rows.draft(edit, base)
+
+        async with self._long_reads.of(user_id):
+            return await self._long_reads.aside.run(drafted)
+
+    async def _write(self, user_id: str, write: Callable[[Connection, str], Artifact]) -> Artifact:
+        try:
+            async with self._locks.of(user_id):
+                return await self._database.write(write, user_id)
+        except StorageFull as error:
+            self._refused(error)
+            raise
+
+    def _admit(self, connection: Connection, user_id: str, conversation_id: str) -> None:
+        shares.hold(connection, user_id)
+        conversations.get(connection, conversation_id, user_id)
+        shares.check(connection, user_id, self._share)
+
+
+def _gated(
+    connection: Connection, work: Callable[..., T], user_id: str, conversation_id: str, *args: object
+) -> T:
+    conversations.get(connection, conversation_id, user_id)
+    if not args:
+        return work(connection, conversation_id)
+    artifact_id, *rest = args
+    return work(connection, conversation_id, _stored_id(str(artifact_id)), *rest)
+
+
+def _stored_id(artifact_id: str) -> str:
+    """An id that nobody can have given is not looked for."""
+    try:
+        return core.check_id(artifact_id)
+    except BadInput as error:
+        raise NotFound("artifact not found") from error
+
+
+def _pair(
+    connection: Connection, conversation_id: str, artifact_id: str, from_: int | None, to: int | None
+) -> tuple[tuple[int, str], tuple[int, str]]:
+    current = rows.get(connection, conversation_id, artifact_id).version
+
+    def text(number: int) -> tuple[int, str]:
+        if number == 0:
+            return 0, ""
+        return number, rows.version(connection, conversation_id, artifact_id, number).content
+
+    last = current if to is None else to
+    return text(max(last - 1, 0) if from_ is None else from_), text(last)
+
+
+def _compare(artifact_id: str, old: tuple[int, str], new: tuple[int, str]) -> Comparison:
+    names = [f"{artifact_id} {number}" for number, _ in (old, new)]
+    made = diffs.diff(old[1], new[1], *names)
+    return Comparison(old[0], new[0], made.unified, made.hunks)
