@@ -78,7 +78,7 @@ class Artifacts:
         before `to`. Version 0 is an empty text."""
         async with self._long_reads.of(user_id):
             old, new = await self._read(_pair, user_id, conversation_id, artifact_id, from_, to)
-            return await self._long_reads.aside.run(_compare, artifact_id, old, new)
+            return await self._long_reads.run(_compare, artifact_id, old, new)
 
     async def create(
         self,
@@ -124,7 +124,7 @@ class Artifacts:
 
     async def written(self, write: Callable[[T], bytes], value: T) -> bytes:
         """Serialize a large answer in a thread."""
-        return await self._long_reads.aside.run(write, value)
+        return await self._long_reads.run(write, value)
 
     async def _read(self, work: Callable[..., T], user_id: str, conversation_id: str, *args: object) -> T:
         return await self._database.read(_gated, work, user_id, conversation_id, *args)
@@ -135,7 +135,7 @@ class Artifacts:
             return edit, rows.draft(edit, base)
 
         async with self._long_reads.of(user_id):
-            return await self._long_reads.aside.run(drafted)
+            return await self._long_reads.run(drafted)
 
     async def _write(self, user_id: str, write: Callable[[Connection, str], Artifact]) -> Artifact:
         try:
