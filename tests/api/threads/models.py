@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Literal
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGenerationChunk
 
 from caesura.agents import titles
@@ -37,6 +37,23 @@ class Titler(DemoModel):
             await asyncio.sleep(3600)
         await asyncio.sleep(self.takes)
         yield ChatGenerationChunk(message=AIMessageChunk(content=self.title, chunk_position="last"))
+
+
+class Stuck(Titler):
+    """Answers like the demo model, but never ends its answer to a tool's result."""
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        if isinstance(messages[-1], ToolMessage):
+            yield ChatGenerationChunk(message=AIMessageChunk(content="and so "))
+            await asyncio.sleep(3600)
+        async for chunk in super()._astream(messages, stop, run_manager, **kwargs):
+            yield chunk
 
 
 class Recorder(DemoModel):
