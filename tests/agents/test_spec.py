@@ -27,6 +27,7 @@ def test_the_smallest_file_has_every_default() -> None:
     assert spec.tools is None
     assert spec.interrupt.timeout_seconds == 300
     assert not spec.interrupt.enabled
+    assert spec.approvals.timeout_seconds is None
     assert spec.interrupt.checkpoint_backend == "memory"
 
 
@@ -65,6 +66,7 @@ def test_an_operators_form_is_used_as_written() -> None:
         {"model": {"base_url": "file:///etc/passwd"}},
         {"model": {"temperature": 3}},
         {"interrupt": {"timeout_seconds": 0}},
+        {"approvals": {"timeout_seconds": 0}},
         {"interrupt": {"checkpoint_backend": "disk"}},
         {"interrupt": {"fields": [{"name": "a", "type": "select"}]}},
         {"interrupt": {"fields": [{"name": "a", "options": ["x"]}]}},

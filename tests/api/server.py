@@ -43,6 +43,7 @@ class Served:
             "data_dir": folder / "data",
             "agents_dir": agents,
             "secret": SECRET,
+            "default_agent": "assistant",
             "drain": 1.0,
             "port": 0,
         }

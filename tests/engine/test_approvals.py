@@ -298,3 +298,35 @@ async def test_invalid_questions_become_an_error_for_the_model(world: World) -> 
     said = await world.say("go")
     assert said.finished
     assert said.results()[0][2] == "error"
+
+
+# --- how long a question waits
+
+
+@pytest.mark.parametrize("asks", ["seal", "ask_user"])
+async def test_a_question_waits_as_long_as_the_agent_says_and_its_call_gets_a_result(
+    world: World, asks: str
+) -> None:
+    world.agent(f"tools: [{asks}]\napprovals: {{timeout_seconds: 1}}")
+    args = {"text": "b"} if asks == "seal" else {"questions": [{"question": "Why?", "options": []}]}
+    world.desk.script(Say("May I?", [Call(asks, args, "call-1")]), Say("next"))
+    said = await world.say("go")
+    (item,) = said.interrupts
+    assert said.row.waits_until == item.expires_at is not None
+    closed = await world.segment(said.turn)
+    assert closed.of(ev.InterruptClosed) == [ev.InterruptClosed(item.id, "expired")]
+    assert closed.outcome == ev.Stopped("timeout")
+    row = await world.checked(said.turn)
+    results = [(m.tool_call_id, m.status) for m in row.messages or () if m.role == "tool"]
+    assert results == [("call-1", "not_done" if asks == "seal" else "unknown")]
+    assert (await world.say("and now?")).finished
+    assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "tool", "user"]
+
+
+async def test_an_approval_waits_for_ever_unless_the_agent_says_otherwise(world: World) -> None:
+    world.agent("tools: [seal]\ninterrupt: {enabled: true, timeout_seconds: 1}")
+    world.desk.script(Say("May I?", [SEAL]), Say("done. Please confirm."))
+    said = await world.say("go")
+    assert (said.interrupts[0].expires_at, said.row.waits_until) == (None, None)
+    said = await world.resume(said, YES)
+    assert said.interrupts[0].expires_at is not None

@@ -135,6 +135,12 @@ class Interrupt(_Part):
         return (interrupts.Field("confirm", "confirm", _CONFIRM_LABEL[language], required=True),)
 
 
+class Approvals(_Part):
+    """Questions that are not confirmations: approvals of tool calls, and what `ask_user` asks."""
+
+    timeout_seconds: int | None = Field(default=None, ge=1, le=365 * 86_400)
+
+
 class Limits(_Part):
     """Bounds of one turn; `max_seconds` left out means the server's own bound."""
 
@@ -157,6 +163,7 @@ class Spec(_Part):
     interrupt_on: InterruptOn = Field(default_factory=list)
     sub_agents: list[SubAgent] = Field(default_factory=list, max_length=50)
     interrupt: Interrupt = Field(default_factory=Interrupt)
+    approvals: Approvals = Field(default_factory=Approvals)
     limits: Limits = Field(default_factory=Limits)
     memory: Memory = Field(default_factory=Memory)
 

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from caesura.agents import phrases
 from caesura.agents.aside import LARGE, Aside
+from caesura.agents.spec import Spec
 from caesura.core import answers, described, ids, interrupts, json_data, shown
 from caesura.core import events as ev
 from caesura.core.interrupts import Confirmation, Interrupt
@@ -33,12 +34,11 @@ class Interrupts:
         """The outcome of a segment that ends with these interrupts, by graph id. Their rows are written
         together with the outcome."""
         _check_limits(run, found.values())
-        spec = run.agent.spec.interrupt
-        expires = None
-        if spec.enabled:
-            expires = await self._database.read(rows.clock) + spec.timeout_seconds * 1000
+        spec, now = run.agent.spec, 0
+        if any(_seconds(spec, item) is not None for item in found.values()):
+            now = await self._database.read(rows.clock)
         run.new_interrupts = {
-            graph_id: replace(await self._legible(item), expires_at=expires)
+            graph_id: replace(await self._legible(item), expires_at=_expiry(spec, item, now))
             for graph_id, item in _in_order(run, found)
         }
         return ev.Interrupted(tuple(run.new_interrupts.values()))
@@ -94,6 +94,18 @@ def closings(run: Run) -> list[ev.InterruptClosed]:
 def _legible(item: Interrupt) -> Interrupt:
     """The interrupt with its texts cleaned: an operator's own tool may have put anything into them."""
     return replace(item, label=shown.line(item.label), description=shown.line(item.description))
+
+
+def _expiry(spec: Spec, item: Interrupt, now: int) -> int | None:
+    seconds = _seconds(spec, item)
+    return None if seconds is None else now + seconds * 1000
+
+
+def _seconds(spec: Spec, item: Interrupt) -> int | None:
+    """How long this waits for a person; None if for ever."""
+    if isinstance(item, Confirmation):
+        return spec.interrupt.timeout_seconds
+    return spec.approvals.timeout_seconds
 
 
 def _check_limits(run: Run, items: Collection[Interrupt]) -> None:

@@ -41,6 +41,8 @@ def put_agents(folder: Path) -> None:
 def put(agents: Path, name: str, model: str, options: dict[str, Any], timeout: int | None = None) -> None:
     interrupt = {"enabled": timeout is not None, "timeout_seconds": timeout or 300}
     spec = {"model": {"class": f"own:{model}", "options": options}, "interrupt": interrupt}
+    if timeout is not None:
+        spec["approvals"] = {"timeout_seconds": timeout}
     file = {"apiVersion": "caesura/v1", "kind": "Agent", "metadata": {"name": name}, "spec": spec}
     (agents / f"{name}.yaml").write_text(json.dumps(file))
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGenerationChunk
 
 from caesura.agents import titles
@@ -32,6 +32,19 @@ class Titler(DemoModel):
             await asyncio.sleep(3600)
         await asyncio.sleep(self.takes)
         yield ChatGenerationChunk(message=AIMessageChunk(content=self.title, chunk_position="last"))
+
+
+class Stuck(Titler):
+    """Replies like the demo model, but never ends its reply to a tool's result."""
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        if isinstance(messages[-1], ToolMessage):
+            yield ChatGenerationChunk(message=AIMessageChunk(content="and so "))
+            await asyncio.sleep(3600)
+        async for chunk in super()._astream(messages, *args, **kwargs):
+            yield chunk
 
 
 class Recorder(DemoModel):

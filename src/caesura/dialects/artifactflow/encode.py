@@ -22,7 +22,7 @@ from caesura.dialects.artifactflow import names
 #: `response` has at most this many characters. A reader holds them until the answer is complete.
 LONGEST_RESPONSE = 1 << 20
 _KINDS = {"approval": "tool_permission", "questions": "questions", "confirmation": "confirmation"}
-_TOO_LONG = "The run took longer than it may, and was stopped."
+_EXPIRED = "Nobody answered in time, and the run was stopped."
 
 #: A text in pieces, newest first, each shorter than the one before it: few pieces, and little is copied.
 Pieces = tuple["Pieces | None", str]
@@ -278,7 +278,7 @@ def _ending(state: State) -> bytes:
             data = {"error": f"{message} ({error_id})" if error_id else message}
             return _frame("error", {**data, "code": code, "retryable": retryable})
         case ev.Stopped(reason="timeout"):
-            return _frame("error", {"error": _TOO_LONG, "code": "timeout", "retryable": False})
+            return _frame("error", {"error": _EXPIRED, "code": "expired", "retryable": False})
         case ev.Stopped(reason=reason):
             return _frame("complete", {**_complete(state, False), "cancelled": True, "reason": reason})
         case ev.Finished() | ev.Interrupted() | None:

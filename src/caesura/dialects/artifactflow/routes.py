@@ -153,7 +153,7 @@ async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new:
     try:
         given = decisions.decisions(waiting, new)
     except NothingPending:
-        raise await _decided(here, turn) from None
+        raise await _decided(here, user_id, turn.id) from None
     await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
     return wire.Resumed(stream_url=names.stream(turn.id))
 
@@ -236,8 +236,9 @@ async def _turn(here: Context, user_id: str, conversation_id: str, message_id: s
     return turn
 
 
-async def _decided(here: Context, turn: Turn) -> NothingPending | AlreadyAnswered:
+async def _decided(here: Context, user_id: str, turn_id: str) -> NothingPending | AlreadyAnswered:
     """The error when nothing waits. While the turn goes on after a decision, it says what was decided."""
+    turn = await here.service.turns.get(user_id, turn_id)  # the decision may be newer than what was read
     live = turn.status in ("queued", "running")
     stored = await here.service.inbox.decided(turn.num) if live else None
     if stored is None or stored.answer is None:

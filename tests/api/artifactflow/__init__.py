@@ -1,0 +1,1 @@
+"""API B over a real server, as a front end uses it."""

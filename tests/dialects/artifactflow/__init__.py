@@ -1,0 +1,1 @@
+"""API B without a server."""
