@@ -140,9 +140,9 @@ class Encoder:
                 return []  # the question was the last frame
             case ev.TitleChanged(title):
                 return [_stream("title", at, _members("", None), {"title": title})]
-            case ev.ArtifactChanged(id, version, update_type):
+            case ev.ArtifactChanged(id, version, update_type, agent, parent):
                 changed = {"id": id, "version": version, "update_type": update_type}
-                return [_stream("artifact", at, _members("", None), changed)]
+                return [_stream("artifact", at, _members(agent, parent), changed)]
             case ev.Interrupted(items):
                 return [*_permissions(at, items), _frame("interrupt", self._interrupt(items))]
             case ev.SegmentEnded():

@@ -17,24 +17,23 @@ from caesura.core import json_data, tree
 from caesura.core.errors import (
     AlreadyAnswered,
     BadInput,
-    InterruptPending,
     NotFound,
     NothingPending,
 )
 from caesura.core.turns import Turn
-from caesura.dialects.artifactflow import decisions, encode, names, wire
+from caesura.dialects.artifactflow import artifacts, decisions, encode, names, wire
+from caesura.dialects.artifactflow.forms import ALWAYS, FORM, FOUND, STARTS
 from caesura.http import sse
 from caesura.http.auth import RunningUser, StreamUser, User
 from caesura.http.context import Context, Here
 from caesura.http.dialect import Dialect
-from caesura.http.errors import Form, Problem, documented
+from caesura.http.errors import documented
 from caesura.http.frames import pump
 from caesura.service.idempotency import Key
 from caesura.service.pages import TreePage
 from caesura.service.streams import Place
 from caesura.service.turns import Message
 
-PREFIXES = ("/api/v1/chat", "/api/v1/stream", "/api/v1/artifacts")
 _CURSOR = re.compile(r"(\d{1,16})(?:\.(\d{1,4}))?", re.ASCII)
 _LARGEST = 2**53
 _PAGE = 1_000
@@ -57,27 +56,12 @@ class _ConversationId(Convertor[str]):
 register_url_convertor("conversation", _ConversationId())
 
 
-def body(problem: Problem) -> dict[str, Any]:
-    data: dict[str, Any] = {"detail": problem.message}
-    if isinstance(problem.error, InterruptPending):
-        data["interrupt"] = encode.interrupt_data(problem.error.interrupts)
-    if isinstance(problem.error, AlreadyAnswered):
-        data["decision"] = problem.error.decision
-    return data
-
-
-FORM = Form(PREFIXES, body, model=wire.Refusal)
-_ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
-_FOUND = documented(FORM, 404, 422)
-_CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": wire.PendingRefusal, "description": "Conflict"}}
-_STARTS = documented(FORM, 400, 404, 413, 422) | _CONFLICT
 _STREAM = sse.documented(
     ("metadata", "stream", "complete", "interrupt", "error"),
     "`metadata` comes first, then `stream` events. `complete`, `interrupt` or `error` comes last.",
 )
 
-router = APIRouter(prefix="/api/v1", responses=_ALWAYS, tags=["artifactflow"])
-DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
+router = APIRouter(prefix="/api/v1", responses=ALWAYS, tags=["artifactflow"])
 
 ConversationId = Annotated[str, Path(max_length=200, pattern=r"^conv-[A-Za-z0-9._-]+$")]
 ThreadId = Annotated[str, Path(max_length=200, pattern=r"^[A-Za-z0-9._-]+$")]
@@ -91,8 +75,8 @@ LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", max_length=100
 After = Annotated[str | None, Query(max_length=100, description="As `Last-Event-ID`, for a new EventSource")]
 
 
-@router.post("/chat", responses=_STARTS)
-@router.post("/chat/", responses=_STARTS, include_in_schema=False)
+@router.post("/chat", responses=STARTS)
+@router.post("/chat/", responses=STARTS, include_in_schema=False)
 async def chat(
     here: Here, request: Request, user_id: RunningUser, new: wire.Chat, key: IdempotencyKey = None
 ) -> wire.Started:
@@ -122,7 +106,7 @@ async def listing(here: Here, user_id: User, limit: Limit = None, offset: Offset
     )
 
 
-@router.get("/chat/{conv_id:conversation}", response_model=wire.Detail, responses=_FOUND)
+@router.get("/chat/{conv_id:conversation}", response_model=wire.Detail, responses=FOUND)
 async def detail(here: Here, user_id: User, conv_id: ConversationId) -> Response:
     """The conversation with its message tree: all messages of all branches, oldest first."""
     row_id = names.conversation_row(conv_id)
@@ -135,13 +119,13 @@ async def detail(here: Here, user_id: User, conv_id: ConversationId) -> Response
     return StreamingResponse(_written(begin + first, more, pages), media_type="application/json")
 
 
-@router.delete("/chat/{conv_id:conversation}", status_code=204, responses=_FOUND)
+@router.delete("/chat/{conv_id:conversation}", status_code=204, responses=FOUND)
 async def delete(here: Here, user_id: User, conv_id: ConversationId) -> None:
     """Stop the conversation's runs and delete all of its data."""
     await here.service.conversations.delete(user_id, names.conversation_row(conv_id))
 
 
-@router.post("/chat/{conv_id:conversation}/resume", responses=_STARTS)
+@router.post("/chat/{conv_id:conversation}/resume", responses=STARTS)
 async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new: wire.Resume) -> wire.Resumed:
     """Decide on what waits in a run. The run goes on once nothing of it waits any more. A decision that names
     no question is refused within a second after another decision, because nobody can have seen what it is
@@ -158,7 +142,7 @@ async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new:
     return wire.Resumed(stream_url=names.stream(turn.id))
 
 
-@router.post("/chat/{conv_id:conversation}/cancel", responses=_FOUND | documented(FORM, 413))
+@router.post("/chat/{conv_id:conversation}/cancel", responses=FOUND | documented(FORM, 413))
 async def cancel(
     here: Here, user_id: User, conv_id: ConversationId, new: wire.Cancel | None = None
 ) -> wire.Cancelled:
@@ -170,9 +154,7 @@ async def cancel(
     return wire.Cancelled(cancelled=await turns.stop(user_id, turn.id))
 
 
-@router.get(
-    "/stream/{thread_id}", response_class=Response, responses=_FOUND | documented(FORM, 400) | _STREAM
-)
+@router.get("/stream/{thread_id}", response_class=Response, responses=FOUND | documented(FORM, 400) | _STREAM)
 async def stream(
     here: Here,
     user_id: StreamUser,
@@ -278,3 +260,7 @@ async def _written(
             yield b"," + page
             page = await anext(pages, None)
     yield b"]}"
+
+
+router.routes.extend(artifacts.router.routes)
+DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
