@@ -8,6 +8,7 @@ from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools import ask_user, execute, files
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.tool import Tool
+from caesura.agents.tools.web.web import Web
 from caesura.core.errors import NotFound
 
 #: The tools of an agent whose file does not list tools.
@@ -45,6 +46,13 @@ class Registry:
         return spec.permission(name, self._tools[name].permission if name in self._tools else "auto")
 
 
-def standard(sandbox: Sandbox | None = None) -> Registry:
-    chosen = sandbox or Sandbox()
-    return Registry([ask_user.tool(), *files.tools(chosen.quota, chosen.share), execute.tool(chosen)])
+def standard(sandbox: Sandbox | None = None, web: Web | None = None) -> Registry:
+    chosen, internet = sandbox or Sandbox(), web or Web()
+    return Registry(
+        [
+            ask_user.tool(),
+            *files.tools(chosen.quota, chosen.share),
+            execute.tool(chosen),
+            *internet.tools(),
+        ]
+    )
