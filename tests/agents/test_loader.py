@@ -129,13 +129,13 @@ def test_a_file_that_is_no_mapping_is_reported(tmp_path: Path) -> None:
 
 def test_unknown_tools_are_reported(tmp_path: Path) -> None:
     spec = (
-        "\n  tools: [read_file,\n    exceute]\n  permissions: {web_fetch: confirm}\n  interrupt_on: [nothing]"
+        "\n  tools: [read_file,\n    exceute]\n  permissions: {publish: confirm}\n  interrupt_on: [nothing]"
     )
     put(tmp_path, "a.yaml", agent("a", spec))
     faults = check(tmp_path, TOOLS)
     assert [(f.line, f.field, f.message) for f in faults] == [
         (7, "spec.tools[1]", "unknown tool: exceute"),
-        (8, "spec.permissions.web_fetch", "unknown tool: web_fetch"),
+        (8, "spec.permissions.publish", "unknown tool: publish"),
         (9, "spec.interrupt_on[0]", "unknown tool: nothing"),
     ]
     assert faults[0].remedy == "did you mean execute?"
