@@ -53,6 +53,7 @@ SLOW = (
     "tests/cli/test_terminal.py",
     "tests/cli/test_walk.py",
     "tests/client/test_breaks.py",
+    "tests/client/test_team.py",
     "tests/client/test_client.py",
     "tests/client/test_faults.py",
     "tests/client/test_power_loss.py",
