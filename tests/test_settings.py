@@ -98,6 +98,16 @@ def test_settings_do_not_change() -> None:
         ({"TRUSTED_PROXIES": "10.0.0.0/8,gateway"}, "CAESURA_TRUSTED_PROXIES: 'gateway' is not an address"),
         ({"AUTH": "none", "HOST": "0.0.0.0"}, "CAESURA_AUTH=none needs a loopback"),
         ({"LOG_LEVEL": "loud"}, "CAESURA_LOG_LEVEL"),
+        ({"SEARCH_URL": "search.example"}, "CAESURA_SEARCH_URL: must be such as https://"),
+        ({"SEARCH_URL": "https://me:hunter2@search.example"}, "CAESURA_SEARCH_URL: must be such as https://"),
+        ({"SEARCH_URL": "https://search.example?key=1"}, "CAESURA_SEARCH_URL: must be such as https://"),
+        ({"SEARCH_KIND": "web"}, "CAESURA_SEARCH_KIND"),
+        ({"SEARCH_KEY": "0123"}, "CAESURA_SEARCH_URL is required with CAESURA_SEARCH_KEY"),
+        ({"SEARCH_URL": "https://a.example", "SEARCH_KEY": "a\nb"}, "CAESURA_SEARCH_KEY: must consist of"),
+        (
+            {"FETCH_ALLOW": "a.example,http://b.example"},
+            "CAESURA_FETCH_ALLOW: 'http://b.example' is not a host",
+        ),
     ],
 )
 def test_a_wrong_setting_is_said_in_one_line_that_names_it(
@@ -116,7 +126,7 @@ def test_a_fault_does_not_repeat_a_secret(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_secret_is_not_shown() -> None:
-    assert LONG not in repr(Settings.load(secret=LONG))
+    assert LONG not in repr(Settings.load(secret=LONG, search_url="https://a.example", search_key=LONG))
 
 
 def test_an_unknown_flag_is_an_error() -> None:

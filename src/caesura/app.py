@@ -26,6 +26,9 @@ from caesura.agents.tools.registry import standard
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Quota
+from caesura.agents.tools.web.engine import Endpoint
+from caesura.agents.tools.web.web import Web
+from caesura.core.addresses import Allowed
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.artifactflow import routes as artifactflow
 from caesura.dialects.native import routes as native
@@ -187,7 +190,9 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         counted.over_share,
     )
     sandbox = sandbox_of(settings, disk_share)
-    registry = standard(sandbox)
+    web = web_of(settings)
+    stack.push_async_callback(web.aclose)
+    registry = standard(sandbox, web)
     catalog = _catalog(settings, registry.names)
     catalog.watch()
     stack.callback(catalog.close)
@@ -257,6 +262,15 @@ def sandbox_of(settings: Settings, share: DiskShare | None = None) -> Sandbox:
     hide = hiding.hidden(settings.data_dir, settings.agents_dir, files=[file_of(settings.database)])
     quota = Quota(bytes=settings.workspace_bytes)
     return Sandbox(quota=quota, hide=hide, at_once=settings.sandboxes, share=share)
+
+
+def web_of(settings: Settings) -> Web:
+    """The web that agents may search and read."""
+    endpoint = None
+    if settings.search_url is not None:
+        key = settings.search_key.get_secret_value() if settings.search_key is not None else None
+        endpoint = Endpoint(settings.search_url, settings.search_kind, key)
+    return Web(endpoint, Allowed(settings.fetch_allow))
 
 
 def _origin(settings: Settings) -> str:

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from caesura.core import ids
+from caesura.core.addresses import Allowed
 from caesura.core.errors import StartupError
 
 PREFIX = "CAESURA_"
@@ -83,6 +84,11 @@ class Settings(BaseSettings):
     workspace_bytes: Annotated[Bytes, Field(ge=_MIB)] = ByteSize(256 * _MIB)
     workspace_bytes_per_person: ByteBound = ByteSize(2048 * _MIB)
 
+    search_url: str | None = None
+    search_kind: Literal["searxng", "tavily"] = "searxng"
+    search_key: SecretStr | None = None
+    fetch_allow: Annotated[tuple[str, ...], NoDecode] = ()
+
     rate_requests: Rate = "1200/minute"
     rate_runs: Rate = "120/minute"
     rate_logins: Rate = "10/minute"
@@ -111,7 +117,7 @@ class Settings(BaseSettings):
         except ValidationError as error:
             raise StartupError("; ".join(_faults(error))) from error
 
-    @field_validator("cors_origins", "trusted_proxies", mode="before")
+    @field_validator("cors_origins", "trusted_proxies", "fetch_allow", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
@@ -135,6 +141,26 @@ class Settings(BaseSettings):
                 ipaddress.ip_network(network)
             except ValueError as error:
                 raise ValueError(f"{network!r} is not an address or a network such as 10.0.0.0/8") from error
+        return value
+
+    @field_validator("fetch_allow")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        Allowed(value)
+        return value
+
+    @field_validator("search_url")
+    @classmethod
+    def _web(cls, value: str | None) -> str | None:
+        if value is not None and not _is_web_address(value):
+            raise ValueError("must be such as https://search.example.org, without a user name or a query")
+        return value
+
+    @field_validator("search_key")
+    @classmethod
+    def _fits_a_header(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not re.fullmatch(r"[!-~]+", value.get_secret_value()):
+            raise ValueError("must consist of visible ASCII characters")
         return value
 
     @field_validator("default_agent")
@@ -174,6 +200,10 @@ class Settings(BaseSettings):
             raise ValueError(f"{PREFIX}DEFAULT_PAGE_SIZE must not be over {PREFIX}MAX_PAGE_SIZE")
         if not self.embedded and self.secret is None:
             raise ValueError(f"{PREFIX}SECRET is required with a database that is not SQLite")
+        if self.search_url is None and (self.search_key is not None or self.search_kind != "searxng"):
+            raise ValueError(
+                f"{PREFIX}SEARCH_URL is required with {PREFIX}SEARCH_KEY and {PREFIX}SEARCH_KIND"
+            )
         return self
 
     @property
@@ -213,6 +243,15 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        fits = parts.port != 0 and "@" not in parts.netloc
+    except ValueError:
+        return False
+    return fits and parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query
 
 
 def _port_fits(url: str) -> bool:

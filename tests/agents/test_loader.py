@@ -68,7 +68,7 @@ def told(folder: Path) -> list[tuple[str, int, str, str]]:
 
 def test_the_built_in_agents_have_no_faults() -> None:
     found = catalog(None)
-    assert names(found) == ["approval-agent", "assistant"]
+    assert names(found) == ["approval-agent", "assistant", "crawl_agent", "lead_agent", "search_agent"]
     assert found.faults == ()
     assert found.get("approval-agent").spec.interrupt.enabled
 
@@ -129,13 +129,13 @@ def test_a_file_that_is_no_mapping_is_reported(tmp_path: Path) -> None:
 
 def test_unknown_tools_are_reported(tmp_path: Path) -> None:
     spec = (
-        "\n  tools: [read_file,\n    exceute]\n  permissions: {web_fetch: confirm}\n  interrupt_on: [nothing]"
+        "\n  tools: [read_file,\n    exceute]\n  permissions: {publish: confirm}\n  interrupt_on: [nothing]"
     )
     put(tmp_path, "a.yaml", agent("a", spec))
     faults = check(tmp_path, TOOLS)
     assert [(f.line, f.field, f.message) for f in faults] == [
         (7, "spec.tools[1]", "unknown tool: exceute"),
-        (8, "spec.permissions.web_fetch", "unknown tool: web_fetch"),
+        (8, "spec.permissions.publish", "unknown tool: publish"),
         (9, "spec.interrupt_on[0]", "unknown tool: nothing"),
     ]
     assert faults[0].remedy == "did you mean execute?"
@@ -367,7 +367,8 @@ def test_an_agent_whose_sub_agent_is_deleted_stays_available_with_a_fault(tmp_pa
     found.refresh()
     assert [link.agent.name for link in found.get("lead").sub_agents] == ["helper"]
     told = [(fault.message, fault.remedy) for fault in found.faults]
-    assert told == [("unknown agent: helper", "known: approval-agent, assistant, lead")]
+    known = "approval-agent, assistant, crawl_agent, lead, lead_agent, search_agent"
+    assert told == [("unknown agent: helper", f"known: {known}")]
 
 
 def test_a_link_out_of_the_folder_is_refused_and_one_inside_is_followed(tmp_path: Path) -> None:

@@ -139,4 +139,5 @@ def test_the_demo_model_says_that_it_is_no_ai() -> None:
 
 def test_the_folder_of_the_agents_is_packaged() -> None:
     folder = Path(importlib.import_module("caesura.agents").__path__[0]) / "builtin"
-    assert sorted(path.name for path in folder.glob("*.yaml")) == ["approval-agent.yaml", "assistant.yaml"]
+    names = ("approval-agent", "assistant", "crawl_agent", "lead_agent", "search_agent")
+    assert sorted(path.stem for path in folder.glob("*.yaml")) == list(names)

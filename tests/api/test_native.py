@@ -47,8 +47,9 @@ def test_me_returns_the_person_of_the_token(alice: httpx.Client) -> None:
 
 def test_the_agents_are_listed_with_the_default_marked(alice: httpx.Client) -> None:
     found = alice.get("/api/v2/agents").json()["agents"]
-    assert [agent["name"] for agent in found] == ["approval-agent", "assistant"]
-    assert [agent["is_default"] for agent in found] == [False, True]
+    names = ["approval-agent", "assistant", "crawl_agent", "lead_agent", "search_agent"]
+    assert [agent["name"] for agent in found] == names
+    assert [agent["name"] for agent in found if agent["is_default"]] == ["assistant"]
 
 
 def test_the_schema_of_an_agents_file_is_there(alice: httpx.Client) -> None:

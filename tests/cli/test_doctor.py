@@ -22,10 +22,20 @@ def test_a_healthy_server_has_no_fault(run: Run) -> None:
     found = [line.split()[:2] for line in ran.out.splitlines()]
     assert ran.code == 0
     assert list(dict.fromkeys(what for _, what in found)) == [
-        *("settings", "address", "secret", "database", "model", "sandbox", "agents"),
+        *("settings", "address", "secret", "database", "model", "search", "sandbox", "agents"),
     ]
     assert {state for state, _ in found} <= {"ok", "note"}
     assert "demo (no AI)" in ran.out
+
+
+def test_the_search_engine_is_named_without_its_key(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no search engine is set" in run("doctor").out
+    monkeypatch.setenv("CAESURA_SEARCH_URL", "https://search.example")
+    monkeypatch.setenv("CAESURA_SEARCH_KIND", "tavily")
+    monkeypatch.setenv("CAESURA_SEARCH_KEY", "tvly-0123456789")
+    ran = run("doctor")
+    assert "ok     search     tavily at https://search.example, with a key" in ran.out
+    assert "0123456789" not in ran.out
 
 
 @pytest.mark.parametrize(

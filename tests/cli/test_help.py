@@ -53,7 +53,10 @@ def test_help_imports_nothing_heavy(command: str) -> None:
 
 
 def test_every_setting_but_the_secret_is_a_flag_of_serve() -> None:
-    assert set(inspect.signature(commands.serve).parameters) == set(Settings.model_fields) - {"secret"}
+    assert set(inspect.signature(commands.serve).parameters) == set(Settings.model_fields) - {
+        "secret",
+        "search_key",
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -172,6 +172,15 @@ def test_voided_words_that_were_held_back_are_never_shown() -> None:
     assert "does not count" not in told
 
 
+def test_a_call_that_is_made_again_after_a_crash_keeps_its_name() -> None:
+    begun = ev.ToolStarted("c", "web_search", {}, "a")
+    assert shown(begun, begun, ev.ToolFinished("c", "web_search", "so", "ok", "a")).splitlines() == [
+        "→ web_search {}",
+        "→ web_search {}",
+        "✓ web_search: so",
+    ]
+
+
 def test_a_sub_agent_of_a_sub_agent_is_further_in() -> None:
     told = (
         ev.ToolStarted("d1", "outer", {}, "lead_agent"),

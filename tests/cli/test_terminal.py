@@ -76,6 +76,22 @@ def alice(terminal: Terminal, server: Served) -> Any:
     return terminal.chat(server.url, CAESURA_TOKEN=server.token())
 
 
+def test_sub_agents_at_once_are_shown_under_their_names(terminal: Terminal, server: Served) -> None:
+    token = server.token()
+    alice = terminal.chat(server.url, "--agent", "lead_agent", CAESURA_TOKEN=token, NO_COLOR="1")
+    say(alice, "ask search_agent to count to 30 + ask crawl_agent to count to 30 think=no")
+    alice.expect_exact("(conv-")
+    alice.expect_exact(PROMPT)
+    told = [line.rstrip() for line in str(alice.before).splitlines()]
+    counted = " ".join(map(str, range(1, 31)))
+    for name in ("search_agent", "crawl_agent"):
+        said = [line.removeprefix(f"  [{name}] ") for line in told if line.startswith(f"  [{name}] ")]
+        assert " ".join(part.strip() for part in said) == f"{counted} done."
+        assert f"✓ {name}" in told
+    alice.sendeof()
+    leaves(alice)
+
+
 def test_a_reply_is_streamed_and_ctrl_d_leaves(alice: Any) -> None:
     say(alice, "echo good day")
     alice.expect_exact("\x1b[0mgood day\r\n")  # after the id of the conversation, which is dimmed

@@ -58,6 +58,7 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url)
     yield _model(settings)
+    yield _search(settings)
     for finding in [*await _sandbox(settings), *_agents(settings)]:
         yield finding
 
@@ -153,6 +154,13 @@ def _model(settings: Settings) -> Finding:
         keys = "OPENAI_API_KEY, ANTHROPIC_API_KEY, DEEPSEEK_API_KEY or OLLAMA_HOST"
         return Finding("ok", "model", f"demo (no AI); for a real one set {keys}")
     return Finding("ok", "model", name)
+
+
+def _search(settings: Settings) -> Finding:
+    if settings.search_url is None:
+        return Finding("ok", "search", "no search engine is set: web_search says so (CAESURA_SEARCH_URL)")
+    key = "with a key" if settings.search_key is not None else "without a key"
+    return Finding("ok", "search", f"{settings.search_kind} at {settings.search_url}, {key}")
 
 
 async def _sandbox(settings: Settings) -> list[Finding]:

@@ -92,8 +92,8 @@ class Screen:
                 self._voices.tool_finished(event)
             case ev.TitleChanged(title):
                 self._title = title
-            case ev.ArtifactChanged(id, version):
-                self.note(f"artifact {one_line(id)}, version {version}")
+            case ev.ArtifactChanged(id, version, _, agent, parent):
+                self._line_of(agent, parent, f"artifact {one_line(id)}, version {version}", _DIM)
             case ev.InterruptClosed(id, outcome, answer):
                 if id not in self.answered:
                     self.note(f"({outcome}: {answer['decision']})" if answer else f"({outcome})")

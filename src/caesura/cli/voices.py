@@ -51,6 +51,8 @@ class Voices:
             self._under[event.call] = (event.parent, event.agent)
 
     def tool_started(self, event: ev.ToolStarted) -> None:
+        if event.id in self._calls:
+            return  # it is made again after a crash
         taken = {call.number for call in self._calls.values() if call.name == event.name}
         number = next(place for place in range(1, len(taken) + 2) if place not in taken)
         self._calls[event.id] = _Call(event.name, number, event.parent)

@@ -34,6 +34,8 @@ def test_tools_come_in_the_agents_order_once_and_without_denied_ones() -> None:
         ("list_files", "auto", True, False),
         ("write_file", "confirm", True, False),
         ("execute", "confirm", False, False),
+        ("web_search", "auto", True, False),
+        ("web_fetch", "confirm", True, False),
     ],
 )
 def test_each_tool_says_whether_it_needs_approval(
@@ -122,19 +124,19 @@ def test_any_tool_can_be_described_with_all_its_arguments() -> None:
 
 
 def test_an_unknown_tool_is_not_found() -> None:
-    with pytest.raises(NotFound, match="tool not found: web_search"):
-        STANDARD.get("web_search")
+    with pytest.raises(NotFound, match="tool not found: publish"):
+        STANDARD.get("publish")
 
 
-async def _search(query: str) -> str:
-    return query
+async def _publish(text: str) -> str:
+    return text
 
 
 def test_more_tools_can_be_added() -> None:
-    more = STANDARD.extended([Tool("web_search", structured(_search, "Search."), describe_any("web_search"))])
-    assert more.names == STANDARD.names | {"web_search"}
-    assert "web_search" not in STANDARD.names
-    assert [tool.name for tool in more.tools_of(Spec(tools=["web_search"]))] == ["web_search"]
+    more = STANDARD.extended([Tool("publish", structured(_publish, "Publish."), describe_any("publish"))])
+    assert more.names == STANDARD.names | {"publish"}
+    assert "publish" not in STANDARD.names
+    assert [tool.name for tool in more.tools_of(Spec(tools=["publish"]))] == ["publish"]
 
 
 def test_models_see_only_the_arguments_that_they_can_give() -> None:

@@ -24,6 +24,7 @@ def test_the_interrupt_has_what_a_front_end_shows_and_sends_back(alice: httpx.Cl
         "interrupt_id": asked["interrupt_data"]["interrupt_id"],
         "type": "tool_permission",
         "agent": "assistant",
+        "parent": None,
         "call_id": asked["interrupt_data"]["call_id"],
         "tool_name": "write_file",
         "params": {"path": "hello.py", "content": "print(1)"},

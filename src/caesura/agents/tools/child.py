@@ -73,7 +73,7 @@ class Child:
 
 
 def _started(command: Sequence[str], descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - what it runs is the sandbox
+    return subprocess.Popen(  # noqa: S603 - what it runs is our own: the sandbox, the reader of pages
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -82,6 +82,16 @@ def _started(command: Sequence[str], descriptors: Sequence[int]) -> subprocess.P
         env={},
         pass_fds=descriptors,
     )
+
+
+def unnamed_file(data: bytes) -> int:
+    """The descriptor of a file in memory with this content, for a child to read."""
+    descriptor = os.memfd_create("caesura", os.MFD_CLOEXEC)
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def keep_descriptors() -> None:

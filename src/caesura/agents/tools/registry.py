@@ -8,6 +8,7 @@ from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools import artifacts, ask_user, execute, files
 from caesura.agents.tools.sandbox import Sandbox
 from caesura.agents.tools.tool import Tool
+from caesura.agents.tools.web.web import Web
 from caesura.core.errors import NotFound
 
 #: The tools of an agent whose file does not list tools.
@@ -45,13 +46,14 @@ class Registry:
         return spec.permission(name, self._tools[name].permission if name in self._tools else "auto")
 
 
-def standard(sandbox: Sandbox | None = None) -> Registry:
-    chosen = sandbox or Sandbox()
+def standard(sandbox: Sandbox | None = None, web: Web | None = None) -> Registry:
+    chosen, internet = sandbox or Sandbox(), web or Web()
     return Registry(
         [
             ask_user.tool(),
             *files.tools(chosen.quota, chosen.share),
             execute.tool(chosen),
             *artifacts.tools(),
+            *internet.tools(),
         ]
     )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from caesura.agents.tools import hiding, seccomp
 from caesura.agents.tools.cgroup import Group, Groups, Unusable
-from caesura.agents.tools.child import Child
+from caesura.agents.tools.child import Child, unnamed_file
 from caesura.agents.tools.hiding import Hidden
 from caesura.agents.tools.places import Places
 from caesura.agents.tools.share import DiskShare
@@ -315,17 +315,10 @@ def _handed_over(options: Sequence[str], program: bytes | None) -> Iterator[tupl
     try:
         passed = list(options)
         if program is not None:
-            descriptors.append(_file(program))
+            descriptors.append(unnamed_file(program))
             passed += ["--seccomp", str(descriptors[-1])]
-        descriptors.append(_file(b"".join(os.fsencode(option) + b"\0" for option in passed)))
+        descriptors.append(unnamed_file(b"".join(os.fsencode(option) + b"\0" for option in passed)))
         yield ["--args", str(descriptors[-1])], descriptors
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
-
-
-def _file(data: bytes) -> int:
-    descriptor = os.memfd_create("caesura", os.MFD_CLOEXEC)
-    os.write(descriptor, data)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor

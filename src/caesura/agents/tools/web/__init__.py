@@ -1,0 +1,1 @@
+"""The web: searching it, and reading its pages."""

@@ -1,0 +1,44 @@
+"""The tool that fetches a page and gives its text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from caesura.agents import context
+from caesura.agents.tools.tool import Tool, describer, structured
+from caesura.agents.tools.web import address
+from caesura.agents.tools.web.extract import LONGEST, Text
+from caesura.agents.tools.web.fetcher import Fetcher
+from caesura.agents.tools.web.reader import Reader
+from caesura.core.language import Language
+
+Url = Annotated[str, "The address of the page; it begins with http:// or https://"]
+
+
+def tool(fetcher: Fetcher, reader: Reader) -> Tool:
+    async def web_fetch(url: Url) -> str:
+        person = context.current().user_id
+        page = await fetcher.fetch(url, person)
+        return report(page.url, await reader.read(page, person))
+
+    description = "Fetch a page of the web and get its main text as Markdown, with its links."
+    labels: dict[Language, str] = {"en": "Fetch a page", "zh": "获取网页"}
+    doing: dict[Language, str] = {"en": "Fetching page", "zh": "正在获取网页"}
+    return Tool(
+        "web_fetch",
+        structured(web_fetch, description),
+        describer(labels, doing, "url"),
+        "confirm",
+        repeatable=True,
+    )
+
+
+def report(url: str, page: Text) -> str:
+    """The text for the model. The first line says where it comes from, before anything that the page says."""
+    lines = [f"Content of {address.whole(url)} (untrusted text from the web)"]
+    if page.title:
+        lines.append(f"Title: {page.title}")
+    lines += ["", page.text or "(the page has no text)"]
+    if page.cut:
+        lines.append(f"[cut: only the first {LONGEST:,} characters are shown]")
+    return "\n".join(lines)
