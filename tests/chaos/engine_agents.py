@@ -21,6 +21,16 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 
 from caesura.agents import titles
 
+#: The calls of the writer, after this many results. The two updates are made at once.
+_WRITING = {
+    0: [("create_artifact", '{"id": "notes", "title": "Notes", "content_type": "text", "content": "a b"}')],
+    1: [
+        ("update_artifact", '{"id": "notes", "old": "a", "new": "1"}'),
+        ("update_artifact", '{"id": "notes", "old": "b", "new": "2"}'),
+    ],
+    3: [("rewrite_artifact", '{"id": "notes", "content": "all new"}')],
+}
+
 
 class Fixed(BaseChatModel):
     role: str = "tools"
@@ -61,6 +71,11 @@ class Fixed(BaseChatModel):
             return [f"{number} " for number in range(60)], []
         if self.role == "talk":
             return ["Good ", "day."], []
+        if self.role == "writer" and len(results) in _WRITING:
+            return ["Writing."], [
+                (f"call-{len(results)}-{place}", name, args)
+                for place, (name, args) in enumerate(_WRITING[len(results)])
+            ]
         if results:
             return ["All ", "done: ", f"{len(results)} results."], []
         if self.role == "lead":
@@ -112,6 +127,10 @@ graph = graph.compile()
 
 _AGENTS = {
     "tools": "tools: [note, seal]\nmodel: {class: 'model:Fixed'}",
+    "writer": (
+        "tools: [create_artifact, update_artifact, rewrite_artifact]\n"
+        "model: {class: 'model:Fixed', options: {role: writer}}"
+    ),
     "talk": "tools: []\nmodel: {class: 'model:Fixed', options: {role: talk}}",
     "slow": "tools: []\nmodel: {class: 'model:Fixed', options: {role: slow}}",
     "waits": "tools: [wait]\nmodel: {class: 'model:Fixed', options: {role: waits}}",

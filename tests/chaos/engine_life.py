@@ -24,6 +24,7 @@ from typing import Any, assert_never
 from sqlalchemy import Connection, create_engine, func, select, update
 
 from caesura.agents.loader import Catalog
+from caesura.agents.tools import artifacts
 from caesura.agents.tools.registry import Registry
 from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending, Unavailable
@@ -98,7 +99,7 @@ def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
     folder = Path(orders.folder)
     write_agents(folder / "agents", orders.agent)
     trace = folder / "trace.txt"
-    registry = Registry([*tools(trace), *deadly(trace, orders.tool)])
+    registry = Registry([*tools(trace), *deadly(trace, orders.tool), *artifacts.tools()])
     log = Log(database)
     engine = Engine(
         database,

@@ -44,3 +44,14 @@ async def test_rows_that_no_database_takes_fail_the_turn(world: World) -> None:
     journal = await world.database.read(tool_calls.of, said.turn.num)
     assert journal["call-1"].output is None
     await world.checked(said.turn)
+
+
+async def test_a_tool_is_called_again_a_bounded_number_of_times(world: World) -> None:
+    world.agent("tools: [publish]")
+    world.desk.script(Say("working", [Call("publish", {"text": "outdated"}, "call-1")]), Say("I see"))
+    said = await world.say("go")
+    assert said.finished
+    message = "Not done: others changed it again and again meanwhile. Read it, and try again."
+    assert said.results() == [("publish", message, "error")]
+    assert 1 < len(world.traces()) < 20
+    await world.checked(said.turn)

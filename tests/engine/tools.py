@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert
 from caesura.agents import context
 from caesura.agents.tools.tool import Result, Tool, describe_any, structured
 from caesura.core.artifacts import create
-from caesura.core.errors import BadInput
+from caesura.core.errors import BadInput, Outdated
 from caesura.core.events import ArtifactChanged
 from caesura.core.interrupts import Confirmation, Field, Question, Questions
 from caesura.store import artifacts
@@ -103,6 +103,8 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
         place = context.current().conversation_id
 
         def rows(connection: Connection) -> None:
+            if text == "outdated":
+                raise Outdated
             for content in (["before"] if text == "twice" else []) + [text]:
                 first = artifacts.draft(create(content))
                 artifacts.create(connection, place, "notes", title="", content_type="text", first=first)

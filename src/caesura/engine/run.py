@@ -102,6 +102,8 @@ class Run:
     began: float = field(default_factory=time.monotonic)
     #: The size of the turn's log so far in bytes, approximately.
     logged: int = 0
+    #: Held by the tool call that is made again because its rows were refused.
+    retries: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reserved: set[str] = field(default_factory=set)
     _under_way: int = 0
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -178,26 +179,33 @@ class _Call:
         result = await self._outcome()
         if self._tool.asks:
             return self._note(result.text, result.status)
-        return self._end(result) if result.rows is None else await self._keep(result)
+        return await self._keep(result)
 
     async def _keep(self, result: Result) -> ToolMessage:
         """End a call whose result has rows. If what they were made from has changed meanwhile, the tool is
-        called again."""
-        for _ in range(_TRIES):
-            text, status, rows, events = result
-            if rows is None:
-                return self._end(result)
-            try:
-                await self._run.offer(*events, self._finished(text, status), also=self._ended(result))
-            except Outdated:
-                result = await self._outcome()
-            except CaesuraError as error:
-                if error.status >= 500:
-                    raise
-                return self._end(Result(error.message, "error"))
-            else:
-                return self._message(text, status)
+        called again. Of the calls of a turn, one at a time is, so that each succeeds in the end."""
+        try:
+            return await self._offer(result)
+        except Outdated:
+            async with self._run.retries:
+                for _ in range(_TRIES):
+                    with suppress(Outdated):
+                        return await self._offer(await self._outcome())
         return self._end(Result(texts.changed_meanwhile(), "error"))
+
+    async def _offer(self, result: Result) -> ToolMessage:
+        text, status, rows, events = result
+        if rows is None:
+            return self._end(result)
+        try:
+            await self._run.offer(*events, self._finished(text, status), also=self._ended(result))
+        except Outdated:
+            raise
+        except CaesuraError as error:
+            if error.status >= 500:
+                raise
+            return self._end(Result(error.message, "error"))
+        return self._message(text, status)
 
     def _goes_on(self) -> bool:
         """Whether this call has already begun. A tool that asks runs again from its beginning when the answer

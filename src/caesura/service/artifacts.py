@@ -25,7 +25,7 @@ T = TypeVar("T")
 #: Makes the next content from the current one: `core.artifacts.rewrite` or `update`. Runs in a thread.
 Change = Callable[[str], Edit]
 #: How often an edit is made again because somebody else was faster.
-_TRIES = 5
+_TRIES = 8
 
 
 class Made(NamedTuple):
@@ -97,30 +97,26 @@ class Artifacts:
             self._admit(connection, user, conversation_id)
             return rows.create(connection, conversation_id, new, title=titled, content_type=kind, first=first)
 
-        edit, first = await self._draft(user_id, lambda text: core.create(content), None)
-        return Made(await self._write(user_id, write), edit)
+        async with self._long_reads.of(user_id):
+            edit, first = await self._long_reads.run(_drafted, lambda text: core.create(content), None)
+            return Made(await self._write(user_id, write), edit)
 
     async def edit(
         self, user_id: str, conversation_id: str, artifact_id: str, change: Change, base: int | None = None
     ) -> Made:
         """Add a version that a person makes. `Outdated` if the current version is not `base`, where that is
         given. Otherwise the edit is made again from what somebody else wrote meanwhile."""
-        for left in reversed(range(_TRIES)):
-            held = await self._read(rows.base, user_id, conversation_id, artifact_id)
-            if base is not None and held.version != base:
-                raise Outdated(f"artifact {artifact_id} has changed: its version is {held.version} now")
-            edit, made = await self._draft(user_id, change, held)
-
-            def write(connection: Connection, user: str, made: Draft = made) -> Artifact:
-                self._admit(connection, user, conversation_id)
-                return rows.add(connection, conversation_id, _stored_id(artifact_id), made)
-
-            try:
-                return Made(await self._write(user_id, write), edit)
-            except Outdated:
-                if base is not None or not left:
-                    raise
-        raise AssertionError("the last try returns or raises")
+        async with self._long_reads.of(user_id):
+            for _ in range(_TRIES):
+                held = await self._read(rows.base, user_id, conversation_id, artifact_id)
+                if base is not None and held.version != base:
+                    break
+                edit, made = await self._long_reads.run(_drafted, change, held)
+                try:
+                    return Made(await self._add(user_id, conversation_id, artifact_id, made), edit)
+                except Outdated:
+                    continue
+        raise Outdated(f"artifact {artifact_id} has changed: its version is not {base or held.version} now")
 
     async def written(self, write: Callable[[T], bytes], value: T) -> bytes:
         """Serialize a large answer in a thread."""
@@ -129,13 +125,12 @@ class Artifacts:
     async def _read(self, work: Callable[..., T], user_id: str, conversation_id: str, *args: object) -> T:
         return await self._database.read(_gated, work, user_id, conversation_id, *args)
 
-    async def _draft(self, user_id: str, change: Change, base: Base | None) -> tuple[Edit, Draft]:
-        def drafted() -> tuple[Edit, Draft]:
-            edit = change(base.content if base is not None else "")
-            return edit, rows.draft(edit, base)
+    async def _add(self, user_id: str, conversation_id: str, artifact_id: str, made: Draft) -> Artifact:
+        def write(connection: Connection, user: str) -> Artifact:
+            self._admit(connection, user, conversation_id)
+            return rows.add(connection, conversation_id, _stored_id(artifact_id), made)
 
-        async with self._long_reads.of(user_id):
-            return await self._long_reads.run(drafted)
+        return await self._write(user_id, write)
 
     async def _write(self, user_id: str, write: Callable[[Connection, str], Artifact]) -> Artifact:
         try:
@@ -149,6 +144,11 @@ class Artifacts:
         shares.hold(connection, user_id)
         conversations.get(connection, conversation_id, user_id)
         shares.check(connection, user_id, self._share)
+
+
+def _drafted(change: Change, base: Base | None) -> tuple[Edit, Draft]:
+    edit = change(base.content if base is not None else "")
+    return edit, rows.draft(edit, base)
 
 
 def _gated(

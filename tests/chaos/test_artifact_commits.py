@@ -1,0 +1,93 @@
+"""kill -9 of an engine at every commit, and at every event, of a turn that writes an artifact: each version
+is there once, with its event and its result, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from caesura.core import events as ev
+from caesura.core.artifacts import Version
+from caesura.store import artifacts, events
+from tests.accounts import accounts
+from tests.chaos.engine_life import CONVERSATION, Lives, Orders, driver
+from tests.chaos.engine_scene import Place, look
+from tests.chaos.lanes import LANES, at_every_place
+from tests.conformance.rows import turns_of
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture(scope="module")
+def lives() -> Iterator[Lives]:
+    with Lives() as lives:
+        yield lives
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
+    """One for each lane."""
+    url = request.getfixturevalue("postgres_urls") if request.param == "postgresql" else lambda: None
+    return [Place(tmp_path / f"lane-{lane}", url()) for lane in range(LANES)]
+
+
+@pytest.mark.parametrize("at", ["commit", "events"])
+async def test_after_a_kill_anywhere_each_version_is_there_once(
+    lives: Lives, places: Sequence[Place], at: str
+) -> None:
+    async def killed(place: Place, number: int) -> bool:
+        orders = place.orders("writer")
+        dying = replace(orders, commit=number) if at == "commit" else replace(orders, events=number)
+        if await asyncio.to_thread(lives.run, dying) is not None:
+            return False
+        await asyncio.to_thread(_assert_whole, orders)
+        assert await asyncio.to_thread(lives.run, orders) is not None
+        await _assert_ended(orders)
+        return True
+
+    assert await at_every_place(places, killed) > 5
+
+
+def _assert_whole(orders: Orders) -> None:
+    """After a kill: as many versions as events and results, and what is stored is counted."""
+    engine = create_engine(driver(orders.url), poolclass=NullPool)
+    with engine.connect() as connection:
+        turns = turns_of(connection, CONVERSATION)
+        said = [item.event for turn in turns for item in events.read(connection, turn.num, 0, 10_000)]
+        changed = [event.version for event in said if isinstance(event, ev.ArtifactChanged)]
+        results = [event for event in said if isinstance(event, ev.ToolFinished)]
+        assert (
+            [version.version for version in _versions(orders)] == changed == list(range(1, len(changed) + 1))
+        )
+        assert len(results) == len(changed)
+        assert all(result.status == "ok" for result in results)
+
+
+async def _assert_ended(orders: Orders) -> None:
+    (found,) = await look(orders)
+    changed = [event for event in found.events if isinstance(event, ev.ArtifactChanged)]
+    assert [(event.version, event.agent) for event in changed] == [(n, "writer") for n in range(1, 5)]
+    versions = await asyncio.to_thread(_versions, orders)
+    assert [version.update_type for version in versions] == ["create", "update", "update", "rewrite"]
+    assert [version.content for version in versions] in (
+        ["a b", "1 b", "1 2", "all new"],
+        ["a b", "a 2", "1 2", "all new"],
+    )
+    assert {version.turn_id for version in versions} == {found.row.id}
+
+
+def _versions(orders: Orders) -> list[Version]:
+    engine = create_engine(driver(orders.url), poolclass=NullPool)
+    with engine.connect() as connection:
+        if not artifacts.of(connection, CONVERSATION):
+            return []
+        kept, counted = accounts(connection)
+        assert kept == counted or not any(turn.ended for turn in turns_of(connection, CONVERSATION))
+        entries = artifacts.versions(connection, CONVERSATION, "notes")
+        return [artifacts.version(connection, CONVERSATION, "notes", entry.version) for entry in entries]
