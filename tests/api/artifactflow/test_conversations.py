@@ -67,7 +67,9 @@ def test_a_limit_over_one_hundred_is_taken_as_one_hundred(server: Served) -> Non
             assert (len(page["conversations"]), page["total"], page["has_more"]) == (100, 150, True)
 
 
-@pytest.mark.parametrize(("name", "value"), [("limit", "0"), ("limit", "-1"), ("limit", "x"), ("offset", "-1")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("limit", "0"), ("limit", "-1"), ("limit", "x"), ("offset", "-1")]
+)
 def test_the_error_for_a_wrong_page_names_the_parameter(alice: httpx.Client, name: str, value: str) -> None:
     refused = alice.get("/api/v1/chat", params={name: value})
     assert refused.status_code == 422
