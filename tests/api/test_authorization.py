@@ -11,6 +11,7 @@ import jwt
 import pytest
 
 from caesura.app import create_app
+from caesura.dialects.artifactflow import names
 from caesura.dialects.threads import thread_ids
 from caesura.settings import Settings
 from caesura.store import grants, turns, users
@@ -37,6 +38,13 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/sessions"): {},
     ("post", "/api/chat/{thread_id}"): {"message": "echo x", "supersede": True},
     ("post", "/api/resume/{thread_id}"): {"action": "continue"},
+    ("post", "/api/v1/chat"): {"content": "echo x"},
+    ("post", "/api/v1/chat/{conv_id}/resume"): {
+        "thread_id": "{run_id}",
+        "message_id": "{message_id}",
+        "approved": True,
+    },
+    ("post", "/api/v1/chat/{conv_id}/cancel"): {"message_id": "{message_id}"},
 }
 _DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
@@ -56,11 +64,15 @@ class Owned(NamedTuple):
     turn_id: str
     interrupt_id: str
     thread_id: str
+    #: In API B the conversation, and the run and the message of the turn.
+    conv_id: str
+    run_id: str
+    message_id: str
     tool: str = "write_file"
 
     @property
     def ids(self) -> tuple[str, ...]:
-        return (self.conversation_id, self.turn_id, self.interrupt_id, self.thread_id)
+        return self[:-1]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +85,12 @@ def owned(server: Served) -> Owned:
         thread = server.call(
             server.context.service.conversations.create("alice", None, thread_ids.make("alice"))
         )
-        return Owned(turn["conversation_id"], turn["id"], asked["id"], thread.id)
+        return owned_by(turn["conversation_id"], turn["id"], asked["id"], thread.id)
+
+
+def owned_by(conversation_id: str, turn_id: str, interrupt_id: str, thread_id: str) -> Owned:
+    in_b = names.conversation(conversation_id), names.thread(turn_id), names.message(turn_id)
+    return Owned(conversation_id, turn_id, interrupt_id, thread_id, *in_b)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +106,10 @@ def ask(
 ) -> httpx.Response:
     method, path = route
     body = filled(BODIES[route], owned) if route in BODIES else None
-    return client.request(method, path.format(**owned._asdict()), json=body, headers=headers)
+    given = owned._asdict()
+    if path.startswith("/api/v1/stream/"):  # here a thread is a run
+        given["thread_id"] = owned.run_id
+    return client.request(method, path.format(**given), json=body, headers=headers)
 
 
 def filled(value: Any, owned: Owned) -> Any:
@@ -167,7 +187,7 @@ def test_nobody_gets_in_without_a_good_token(
 def test_somebody_elses_resource_looks_like_a_missing_one(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:
-    missing = Owned("conv-missing", "turn-missing", "int-missing", thread_ids.make("alice"))
+    missing = owned_by("conv-missing", "turn-missing", "int-missing", thread_ids.make("alice"))
     for other in OTHERS:
         headers = server.headers(other)
         theirs, none = ask(nobody, route, owned, headers), ask(nobody, route, missing, headers)
@@ -194,6 +214,7 @@ def test_after_all_refusals_nothing_has_changed(alice: httpx.Client, owned: Owne
     granted = alice.get(f"/api/v2/conversations/{owned.conversation_id}/grants").json()["grants"]
     assert [grant["tool"] for grant in granted] == ["write_file"]
     assert alice.get(f"/api/v2/conversations/{owned.thread_id}").json()["turns"] == []
+    assert alice.get("/api/v1/chat").json()["total"] == 2
 
 
 def test_an_id_with_a_persons_name_does_not_belong_to_that_person(server: Served) -> None:

@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from caesura.app import create_app
+from caesura.dialects.artifactflow import names
 from caesura.dialects.threads import thread_ids
 from caesura.settings import Settings
 from tests.api.reading import conversation, finished
@@ -53,6 +54,8 @@ def real(server: Served) -> Iterator[dict[str, str]]:
             "turn_id": turn["id"],
             "interrupt_id": asked["id"],
             "thread_id": thread.id,
+            "conv_id": names.conversation(turn["conversation_id"]),
+            "run_id": names.thread(turn["id"]),
             "tool": "write_file",
         }
 
@@ -77,7 +80,9 @@ def test_the_document_is_true(
     chance = random.Random(repr(case.path_parameters))
     for name in case.path_parameters or {}:
         if chance.random() < 0.7 and case.method != "DELETE":
-            case.path_parameters[name] = real[name]
+            # In API B a thread is a run.
+            kind = "run_id" if case.path.startswith("/api/v1/stream/") else name
+            case.path_parameters[name] = real[kind]
     case.call_and_validate(base_url=server.url, headers=tester, checks=CHECKS, timeout=20)
 
 

@@ -33,6 +33,8 @@ _MADE_UP = (
 _KEPT = 400
 #: Other values that the server gives out for later requests: tickets and page cursors.
 _ALSO = ("ticket", "next")
+#: Parameters that APIs call by other names.
+_SAME = {"conv_id": "conversation_id"}
 
 
 @dataclass
@@ -51,6 +53,7 @@ class Person:
 
     def find(self, chance: Random, name: str) -> str:
         """One of this person's ids: mostly of the right kind, mostly a new one."""
+        name = _SAME.get(name, name)
         names = [known for known in self.ids if known not in _ALSO]
         kind = name if name in self.ids and chance.random() < 0.9 else chance.choice(names)
         known = self.ids[kind]
@@ -126,4 +129,6 @@ def _kind(data: dict[str, Any]) -> str:
     """The parameter name for the `id` of this object."""
     if "kind" in data and "decisions" in data:
         return "interrupt_id"
+    if "children" in data:
+        return "message_id"
     return "turn_id" if "conversation_id" in data else "conversation_id"

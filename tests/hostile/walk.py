@@ -1,10 +1,11 @@
-"""A normal walk: what one person does in a normal hour, over the native API and over API A."""
+"""A normal walk: what one person does in a normal hour, over the native API and over APIs A and B."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
+from tests.api.artifactflow.message import Message
 from tests.api.reading import conversation, events, outcome, send, text, to_segment_end
 from tests.hostile.process import Process
 
@@ -38,6 +39,7 @@ def walk(process: Process, name: str) -> Walked:
         _approve(client, made)
         thread = _talk_over_a(client)
         places = [f"/api/v2/conversations/{made}", f"/api/history/{thread}", f"/api/status/{thread}"]
+        places.append(f"/api/v1/chat/{_talk_over_b(client)}")
         return Walked(token, {place: client.get(place).json() for place in places})
 
 
@@ -61,3 +63,10 @@ def _talk_over_a(client: httpx.Client) -> str:
     answer = client.post(f"/api/chat/{thread}", json={"message": "echo good day"})
     assert answer.text.count("event: end") == 1
     return thread
+
+
+def _talk_over_b(client: httpx.Client) -> str:
+    message = Message.send(client, "write hello.py: print(1)", agent="assistant")
+    assert message.read()[-1].name == "interrupt"
+    assert message.resume(approved=True)[-1].name == "complete"
+    return message.conversation_id

@@ -124,8 +124,9 @@ class Turns:
         return await self._database.read(turns.owned, turn_id, user_id)
 
     async def stop(self, user_id: str, turn_id: str) -> bool:
-        """Stop a running or waiting turn; false when it had already ended. Its messages are kept."""
-        return await self._stop(await self.get(user_id, turn_id), "user")
+        """Stop a running or waiting turn; false when it had already ended, or came to its end before it heard
+        of the stop. Its messages are kept."""
+        return await self._stop_for_person(await self.get(user_id, turn_id))
 
     async def stop_active(self, user_id: str, conversation_id: str) -> bool:
         """Stop the active turn of the conversation."""
@@ -138,7 +139,7 @@ class Turns:
         """Stop every turn of the conversation that runs or waits, on all branches. False when there is
         none."""
         live = await self._database.read(_live, user_id, conversation_id)
-        stopped = [await self._stop(turn, "user") for turn in live]
+        stopped = [await self._stop_for_person(turn) for turn in live]
         return any(stopped)
 
     async def leave(self, num: int) -> None:
@@ -238,6 +239,12 @@ class Turns:
     def _elsewhere(self, turn: Turn) -> bool:
         """Whether another node runs the turn: that node knows who reads it."""
         return self._database.shared and turn.owner is not None and not self._engine.owns(turn)
+
+    async def _stop_for_person(self, turn: Turn) -> bool:
+        if not await self._stop(turn, "user"):
+            return False
+        found = await self._database.read(turns.numbered, turn.num)
+        return found is None or found.status not in ("done", "failed")
 
     async def _stop(self, turn: Turn, reason: StopReason) -> bool:
         def unless(connection: Connection) -> bool:

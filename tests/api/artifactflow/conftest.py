@@ -33,6 +33,7 @@ def put_agents(folder: Path) -> None:
     shutil.copy(models.__file__, agents / "own.py")
     put(agents, "recorder", "Recorder", {**QUICK, "trace": str(folder / "trace")})
     put(agents, "hasty", "DemoModel", QUICK, approvals={"timeout_seconds": 1})
+    put(agents, "thinker", "DemoModel", {**QUICK, "think": True})
     put(agents, "stuck", "Stuck", {**QUICK, "title": "Stuck"})
     put(agents, "late-title", "Titler", {**QUICK, "title": "A late title", "takes": 0.3})
 

@@ -40,15 +40,15 @@ class Speaker:
 @dataclass(frozen=True, slots=True)
 class State:
     """The state of a reader: the offset that the attempt adds to an event's number, who speaks in each model
-    call, the text of the newest answer and of the one before, the artifacts that were changed, and the
-    outcome once it is known."""
+    call, the newest answer (its call, its text and its size) and the one before it, the artifacts that were
+    changed, and the outcome once it is known."""
 
     attempt: int = 0
     speakers: Mapping[int, Speaker] = field(default_factory=dict)
     call: int = 0
     text: Pieces | None = None
     size: int = 0
-    before: Pieces | None = None
+    before: tuple[int, Pieces | None, int] | None = None
     artifacts: tuple[str, ...] = ()
     outcome: Outcome | None = None
 
@@ -198,7 +198,8 @@ def _heard(state: State, call: int, text: str) -> State:
     if not _speaker(state, call).own:
         return state
     if call != state.call:
-        return replace(state, call=call, text=(None, text), size=len(text), before=state.text)
+        before = (state.call, state.text, state.size)
+        return replace(state, call=call, text=(None, text), size=len(text), before=before)
     pieces = _added(state.text, text) if state.size < LONGEST_RESPONSE else state.text
     size = state.size + len(text)
     return State(state.attempt, state.speakers, call, pieces, size, state.before, state.artifacts)
@@ -212,9 +213,13 @@ def _added(pieces: Pieces | None, text: str) -> Pieces:
 
 
 def _voided(state: State, call: int) -> State:
+    """Of the answers of a segment the two newest are known: after a void answer, the one before it counts."""
+    if state.before is not None and state.before[0] == call:
+        return replace(state, before=None)
     if call != state.call:
         return state
-    return replace(state, call=0, text=state.before, size=0, before=None)
+    number, text, size = state.before or (0, None, 0)
+    return replace(state, call=number, text=text, size=size, before=None)
 
 
 def _speaker(state: State, call: int) -> Speaker:

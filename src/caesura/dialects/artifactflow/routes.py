@@ -142,7 +142,7 @@ async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new:
     return wire.Resumed(stream_url=names.stream(turn.id))
 
 
-@router.post("/chat/{conv_id:conversation}/cancel", responses=FOUND | documented(FORM, 413))
+@router.post("/chat/{conv_id:conversation}/cancel", responses=FOUND | documented(FORM, 400, 413))
 async def cancel(
     here: Here, user_id: User, conv_id: ConversationId, new: wire.Cancel | None = None
 ) -> wire.Cancelled:
