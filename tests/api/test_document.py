@@ -48,12 +48,16 @@ def real(server: Served) -> Iterator[dict[str, str]]:
         thread = server.call(
             server.context.service.conversations.create("tester", None, thread_ids.make("tester"))
         )
+        place = conversation(client)
+        server.call(server.context.service.artifacts.create("tester", place, "plan", "A plan", "text", "x"))
         yield {
-            "conversation_id": conversation(client),
+            "conversation_id": place,
             "turn_id": turn["id"],
             "interrupt_id": asked["id"],
             "thread_id": thread.id,
             "tool": "write_file",
+            "artifact_id": "plan",
+            "number": "1",
         }
 
 
