@@ -33,6 +33,13 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("patch", "/api/v2/conversations/{conversation_id}"): {"title": "mine now"},
     ("post", "/api/v2/conversations/{conversation_id}/branch"): {"turn_id": "{turn_id}"},
     ("post", "/api/v2/conversations/{conversation_id}/turns"): {"content": "echo x", "supersede": True},
+    ("post", "/api/v2/conversations/{conversation_id}/artifacts"): {
+        "id": "other",
+        "title": "x",
+        "content_type": "text",
+        "content": "x",
+    },
+    ("post", "/api/v2/conversations/{conversation_id}/artifacts/{artifact_id}/versions"): {"content": "y"},
     ("post", "/api/v2/interrupts/{interrupt_id}/answer"): {"decision": "approve"},
     ("post", "/api/v2/turns/{turn_id}/answers"): {"answers": {"{interrupt_id}": {"decision": "approve"}}},
     ("post", "/api/sessions"): {},
@@ -69,6 +76,8 @@ class Owned(NamedTuple):
     run_id: str
     message_id: str
     tool: str = "write_file"
+    artifact_id: str = "plan"
+    number: str = "1"
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -82,6 +91,8 @@ def owned(server: Served) -> Owned:
         (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
         num = server.call(server.database.read(turns.get, turn["id"])).num
         server.call(server.database.write(grants.add, num, "write_file"))
+        place, artifacts = turn["conversation_id"], server.context.service.artifacts
+        server.call(artifacts.create("alice", place, "plan", "A plan", "text", "secret"))
         thread = server.call(
             server.context.service.conversations.create("alice", None, thread_ids.make("alice"))
         )

@@ -49,14 +49,18 @@ def real(server: Served) -> Iterator[dict[str, str]]:
         thread = server.call(
             server.context.service.conversations.create("tester", None, thread_ids.make("tester"))
         )
+        place = conversation(client)
+        server.call(server.context.service.artifacts.create("tester", place, "plan", "A plan", "text", "x"))
         yield {
-            "conversation_id": conversation(client),
+            "conversation_id": place,
             "turn_id": turn["id"],
             "interrupt_id": asked["id"],
             "thread_id": thread.id,
             "conv_id": names.conversation(turn["conversation_id"]),
             "run_id": names.thread(turn["id"]),
             "tool": "write_file",
+            "artifact_id": "plan",
+            "number": "1",
         }
 
 

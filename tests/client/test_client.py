@@ -44,8 +44,11 @@ def text(found: list[Envelope]) -> str:
 
 
 def test_the_public_names_are_these() -> None:
-    names = "Agent Client ClientError Conversation Grant ReceivedEvent Rewound RunningTool SeenTurn Snapshot"
-    assert caesura.client.__all__ == [*names.split(), "StoredInterrupt", "Tree", "Turn", "Unreachable"]
+    names = (
+        "Agent Artifact ArtifactDiff ArtifactEdit ArtifactEntry ArtifactVersion Client ClientError"
+        " Conversation Grant ReceivedEvent Rewound RunningTool SeenTurn Snapshot StoredInterrupt Tree Turn Unreachable"
+    )
+    assert caesura.client.__all__ == names.split()
 
 
 def test_the_client_needs_nothing_of_the_server() -> None:

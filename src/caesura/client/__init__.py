@@ -1,5 +1,6 @@
 """The Python client: sends requests to a server, and follows its turns even if the connection breaks."""
 
+from caesura.client.artifacts import Artifact, ArtifactDiff, ArtifactEdit, ArtifactEntry, ArtifactVersion
 from caesura.client.client import Client
 from caesura.client.errors import ClientError, Rewound, Unreachable
 from caesura.client.events import ReceivedEvent
@@ -17,6 +18,11 @@ from caesura.client.values import (
 
 __all__ = [
     "Agent",
+    "Artifact",
+    "ArtifactDiff",
+    "ArtifactEdit",
+    "ArtifactEntry",
+    "ArtifactVersion",
     "Client",
     "ClientError",
     "Conversation",

@@ -7,6 +7,7 @@ from types import EllipsisType, TracebackType
 from typing import Any, Literal, Self
 
 from caesura.client import events, values
+from caesura.client.artifacts import Artifacts
 from caesura.client.connection import Connection, member, path_of
 from caesura.client.errors import ClientError
 from caesura.client.events import ReceivedEvent
@@ -38,6 +39,8 @@ class Client:
     ) -> None:
         credentials = (username, password) if username is not None and password is not None else None
         self._connection = Connection(base_url, token, credentials, patience, silence, waiting)
+        #: The operations on artifacts.
+        self.artifacts = Artifacts(self._connection)
 
     @property
     def token(self) -> str | None:

@@ -11,7 +11,7 @@ from pydantic import (
 
 from caesura.core.errors import AlreadyAnswered, InterruptPending
 from caesura.dialects.native import encode, replies
-from caesura.http.errors import Invalid, Problem
+from caesura.http.errors import Form, Invalid, Problem
 
 
 class Fault(BaseModel):
@@ -39,3 +39,6 @@ def error(problem: Problem) -> dict[str, Any]:
     if problem.error_id:
         body["error_id"] = problem.error_id
     return {"error": body}
+
+
+FORM = Form(("/api/v2",), error, model=Error)

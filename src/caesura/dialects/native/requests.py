@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import (
@@ -17,6 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from caesura.core import interrupts as core
 from caesura.core.answers import Answer
+from caesura.core.artifacts import MOST_VERSIONS, ContentType, Edit, rewrite, update
 from caesura.core.turns import OnDisconnect
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
@@ -87,6 +90,46 @@ class NewAnswer(_In):
 
 class NewAnswers(_In):
     answers: Annotated[dict[Id, NewAnswer], BeforeValidator(_few)] = Field(min_length=1, max_length=_MEMBERS)
+
+
+class NewArtifact(_In):
+    id: str = Field(
+        min_length=1, max_length=400, description="Letters, digits, `_`, `-` and `.`, at most 100"
+    )
+    title: str = Field(min_length=1, max_length=800)
+    content_type: ContentType
+    content: str
+
+
+class NewVersion(_In):
+    """Either the whole new `content`, or `old`, a text to replace, and `new`."""
+
+    content: str | None = None
+    old: str | None = None
+    new: str | None = None
+    base: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_VERSIONS,
+        description="The version that was edited: refuse if it is not current",
+    )
+
+    @model_validator(mode="after")
+    def _is_one_of_both(self) -> NewVersion:
+        whole, part = self.content is not None, (self.old is not None, self.new is not None)
+        if whole == any(part) or any(part) != all(part):
+            raise PydanticCustomError("one_of_both", "give either content, or old and new")
+        return self
+
+    def change(self) -> Callable[[str], Edit]:
+        """What makes the next content from the current one."""
+        if self.content is not None:
+            return partial(_rewritten, self.content)
+        return partial(update, old=self.old or "", new=self.new or "")
+
+
+def _rewritten(content: str, before: str) -> Edit:
+    return rewrite(content)
 
 
 class StreamWanted(_In):

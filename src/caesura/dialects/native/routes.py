@@ -10,18 +10,18 @@ from pydantic import BaseModel
 from caesura.core import json_data
 from caesura.core.errors import NotFound
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.dialects.native import encode, faults, replies, requests
+from caesura.dialects.native import artifacts, encode, replies, requests
+from caesura.dialects.native.faults import FORM
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
 from caesura.http.context import Here
 from caesura.http.dialect import Dialect
-from caesura.http.errors import Form, documented
+from caesura.http.errors import documented
 from caesura.http.frames import pump
 from caesura.http.tickets import SECONDS
 from caesura.service.idempotency import Key
 from caesura.service.turns import Message
 
-FORM = Form(("/api/v2",), faults.error, model=faults.Error)
 _ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
 _FOUND = documented(FORM, 404, 422)
 _SENT = documented(FORM, 400, 413, 422)
@@ -313,6 +313,9 @@ async def answer_all(
     answers = {interrupt_id: given.answer() for interrupt_id, given in new.answers.items()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
     return replies.Turn.of(answered.turn)
+
+
+router.routes.extend(artifacts.router.routes)
 
 
 def _inbox(found: list[StoredInterrupt], more: bool) -> bytes:
