@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from caesura.agents.tools.tool import Result
-from caesura.agents.tools.web import fetch
+from caesura.agents.tools.web import address, fetch
 from caesura.agents.tools.web.fetcher import LARGEST, Fetcher
 from caesura.agents.tools.web.network import Resolve, is_own
 from caesura.agents.tools.web.reader import Reader
@@ -252,6 +252,13 @@ async def test_a_redirect_is_checked_as_the_first_address_was(location: str, rea
         result = await get(site, "/")
     assert result.status == "error"
     assert reason in result.text
+
+
+def test_a_redirect_does_not_leave_an_encrypted_connection() -> None:
+    url = address.parse("https://example.org/a")
+    assert str(address.follow(url, "//www.example.org/b#part")) == "https://www.example.org/b"
+    with pytest.raises(address.Refused, match="http://example.org/a, which is not encrypted"):
+        address.follow(url, "http://example.org/a")
 
 
 async def test_a_redirect_to_nowhere_and_a_loop_end() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -81,7 +82,9 @@ class Fetcher:
             raise Refused(f"not fetched: the page is larger than {LARGEST:,} bytes") from None
         except body.Unreadable as error:
             raise Refused(f"not fetched: {error}") from None
-        except (httpcore.NetworkError, httpcore.TimeoutException):
+        except (httpcore.NetworkError, httpcore.TimeoutException) as error:
+            if isinstance(error.__cause__, ssl.SSLCertVerificationError):
+                raise Refused("not fetched: the certificate of the server is not valid") from None
             raise Refused("not fetched: the server cannot be reached, or broke off") from None
         except httpcore.ProtocolError:
             raise Refused("not fetched: the server does not speak HTTP as it should") from None
