@@ -40,6 +40,7 @@ SLOW = (
     "tests/api/test_pauses.py",
     "tests/api/test_serve.py",
     "tests/api/test_silence.py",
+    "tests/api/test_stops_elsewhere.py",
     "tests/api/test_streams.py",
     "tests/api/test_void_cursors.py",
     "tests/api/test_web.py",

@@ -16,7 +16,7 @@ Pair = tuple[Served, Served]
 
 @pytest.fixture
 def nodes(tmp_path: Path, postgres_url: str) -> Iterator[Pair]:
-    """Two nodes with a short lease: a node learns of requests on another node when it renews its leases."""
+    """Two nodes with a short lease."""
     with (
         Served(tmp_path / "a", database_url=postgres_url, lease=3.0) as first,
         Served(tmp_path / "b", database_url=postgres_url, lease=3.0) as second,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 
@@ -42,6 +43,30 @@ class Swallows(_Odd):
                 yield ChatGenerationChunk(message=AIMessageChunk(content="on "))
         finally:
             self.closed.append("closed")
+
+
+class Hesitates(_Odd):
+    """Ignores its first cancellation, and obeys the second."""
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+        await asyncio.sleep(3600)
+
+
+class EndsAnyway(_Odd):
+    """Asks for a tool. When it is cancelled, it ends its answer as if nothing had happened."""
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        call = tool_call_chunk(name="note", args='{"text": "a"}', id="note-1", index=0)
+        yield ChatGenerationChunk(message=AIMessageChunk(content="well ", tool_call_chunks=[call]))
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
 
 
 class Chatters(_Odd):

@@ -51,7 +51,10 @@ def enough_at_last(world: World) -> Iterator[None]:
         (world.folder / "enough").touch()
 
 
-async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(world: World) -> None:
+async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _take_no_turns(monkeypatch)
     world.agent(ODD.format("Swallows"))
     Swallows.closed.clear()
     sent = []
@@ -67,6 +70,36 @@ async def test_a_model_that_swallows_its_cancellation_is_stopped_and_closed(worl
     async with asyncio.timeout(PATIENCE):
         while len(Swallows.closed) < 12:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+async def test_a_model_that_ignores_its_first_cancellation_is_cancelled_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _take_no_turns(monkeypatch)
+    world.agent(ODD.format("Hesitates"))
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta)
+    await stop(world, turn)
+    assert (await world.checked(turn)).status == "stopped"
+
+
+async def test_no_tool_is_called_after_a_stop_that_ended_the_reply(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _take_no_turns(monkeypatch)
+    world.agent(ODD.format("EndsAnyway").replace("tools: []", "tools: [note]"))
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta)
+    await stop(world, turn)
+    assert (await world.checked(turn)).status == "stopped"
+    assert world.traces() == []
+
+
+def _take_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs end by themselves, however long that takes on a busy machine. Cancellations are repeated as
+    often as ever."""
+    monkeypatch.setattr(supervisor, "_HEED", 4 * PATIENCE)
+    monkeypatch.setattr(supervisor, "_TRIES", int(16 * PATIENCE))
 
 
 async def test_a_stop_while_a_sub_agent_replies_is_not_a_model_failure(world: World) -> None:
