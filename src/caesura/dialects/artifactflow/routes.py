@@ -38,6 +38,8 @@ PREFIXES = ("/api/v1/chat", "/api/v1/stream", "/api/v1/artifacts")
 _CURSOR = re.compile(r"(\d{1,16})(?:\.(\d{1,4}))?", re.ASCII)
 _LARGEST = 2**53
 _PAGE = 1_000
+#: What this API calls by another name.
+_WORDS = {"turn not found": "message not found"}
 _ENDS: tuple[type[ev.Event], ...] = (ev.SegmentEnded, ev.Interrupted)
 
 
@@ -58,7 +60,7 @@ register_url_convertor("conversation", _ConversationId())
 
 
 def body(problem: Problem) -> dict[str, Any]:
-    data: dict[str, Any] = {"detail": problem.message}
+    data: dict[str, Any] = {"detail": _WORDS.get(problem.message, problem.message)}
     if isinstance(problem.error, InterruptPending):
         data["interrupt"] = encode.interrupt_data(problem.error.interrupts)
     if isinstance(problem.error, AlreadyAnswered):
@@ -141,7 +143,7 @@ async def delete(here: Here, user_id: User, conv_id: ConversationId) -> None:
     await here.service.conversations.delete(user_id, names.conversation_row(conv_id))
 
 
-@router.post("/chat/{conv_id:conversation}/resume", responses=_STARTS)
+@router.post("/chat/{conv_id:conversation}/resume", responses=_STARTS, response_model_exclude_none=True)
 async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new: wire.Resume) -> wire.Resumed:
     """Decide on what waits in a run. The run goes on once nothing of it waits any more. A decision that names
     no question is refused within a second after another decision, because nobody can have seen what it is
@@ -154,8 +156,12 @@ async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new:
         given = decisions.decisions(waiting, new)
     except NothingPending:
         raise await _decided(here, user_id, turn.id) from None
-    await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
-    return wire.Resumed(stream_url=names.stream(turn.id))
+    answered = await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
+    waits = answered.turn.status == "waiting"
+    left = [item.interrupt for item in await here.service.inbox.pending(turn.num)] if waits else []
+    return wire.Resumed(
+        stream_url=names.stream(turn.id), interrupt=encode.interrupt_data(left) if left else None
+    )
 
 
 @router.post("/chat/{conv_id:conversation}/cancel", responses=_FOUND | documented(FORM, 400, 413))
@@ -185,7 +191,10 @@ async def stream(
     cursor, seen = _cursor(last_event_id or after)
     turn_id = names.turn_of_thread(thread_id)
     # A reader that has seen only some frames of an event gets the others.
-    place = await here.service.streams.enter(user_id, turn_id, cursor - 1 if seen else cursor)
+    try:
+        place = await here.service.streams.enter(user_id, turn_id, cursor - 1 if seen else cursor)
+    except NotFound as error:
+        raise NotFound("thread not found") from error
     if place is None:
         return Response(status_code=204)
     return here.streams.response(_segment(here, place, 0 if place.anew else seen))
