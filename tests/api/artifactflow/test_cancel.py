@@ -82,7 +82,7 @@ def test_a_cancel_beside_the_end_never_replaces_the_real_answer(server: Served) 
         for number in range(24):
             message = Message.send(client, f"echo the real answer delay={number % 6 / 2000}")
             results: list[bool] = []
-            cancels = threading.Thread(target=lambda m=message.at(other), r=results: r.append(m.cancel()))  # type: ignore[misc]
+            cancels = threading.Thread(target=_cancel, args=(message.at(other), results))
             cancels.start()
             found = message.read()
             cancels.join()
@@ -94,6 +94,10 @@ def test_a_cancel_beside_the_end_never_replaces_the_real_answer(server: Served) 
             if not cancelled:
                 assert end["response"] == "the real answer"
             assert results == [cancelled]
+
+
+def _cancel(message: Message, results: list[bool]) -> None:
+    results.append(message.cancel())
 
 
 def test_after_the_end_a_cancel_changes_nothing(alice: httpx.Client) -> None:

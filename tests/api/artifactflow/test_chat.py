@@ -218,7 +218,7 @@ def test_an_unknown_parent_is_not_found(server: Served, alice: httpx.Client, bob
     before = rows(server)["turns"]
     for parent in (other.id, theirs.id, "msg-1", "x", "", message.thread_id, "msg-\0"):
         refused = sent(alice, "echo x", conversation_id=message.conversation_id, parent_message_id=parent)
-        assert refused.status_code == 404, parent
+        assert (refused.status_code, refused.json()) == (404, {"detail": "message not found"}), parent
     assert sent(alice, "echo x", conversation_id=theirs.conversation_id).status_code == 404
     assert rows(server)["turns"] == before
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import httpx
 import pytest
@@ -75,13 +74,13 @@ def unbroken(server: Served, shown: dict[str, Any]) -> list[list[Any]]:
 
 
 def test_a_front_end_leads_a_whole_conversation(pinging: Served, way: str) -> None:
-    decisions = [{"approved": True}, {"approved": False}, {"decision": "answers", "answers": ["red"]}]
-    shown = run(pinging, way, "write a.txt then ask me one question", [decisions[0], decisions[2]])
+    red = {"decision": "answers", "answers": ["red"]}
+    shown = run(pinging, way, "write a.txt then ask me one question", [{"approved": True}, red])
     ends = [name for _, name, _ in shown["events"] if name != "stream"]
     assert ends == ["metadata", "interrupt", "metadata", "interrupt", "metadata", "complete"]
     assert (shown["streams"], shown["breaks"], shown["after"]) == (3, 0, 204)
     assert shown["events"] == unbroken(pinging, shown)
-    refused = run(pinging, way, "write a.txt", [decisions[1]])
+    refused = run(pinging, way, "write a.txt", [{"approved": False}])
     assert refused["events"][-1][2]["success"] is True
 
 
@@ -113,15 +112,16 @@ def cutting(server: Served, frames: int) -> Iterator[str]:
         def _pass(self, body: bytes | None = None) -> None:
             wanted = ("Authorization", "Content-Type", "Last-Event-ID")
             headers = {name: self.headers[name] for name in wanted if self.headers[name]}
-            with urlopen(Request(server.url + self.path, body, headers, method=self.command)) as answer:
-                self.send_response(answer.status)
+            url = server.url + self.path
+            with httpx.stream(self.command, url, content=body, headers=headers, timeout=60) as answer:
+                self.send_response(answer.status_code)
                 self.send_header("Content-Type", answer.headers.get("Content-Type", "text/plain"))
                 self.send_header("Connection", "close")
                 self.end_headers()
                 left = frames if self.path.startswith("/api/v1/stream/") else -1
-                for line in answer:
-                    self.wfile.write(line)
-                    left -= line == b"\n"
+                for line in answer.iter_lines():
+                    self.wfile.write(line.encode() + b"\n")
+                    left -= line == ""
                     if left == 0:
                         break
             self.close_connection = True

@@ -211,11 +211,12 @@ def test_one_of_several_questions_is_decided_and_the_others_still_wait(
     found = message.read()
     assert kinds(found)[-3:] == ["permission_required", "permission_required", "interrupt"]
     a, b = (item["interrupt_id"] for item in last(found, "interrupt")["interrupt_data"]["requests"])
-    assert message.decide(approved=False, interrupt_id=a).status_code == 200
+    decided = message.decide(approved=False, interrupt_id=a)
+    assert decided.json() == {"stream_url": message.url, "interrupt": message.shown()["interrupt"]}
     left = message.shown()["interrupt"]["interrupt_data"]
     assert [item["interrupt_id"] for item in left["requests"]] == [b] == [left["interrupt_id"]]
     assert message.decide(approved=True, interrupt_id=a).status_code == 409
-    assert message.decide(approved=True, interrupt_id=b).status_code == 200
+    assert message.decide(approved=True, interrupt_id=b).json() == {"stream_url": message.url}
     assert kinds(message.read())[-1] == "complete"
     written = [file_of(message.conversation_id, f"{name}.txt").exists() for name in "ab"]
     assert written == [False, True]

@@ -141,7 +141,7 @@ def test_the_ends_of_a_segment() -> None:
     assert end(failed, ev.SegmentEnded()) == {"error": "no model (err-1)", "code": "model", "retryable": True}
     assert end(ev.Stopped("timeout"), ev.SegmentEnded())["code"] == "expired"
     for reason in ("user", "disconnect", "superseded"):
-        data = end(ev.Stopped(reason), ev.SegmentEnded())  # type: ignore[arg-type]
+        data = end(ev.Stopped(reason), ev.SegmentEnded())
         assert (data["success"], data["cancelled"], data["reason"]) == (False, True, reason)
 
 

@@ -9,10 +9,12 @@ from caesura.dialects.artifactflow import encode, wire
 from caesura.http.errors import Form, Problem, documented
 
 PREFIXES = ("/api/v1/chat", "/api/v1/stream", "/api/v1/artifacts")
+#: What this API calls by another name.
+_WORDS = {"turn not found": "message not found"}
 
 
 def body(problem: Problem) -> dict[str, Any]:
-    data: dict[str, Any] = {"detail": problem.message}
+    data: dict[str, Any] = {"detail": _WORDS.get(problem.message, problem.message)}
     if isinstance(problem.error, InterruptPending):
         data["interrupt"] = encode.interrupt_data(problem.error.interrupts)
     if isinstance(problem.error, AlreadyAnswered):

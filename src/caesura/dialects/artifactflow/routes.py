@@ -125,7 +125,7 @@ async def delete(here: Here, user_id: User, conv_id: ConversationId) -> None:
     await here.service.conversations.delete(user_id, names.conversation_row(conv_id))
 
 
-@router.post("/chat/{conv_id:conversation}/resume", responses=STARTS)
+@router.post("/chat/{conv_id:conversation}/resume", responses=STARTS, response_model_exclude_none=True)
 async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new: wire.Resume) -> wire.Resumed:
     """Decide on what waits in a run. The run goes on once nothing of it waits any more. A decision that names
     no question is refused within a second after another decision, because nobody can have seen what it is
@@ -138,8 +138,12 @@ async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new:
         given = decisions.decisions(waiting, new)
     except NothingPending:
         raise await _decided(here, user_id, turn.id) from None
-    await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
-    return wire.Resumed(stream_url=names.stream(turn.id))
+    answered = await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
+    waits = answered.turn.status == "waiting"
+    left = [item.interrupt for item in await here.service.inbox.pending(turn.num)] if waits else []
+    return wire.Resumed(
+        stream_url=names.stream(turn.id), interrupt=encode.interrupt_data(left) if left else None
+    )
 
 
 @router.post("/chat/{conv_id:conversation}/cancel", responses=FOUND | documented(FORM, 400, 413))
@@ -167,7 +171,10 @@ async def stream(
     cursor, seen = _cursor(last_event_id or after)
     turn_id = names.turn_of_thread(thread_id)
     # A reader that has seen only some frames of an event gets the others.
-    place = await here.service.streams.enter(user_id, turn_id, cursor - 1 if seen else cursor)
+    try:
+        place = await here.service.streams.enter(user_id, turn_id, cursor - 1 if seen else cursor)
+    except NotFound as error:
+        raise NotFound("thread not found") from error
     if place is None:
         return Response(status_code=204)
     return here.streams.response(_segment(here, place, 0 if place.anew else seen))

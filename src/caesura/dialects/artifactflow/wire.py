@@ -77,6 +77,9 @@ class Started(BaseModel):
 
 class Resumed(BaseModel):
     stream_url: str
+    interrupt: dict[str, Any] | None = Field(
+        default=None, description="What still waits, if the decision was about only some of the questions"
+    )
 
 
 class Cancelled(BaseModel):
