@@ -56,11 +56,10 @@ async def test_what_follows_the_packed_body_counts_and_is_ignored() -> None:
 @pytest.mark.parametrize(
     ("encoding", "data"),
     [
-        ("gzip", b"not packed"),
-        ("gzip", gzip.compress(b"text" * 100)[:-9]),
-        ("br", b"x"),
-        ("gzip, gzip", b"x"),
+        *(("gzip", b"not packed"), ("gzip", gzip.compress(b"text" * 100)[:-9])),
+        *(("br", b"x"), ("gzip, gzip", b"x")),
     ],
+    ids=["not packed", "cut off", "another way", "packed twice"],
 )
 async def test_a_body_that_is_not_packed_as_it_says_is_an_error(encoding: str, data: bytes) -> None:
     with pytest.raises(body.Unreadable):

@@ -83,7 +83,7 @@ class Fetcher:
         except body.Unreadable as error:
             raise Refused(f"not fetched: {error}") from None
         except (httpcore.NetworkError, httpcore.TimeoutException) as error:
-            if isinstance(error.__cause__, ssl.SSLCertVerificationError):
+            if _is_about_a_certificate(error):
                 raise Refused("not fetched: the certificate of the server is not valid") from None
             raise Refused("not fetched: the server cannot be reached, or broke off") from None
         except httpcore.ProtocolError:
@@ -138,6 +138,12 @@ async def _page(url: httpx.URL, response: httpcore.Response, headers: httpx.Head
         raise body.TooLarge
     content = await body.read(response.aiter_stream(), headers.get("content-encoding", ""), LARGEST)
     return Page(str(url), kind, charset, content)
+
+
+def _is_about_a_certificate(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _is_too_large(length: str) -> bool:
