@@ -30,7 +30,7 @@ OLDEST: list[tuple[list[Any], ev.Event]] = [
     (["tool", 0, "c1", "execute", {"a": 1}, "lead"], ev.ToolStarted("c1", "execute", {"a": 1}, "lead", None)),
     (["tooled", 0, "c1", "execute", "ok"], ev.ToolFinished("c1", "execute", "ok", "ok", "", None)),
     (["title", 0, "Plans"], ev.TitleChanged("Plans")),
-    (["artifact", 0, "a", 2, "update"], ev.ArtifactChanged("a", 2, "update")),
+    (["artifact", 0, "a", 2, "update"], ev.ArtifactChanged("a", 2, "update", "", None)),
     (["ask", 0, []], ev.Interrupted(())),
     (["answered", 0, "int-1", "expired"], ev.InterruptClosed("int-1", "expired", {}, None)),
     (["done", 0], ev.Finished()),

@@ -89,6 +89,7 @@ def test_several_matches_that_differ_in_white_space_alone_are_refused() -> None:
         (POEM, "violetts are blue", "violets are blue"),
         (POEM, "Violets are blue", "violets are blue"),
         (POEM, "violets are bleu", "violets are blue"),
+        (POEM, "olets aer blue", "olets are blue"),
         (POEM, "rosses are red\nviolets are bluue\n", "roses are red\nviolets are blue\n"),
         (POEM, "sugar is sweeet\nand so are you", "sugar is sweet\n    and so are you"),
         (CODE, 'raise ValueError("negative")', "raise ValueError('negative')"),

@@ -169,19 +169,21 @@ def _nearest(text: str, wanted: str, most: int) -> list[_Place]:
                 best, found = place.distance, []
             if not any(place.overlaps(other) for other in found):
                 found.append(place)
-    whole = [_whole_words(text, place) for place in found]
+    whole = [_whole_words(text, place, wanted) for place in found]
     return [place for place in whole if _similarity(place, len(wanted)) >= SIMILAR]
 
 
-def _whole_words(text: str, place: _Place) -> _Place:
-    """The place with the rest of a word that it cuts, if that is short: `blue` is similar to `bleu`, and
-    `blu` is even more so."""
+def _whole_words(text: str, place: _Place, wanted: str) -> _Place:
+    """The place with the rest of a word that it cuts, if that is short and there is a fault at this end:
+    `blue` is similar to `bleu`, and `blu` is even more so."""
     distance, start, end = place
     before, after = start, end
-    while start - before < _REST and _cuts(text, before):
-        before -= 1
-    while after - end < _REST and _cuts(text, after):
-        after += 1
+    if text[start : start + _REST] != wanted[:_REST]:
+        while start - before < _REST and _cuts(text, before):
+            before -= 1
+    if text[end - _REST : end] != wanted[-_REST:]:
+        while after - end < _REST and _cuts(text, after):
+            after += 1
     start = start if _cuts(text, before) else before
     end = end if _cuts(text, after) else after
     return _Place(distance + place.start - start + end - place.end, start, end)

@@ -7,9 +7,10 @@ copy that is not compressed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core import deltas, json_data
@@ -24,9 +25,10 @@ from caesura.core.artifacts import (
 from caesura.core.errors import BadInput, Conflict, NotFound, Outdated
 from caesura.store import shares
 from caesura.store.schema import artifact_versions, artifacts, now_ms
+from caesura.store.statements import Prepared
 
 #: At most this many changes follow a whole copy.
-_FAR = 32
+_FAR = 16
 #: A change is stored as one if it is that much smaller than the whole copy, or smaller than this many bytes.
 _SMALLER, _SMALL = 8, 1024
 
@@ -165,24 +167,31 @@ def _add(
     )
 
 
-def _rows(connection: Connection, conversation_id: str, artifact_id: str, number: int) -> list[Any]:
+def _rows(connection: Connection, conversation_id: str, artifact_id: str, number: int) -> Sequence[Any]:
     """The rows that this version is made from: a whole copy, and the changes up to the version."""
-    if not 0 < number <= MOST_VERSIONS:
-        raise NotFound(f"version not found: {number}")
-    columns, mine = artifact_versions.c, _versions(conversation_id, artifact_id)
-    first = select(func.coalesce(columns.whole, columns.version)).where(*mine, columns.version == number)
-    found = select(artifact_versions).where(
-        *mine, columns.version >= first.scalar_subquery(), columns.version <= number
-    )
-    rows = list(connection.execute(found.order_by(columns.version)))
+    rows: Sequence[Any] = ()
+    if 0 < number <= MOST_VERSIONS:
+        rows = _ROWS.rows(connection, place=conversation_id, artifact=artifact_id, number=number)
     if not rows:
         raise NotFound(f"version not found: {number}")
     return rows
 
 
-def _content(rows: list[Any]) -> str:
+def _content(rows: Sequence[Any]) -> str:
     whole, *changes = rows
     content = bytes(whole.content) if whole.whole is None else deltas.unpack(whole.content)
     for row in changes:
         content = deltas.apply(content, row.content)
     return content.decode()
+
+
+_COLUMNS = artifact_versions.c
+_MINE = (_COLUMNS.conversation_id == bindparam("place"), _COLUMNS.artifact_id == bindparam("artifact"))
+_FIRST = select(func.coalesce(_COLUMNS.whole, _COLUMNS.version)).where(
+    *_MINE, _COLUMNS.version == bindparam("number")
+)
+_ROWS = Prepared(
+    select(artifact_versions)
+    .where(*_MINE, _COLUMNS.version >= _FIRST.scalar_subquery(), _COLUMNS.version <= bindparam("number"))
+    .order_by(_COLUMNS.version)
+)
