@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import orjson
 
 TOKEN = b"event: messages/partial"
+END = b"event: end"
 
 
 @dataclass
@@ -30,8 +31,8 @@ def request(method: str, path: str, token: str = "", body: object | None = None)
     return head.encode() + data
 
 
-async def read(port: int, what: bytes) -> Read:
-    """Send a request and read its stream to the end."""
+async def read(port: int, what: bytes, token: bytes = TOKEN, end: bytes = END) -> Read:
+    """Send a request and read its stream to the end. `token` and `end` are in the frames of these events."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     seen, began = Read(), time.perf_counter()
     writer.write(what)
@@ -40,15 +41,15 @@ async def read(port: int, what: bytes) -> Read:
     while piece := await reader.read(65536):
         seen.size += len(piece)
         rest += piece
-        if found := rest.count(TOKEN):
+        if found := rest.count(token):
             now = time.perf_counter() - began
             seen.first = seen.first or now
             if before:
                 seen.gaps.append(now - before)
             before = seen.last = now
             seen.tokens += found
-        seen.ended = seen.ended or b"event: end" in rest
-        rest = rest[-len(TOKEN) + 1 :]
+        seen.ended = seen.ended or end in rest
+        rest = rest[-len(token) + 1 :]
     writer.close()
     return seen
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -19,6 +20,8 @@ class Parrot(BaseChatModel):
 
     tokens: int = 200
     delay: float = 0.0
+    #: Its words are the times at which it says them.
+    clock: bool = False
 
     @property
     def _llm_type(self) -> str:
@@ -48,4 +51,5 @@ class Parrot(BaseChatModel):
     async def _words(self, count: int) -> AsyncIterator[ChatGenerationChunk]:
         for number in range(count):
             await asyncio.sleep(self.delay)  # as for a network, which lets others work before every word
-            yield ChatGenerationChunk(message=AIMessageChunk(content=WORDS[number % 100]))
+            word = f"{time.monotonic_ns()} " if self.clock else WORDS[number % 100]
+            yield ChatGenerationChunk(message=AIMessageChunk(content=word))

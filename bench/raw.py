@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator
 
 import uvicorn
@@ -17,13 +18,14 @@ from bench.parrot import WORDS
 
 async def stream(request: Request) -> StreamingResponse:
     tokens, delay = int(request.query_params["tokens"]), float(request.query_params["delay"])
-    return StreamingResponse(_frames(tokens, delay), media_type="text/event-stream")
+    clock = "clock" in request.query_params
+    return StreamingResponse(_frames(tokens, delay, clock), media_type="text/event-stream")
 
 
-async def _frames(tokens: int, delay: float) -> AsyncIterator[bytes]:
+async def _frames(tokens: int, delay: float, clock: bool) -> AsyncIterator[bytes]:
     for number in range(tokens):
         await asyncio.sleep(delay)
-        word = WORDS[number % 100].encode()
+        word = b"%d " % time.monotonic_ns() if clock else WORDS[number % 100].encode()
         yield b'id: %d\nevent: messages/partial\ndata: {"content":"%b"}\n\n' % (number, word)
 
 

@@ -41,7 +41,7 @@ apiVersion: caesura/v1
 kind: Agent
 metadata: {{name: {name}}}
 spec:
-  model: {{class: "bench.parrot:Parrot", options: {{tokens: {tokens}, delay: {delay}}}}}
+  model: {{class: "bench.parrot:Parrot", options: {{tokens: {tokens}, delay: {delay}, clock: {clock}}}}}
   tools: [list_files]
   permissions: {{list_files: confirm}}
 """
@@ -53,6 +53,7 @@ _AGENTS = {
     "paced": (200, 0.01),
     "slow": (3000, 0.01),
     "silent": (1, 600),
+    "clock": (300, 0.01),
 }
 
 
@@ -71,7 +72,9 @@ class Ours:
         agents = folder / "agents"
         agents.mkdir()
         for name, (tokens, delay) in _AGENTS.items():
-            (agents / f"{name}.yaml").write_text(_AGENT.format(name=name, tokens=tokens, delay=delay))
+            (agents / f"{name}.yaml").write_text(
+                _AGENT.format(name=name, tokens=tokens, delay=delay, clock=name == "clock")
+            )
         self.token = ""
         self.process = self.start()
 

@@ -211,13 +211,10 @@ def test_an_id_within_an_event_that_has_one_frame_sends_that_frame(alice: httpx.
         assert message.read(f"{whole[number].id}.1") == whole[number:]
 
 
-@pytest.mark.parametrize("thread", ["thd-1", "x", "msg-1", "thd-", "thd-%00", "turn-1"])
+@pytest.mark.parametrize("thread", ["thd-1", "x", "msg-1", "thd-", "turn-1"])
 def test_an_unknown_run_is_not_found(alice: httpx.Client, thread: str) -> None:
     unknown = alice.get(f"/api/v1/stream/{thread}")
-    if "%" in thread:
-        assert unknown.status_code == 422
-    else:
-        assert (unknown.status_code, unknown.json()) == (404, {"detail": "thread not found"})
+    assert (unknown.status_code, unknown.json()) == (404, {"detail": "thread not found"})
 
 
 def test_a_message_id_is_no_run(alice: httpx.Client) -> None:

@@ -125,7 +125,9 @@ class Encoder:
                 piece = b'{"content":"","reasoning_content":%b}' % _dumps(text)
                 return [_streamed("llm_chunk", at, _speaker(state, call).members, piece)]
             case ev.TextVoided(call):
-                return [_stream("restart", at, _speaker(state, call).members, {})]
+                # A retry voids what was cut off in an earlier segment: no frame of this stream has its text.
+                known = state.speakers.get(call)
+                return [] if known is None else [_stream("restart", at, known.members, {})]
             case ev.ModelFinished(call, usage=usage):
                 members = _speaker(state, call).members
                 return [_stream("llm_complete", at, members, {"token_usage": usage})]
