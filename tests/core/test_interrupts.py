@@ -65,6 +65,7 @@ def test_every_kind_and_every_decision_is_tried_here() -> None:
     [
         (APPROVAL, Answer("approve", args={"command": "rm"}), "args does not go with 'approve'"),
         (APPROVAL, Answer("reject", value="x"), "value does not go with 'reject'"),
+        (APPROVAL, Answer("reject", always_allow=True), "always_allow does not go with 'reject'"),
         (APPROVAL, Answer("respond", message="x", fields={"a": 1}), "fields does not go with 'respond'"),
         (QUESTIONS, Answer("reject", answers=("yes",)), "answers does not go with 'reject'"),
         (GRAPH, Answer("value", value=1, args={"a": 1}), "args does not go with 'value'"),

@@ -99,6 +99,8 @@ def _check_members(answer: Answer) -> None:
     for name in _MEMBER.values():
         if name != _MEMBER.get(answer.decision) and getattr(answer, name):
             raise BadAnswer(f"{name} does not go with '{answer.decision}'")
+    if answer.always_allow and not answer.grants:
+        raise BadAnswer(f"always_allow does not go with '{answer.decision}'")
 
 
 def _check_approval(answer: Answer) -> None:

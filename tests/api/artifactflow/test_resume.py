@@ -262,3 +262,12 @@ def test_a_decision_that_does_not_fit_changes_nothing(
         {"approved": True} if asks.startswith("write") else {"decision": "answers", "answers": ["red"]}
     )
     assert kinds(message.resume(**fitting))[-1] == "complete"
+
+
+def test_a_question_that_was_answered_is_told_as_answered_also_after_the_end(alice: httpx.Client) -> None:
+    message = Message.send(alice, "write a.txt")
+    asked = last(message.read(), "interrupt")["interrupt_data"]["interrupt_id"]
+    assert last(message.resume(approved=True), "complete")["success"]
+    refused = message.decide(approved=False, interrupt_id=asked)
+    assert refused.status_code == 409
+    assert refused.json() == {"detail": "already answered", "decision": {"decision": "approve"}}

@@ -15,7 +15,7 @@ def decisions(waiting: Sequence[Interrupt], new: Resume) -> dict[str, Answer]:
     """An answer for each interrupt that the decision is about. Exactly one of `approved` and `decision` must
     be given."""
     if (new.approved is None) == (new.decision is None):
-        raise BadInput("approved must be true or false, unless decision is given instead")
+        raise BadInput("give approved (true or false) or decision, one of them")
     if not waiting:
         raise NothingPending
     items = _named(waiting, new.interrupt_id)

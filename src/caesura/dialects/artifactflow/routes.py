@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
@@ -17,9 +17,11 @@ from caesura.core import json_data, tree
 from caesura.core.errors import (
     AlreadyAnswered,
     BadInput,
+    Conflict,
     NotFound,
     NothingPending,
 )
+from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.dialects.artifactflow import artifacts, decisions, encode, names, wire
 from caesura.dialects.artifactflow.forms import ALWAYS, FORM, FOUND, STARTS
@@ -137,7 +139,7 @@ async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new:
     try:
         given = decisions.decisions(waiting, new)
     except NothingPending:
-        raise await _decided(here, user_id, turn.id) from None
+        raise await _refusal(here, user_id, turn.id, new) from None
     answered = await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
     waits = answered.turn.status == "waiting"
     left = [item.interrupt for item in await here.service.inbox.pending(turn.num)] if waits else []
@@ -225,12 +227,17 @@ async def _turn(here: Context, user_id: str, conversation_id: str, message_id: s
     return turn
 
 
-async def _decided(here: Context, user_id: str, turn_id: str) -> NothingPending | AlreadyAnswered:
-    """The error when nothing waits. While the turn goes on after a decision, it says what was decided."""
+async def _refusal(here: Context, user_id: str, turn_id: str, new: wire.Resume) -> Conflict:
+    """The error when nothing waits: what was decided about the question that the request names, or, if it
+    names none, about the last one while the turn goes on after it."""
     turn = await here.service.turns.get(user_id, turn_id)  # the decision may be newer than what was read
-    live = turn.status in ("queued", "running")
-    stored = await here.service.inbox.decided(turn.num) if live else None
-    if stored is None or stored.answer is None:
+    stored: StoredInterrupt | None = None
+    if new.interrupt_id is not None:
+        with suppress(NotFound):
+            stored = await here.service.inbox.get(user_id, new.interrupt_id)
+    elif turn.status in ("queued", "running"):
+        stored = await here.service.inbox.decided(turn.num)
+    if stored is None or stored.turn_id != turn_id or stored.answer is None:
         return NothingPending()
     return AlreadyAnswered(core_answers.to_dict(stored.answer))
 
