@@ -271,3 +271,14 @@ def test_a_question_that_was_answered_is_told_as_answered_also_after_the_end(ali
     refused = message.decide(approved=False, interrupt_id=asked)
     assert refused.status_code == 409
     assert refused.json() == {"detail": "already answered", "decision": {"decision": "approve"}}
+
+
+def test_two_tools_are_not_always_allowed_with_one_word(alice: httpx.Client) -> None:
+    message = Message.send(alice, "write a.txt + run ls")
+    first, _ = last(message.read(), "interrupt")["interrupt_data"]["requests"]
+    refused = message.decide(approved=True, always_allow=True)
+    assert (refused.status_code, "interrupt_id" in refused.json()["detail"]) == (400, True)
+    named = message.decide(approved=True, always_allow=True, interrupt_id=first["interrupt_id"])
+    assert named.status_code == 200
+    granted = alice.get(f"/api/v2/conversations/{message.conversation_id}/grants").json()["grants"]
+    assert [item["tool"] for item in granted] == [first["tool_name"]]

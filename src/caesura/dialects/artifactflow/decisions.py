@@ -19,6 +19,8 @@ def decisions(waiting: Sequence[Interrupt], new: Resume) -> dict[str, Answer]:
     if not waiting:
         raise NothingPending
     items = _named(waiting, new.interrupt_id)
+    if new.always_allow and len({item.name for item in items if isinstance(item, Approval)}) > 1:
+        raise BadAnswer("several tools wait: name the question to always allow its tool, with interrupt_id")
     if new.decision is not None:
         answer = new.answer(new.decision)
         return {item.id: answer for item in items}
