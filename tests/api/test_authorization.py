@@ -75,6 +75,7 @@ class Owned(NamedTuple):
     conv_id: str
     run_id: str
     message_id: str
+    session_id: str
     tool: str = "write_file"
     artifact_id: str = "plan"
     number: str = "1"
@@ -101,7 +102,8 @@ def owned(server: Served) -> Owned:
 
 def owned_by(conversation_id: str, turn_id: str, interrupt_id: str, thread_id: str) -> Owned:
     in_b = names.conversation(conversation_id), names.thread(turn_id), names.message(turn_id)
-    return Owned(conversation_id, turn_id, interrupt_id, thread_id, *in_b)
+    session_id = names.session(conversation_id)
+    return Owned(conversation_id, turn_id, interrupt_id, thread_id, *in_b, session_id)
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,9 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 from caesura.core import codec
 from caesura.core import events as ev
+from caesura.core.artifacts import update
 from caesura.core.errors import StartupError
-from caesura.store import events, migrate, schema, users
+from caesura.store import artifacts, events, migrate, schema, users
 from caesura.store.open import open_database
 from tests.accounts import accounts
 from tests.conformance.rows import turns_of
@@ -90,6 +91,29 @@ async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(bare_url:
     assert [item.event for item in await database.read(events.read, turn.num, 0, 10)] == [
         ev.TextDelta(1, "hi")
     ]
+    await database.close()
+
+
+async def test_versions_from_before_changes_were_stored_are_read(bare_url: str) -> None:
+    with _connected(bare_url) as connection:
+        migrate.upgrade(connection, "0001")
+        _fill(connection)
+        migrate.upgrade(connection, "0008")
+        connection.execute(
+            text("INSERT INTO artifacts VALUES ('conv-1', 'plan', 'A plan', 'text/markdown', 1, 1, 1)")
+        )
+        old = "INSERT INTO artifact_versions (conversation_id, artifact_id, version, update_type, changes,"
+        connection.execute(
+            text(f"{old} content, created_at) VALUES ('conv-1', 'plan', 1, 'create', :none, :content, 1)"),
+            {"none": b"[]", "content": "old 中".encode()},
+        )
+    database = await open_database(bare_url)
+    artifact, version = await database.read(artifacts.current, "conv-1", "plan")
+    assert (artifact.title, version.content, version.changes) == ("A plan", "old 中", [])
+    base = await database.read(artifacts.base, "conv-1", "plan")
+    made = artifacts.draft(update(base.content, "old", "new"), base)
+    await database.write(artifacts.add, "conv-1", "plan", made)
+    assert (await database.read(artifacts.version, "conv-1", "plan", 2)).content == "new 中"
     await database.close()
 
 

@@ -36,6 +36,10 @@ def test_tools_come_in_the_agents_order_once_and_without_denied_ones() -> None:
         ("execute", "confirm", False, False),
         ("web_search", "auto", True, False),
         ("web_fetch", "confirm", True, False),
+        ("create_artifact", "auto", True, False),
+        ("update_artifact", "auto", True, False),
+        ("rewrite_artifact", "auto", True, False),
+        ("read_artifact", "auto", True, False),
     ],
 )
 def test_each_tool_says_whether_it_needs_approval(
@@ -60,6 +64,30 @@ def test_each_tool_says_whether_it_needs_approval(
             {"path": "hello.py", "content": "x"},
             ("写入文件", "正在写入文件: hello.py"),
             ("Write a file", "Writing file: hello.py"),
+        ),
+        (
+            "create_artifact",
+            {"id": "plan", "content": "x"},
+            ("创建文档", "正在创建文档: plan"),
+            ("Create an artifact", "Creating artifact: plan"),
+        ),
+        (
+            "update_artifact",
+            {"id": "plan", "old": "x", "new": "y"},
+            ("更新文档", "正在更新文档: plan"),
+            ("Update an artifact", "Updating artifact: plan"),
+        ),
+        (
+            "rewrite_artifact",
+            {"id": "plan", "content": "x"},
+            ("重写文档", "正在重写文档: plan"),
+            ("Rewrite an artifact", "Rewriting artifact: plan"),
+        ),
+        (
+            "read_artifact",
+            {"id": "plan"},
+            ("读取文档", "正在读取文档: plan"),
+            ("Read an artifact", "Reading artifact: plan"),
         ),
         ("read_file", {}, ("读取文件", "正在读取文件: "), ("Read a file", "Reading file: ")),
     ],
