@@ -35,6 +35,7 @@ def put_agents(folder: Path) -> None:
     put(agents, "hasty", "DemoModel", QUICK, approvals={"timeout_seconds": 1})
     put(agents, "thinker", "DemoModel", {**QUICK, "think": True})
     put(agents, "stuck", "Stuck", {**QUICK, "title": "Stuck"})
+    put(agents, "no-title", "Titler", {**QUICK, "way": "hang"})
     put(agents, "late-title", "Titler", {**QUICK, "title": "A late title", "takes": 0.3})
 
 

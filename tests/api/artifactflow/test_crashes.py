@@ -8,7 +8,7 @@ import pytest
 from tests.api.artifactflow.message import Message, kinds, last, said, typed, words
 from tests.api.threads.process import Process
 
-COUNTED = " ".join(str(number) for number in range(1, 301)) + " done."
+COUNTED = " ".join(str(number) for number in range(1, 151)) + " done."
 
 
 def process(folder: Path) -> Process:
@@ -17,9 +17,9 @@ def process(folder: Path) -> Process:
 
 def test_a_reader_of_a_dead_server_is_cut_and_gets_the_rest_from_the_next(tmp_path: Path) -> None:
     with process(tmp_path) as server, server.client() as client:
-        message = Message.send(client, "count to 300 delay=0.005")
+        message = Message.send(client, "count to 150 delay=0.005")
         with message.reading() as found:
-            first = words(found, 60)
+            first = words(found, 40)
             server.kill()
             with pytest.raises(httpx.TransportError):
                 list(found)
@@ -33,7 +33,7 @@ def test_a_reader_of_a_dead_server_is_cut_and_gets_the_rest_from_the_next(tmp_pa
         assert said(whole) == COUNTED
         assert message.read(first[-1].id) == rest
         assert message.shown()["response"] == COUNTED
-        for number in range(0, len(whole) - 1, 25):
+        for number in range(0, len(whole) - 1, 20):
             assert message.read(whole[number].id) == whole[number + 1 :]
 
 

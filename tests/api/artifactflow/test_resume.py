@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.artifactflow.message import Message, kinds, last, said, typed
+from tests.api.artifactflow.message import Message, kinds, last, said, typed, words
 from tests.api.server import Served
 
 Files = Callable[[str, str], Path]
@@ -169,6 +169,8 @@ def test_of_many_answers_one_counts_and_the_others_are_told_what_it_was(
             assert answer.json() == {"detail": "already answered", "decision": decision}
     again = message.decide(approved=True)  # names no question
     assert (again.status_code, again.json()["decision"]) == (409, decision)
+    with message.reading() as found:
+        words(found)  # the call has its result
     message.cancel()
     assert file_of(message.conversation_id, "a.txt").exists() == yes
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -114,6 +115,25 @@ def test_after_the_decision_a_stream_begins_with_the_next_segment(alice: httpx.C
             seen = words(found)
             assert kinds(seen)[:3] == ["metadata", "tool_start", "tool_result"]
             assert place(seen[0]) > place(asked[-1])
+    message.cancel()
+
+
+@pytest.fixture
+def patient_titles(server: Served) -> Iterator[None]:
+    """A run may wait for its title for as long as any test takes."""
+    runner = server.context.service.engine.runner
+    before, runner._limits = runner._limits, replace(runner._limits, title=3600)
+    yield
+    runner._limits = before
+
+
+@pytest.mark.usefixtures("patient_titles")
+def test_a_stream_is_closed_with_the_question_and_waits_for_no_title(alice: httpx.Client) -> None:
+    message = Message.send(alice, "write a.txt", agent="no-title")
+    asked = message.read()
+    assert asked[-1].name == "interrupt"
+    assert _status(message, asked[-1].id) == 204
+    assert message.read() == asked
     message.cancel()
 
 
