@@ -133,8 +133,11 @@ def test_the_commands_work_as_printed(server: Served, tmp_path: Path) -> None:
         *("metadata", "complete"),
         *("metadata", "interrupt"),
         *("metadata", "complete"),
+        *("metadata", "complete"),
     ]
     assert '"total":1' in done.stdout
+    assert '"update_type":"update"' in done.stdout
+    assert '"hunks":[{' in done.stdout
     assert '{"cancelled":false}' in done.stdout
 
 
