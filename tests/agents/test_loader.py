@@ -106,7 +106,7 @@ def test_an_unknown_field_is_reported_with_line_field_and_remedy(tmp_path: Path)
         (8, "spec.model.temprature", "unknown field", "did you mean temperature?"),
         (9, "spec.colour", "unknown field", faults[1].remedy),
     ]
-    assert "known here: description" in faults[1].remedy
+    assert "known here: approvals, description" in faults[1].remedy
     assert str(faults[0]) == "a.yaml:8: spec.model.temprature: unknown field (did you mean temperature?)"
 
 
