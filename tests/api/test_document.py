@@ -103,6 +103,12 @@ def test_no_operation_documents_an_error_that_it_never_returns(nobody: httpx.Cli
     assert "HTTPValidationError" not in text
 
 
+def test_every_reference_leads_somewhere(nobody: httpx.Client) -> None:
+    document = nobody.get("/openapi.json")
+    wanted = set(re.findall(r"#/components/schemas/([^\"]+)", document.text))
+    assert wanted == set(document.json()["components"]["schemas"])
+
+
 def test_the_authorize_button_asks_the_login_route(nobody: httpx.Client) -> None:
     schemes = nobody.get("/openapi.json").json()["components"]["securitySchemes"]
     (scheme,) = schemes.values()
