@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from caesura.core import events as ev
+from caesura.core.answers import Answer
 from caesura.core.errors import (
     BadInput,
     Conflict,
@@ -163,3 +166,47 @@ async def test_what_exceeds_a_share_is_refused_and_counted(
     assert (await service.conversations.get(world.user, world.conversation)).turn_count == 1
     if await service.turns.stop(world.user, first.id):
         await world.segment(first)
+
+
+async def test_a_message_does_not_stop_work_whose_approval_came_first(
+    service: Service, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.desk.script(ASK, Hang(["sealed "]))
+    asked = await told(service, world, Message("go"))
+    (question,) = await service.inbox.pending(asked.turn.num)
+    get = service.turns.get
+
+    async def answered_meanwhile(user_id: str, turn_id: str) -> Turn:
+        monkeypatch.undo()
+        found = await get(user_id, turn_id)
+        await service.turns.answer(world.user, {question.interrupt.id: Answer("approve")})
+        return found
+
+    monkeypatch.setattr(service.turns, "get", answered_meanwhile)
+    with pytest.raises(RunInProgress):
+        await send(service, world, Message("instead", supersede=True))
+    await world.until(asked.turn, ev.TextDelta)
+    assert ((await world.row(asked.turn)).stop_requested, world.traces()) == (None, ["seal a"])
+    await service.turns.stop(world.user, asked.turn.id)
+
+
+async def test_a_message_does_not_stop_the_turn_of_a_message_that_was_faster(
+    service: Service, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.desk.script(ASK, Hang(["half "]))
+    await told(service, world, Message("go"))
+    faster: list[Turn] = []
+    make_way = service.turns._make_way
+
+    async def overtaken(*refused: Any) -> None:
+        monkeypatch.undo()
+        faster.append(await send(service, world, Message("first", supersede=True)))
+        await world.until(faster[0], ev.TextDelta)
+        await make_way(*refused)
+
+    monkeypatch.setattr(service.turns, "_make_way", overtaken)
+    with pytest.raises(RunInProgress):
+        await send(service, world, Message("second", supersede=True))
+    row = await world.row(faster[0])
+    assert (row.status, row.stop_requested) == ("running", None)
+    await service.turns.stop(world.user, faster[0].id)

@@ -230,7 +230,10 @@ class Turns:
             # Do not close the questions for a message that would be refused anyway.
             await self._database.read(shares.check, user_id, replace(self._share, questions=None))
             # Questions that have expired no longer count, even if the turn has not been closed yet.
-            await self._stop(turn, "superseded" if refusal.interrupts else "timeout")
+            reason: StopReason = "superseded" if refusal.interrupts else "timeout"
+            asked = {item.id for item in refusal.interrupts}
+            # Meanwhile the person may have answered, or another message may have begun the next turn.
+            await self._engine.stop(turn, reason, lambda connection: not _waits(connection, turn.num, asked))
         elif not message.stop_unread or self._presence.anybody(turn) or self._elsewhere(turn):
             raise refusal
         else:
@@ -259,6 +262,14 @@ class Turns:
 def _live(connection: Connection, user_id: str, conversation_id: str) -> list[Turn]:
     conversations.get(connection, conversation_id, user_id)
     return turns.live_of(connection, conversation_id)
+
+
+def _waits(connection: Connection, num: int, asked: set[str]) -> bool:
+    """Whether the turn still waits, for exactly these questions. Its row is locked, so that this stays so."""
+    fence.lock(connection, [num])
+    turn = turns.numbered(connection, num)
+    pending = {item.interrupt.id for item in interrupts.pending(connection, num)}
+    return turn is not None and turn.status == "waiting" and pending == asked
 
 
 def _again(turn: Turn) -> Begun:
