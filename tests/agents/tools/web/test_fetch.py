@@ -296,7 +296,7 @@ async def test_a_packed_page_is_read() -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 300_000 + b"\r\n\r\n", "does not speak HTTP"),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 300_000 + b"\r\n\r\n", "more than 100 lines or 65,536 bytes"),
         (b"SSH-2.0-OpenSSH\r\n", "does not speak HTTP"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\nhalf",
