@@ -131,8 +131,8 @@ class Wire(httpcore.AsyncNetworkStream):
 
 async def chunks(parts: AsyncIterator[bytes], extensions: Mapping[str, Any]) -> AsyncIterator[bytes]:
     """The parts of a body. `extensions` are those of the response."""
-    connection, count, received = extensions["network_stream"], 0, 0
-    assert isinstance(connection, Wire)
+    connection: Wire = extensions["network_stream"]
+    count = received = 0
     async for part in parts:
         connection.chunk_came()
         count, received = count + 1, received + len(part)
