@@ -129,6 +129,15 @@ def test_an_address_that_the_person_gives_is_read_instead_of_a_found_one() -> No
         assert played.args("search_agent")[0]["task"].split()[-1] in ("trees", "树木")
 
 
+def test_only_the_first_hundred_addresses_of_a_message_are_looked_at() -> None:
+    first, other = "https://first.example/ ", "https://other.example/ "
+    played = Played(f"research trees {first * 99}{other}{other}and lakes", ALONE)
+    assert [args["url"] for args in played.args("web_fetch")] == [first.strip(), other.strip()]
+    played = Played(f"research trees {first * 100}{other}and lakes", ALONE)
+    assert [args["url"] for args in played.args("web_fetch")] == [first.strip()]
+    assert [args["query"] for args in played.args("web_search")] == ["trees"]
+
+
 def test_with_nothing_but_an_address_only_that_page_is_read() -> None:
     assert Played("research https://own.example/a").names == [
         "crawl_agent",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from caesura.agents.demo import calls, words
@@ -16,6 +17,8 @@ from caesura.agents.demo.scene import Call, Called, Reply, Scene
 
 #: The most topics of one message, and the most pages that are read.
 _MOST = 3
+#: Addresses of a message that are looked at: some may be the same.
+_LOOKED_AT = 100
 _LONGEST_TOPIC, _LONGEST_QUOTE = 200, 1500
 # These patterns do not backtrack, however long the text is.
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`()\[\]{}|\\（）【】《》“”，。；、…]{1,2000}+")
@@ -56,7 +59,10 @@ def reply(scene: Scene, match: Match) -> Reply:
 
 
 def _subject(scene: Scene, text: str) -> _Subject:
-    addresses = tuple(dict.fromkeys(found.rstrip(_AROUND) for found in _ADDRESS.findall(text)))
+    found = list(islice(_ADDRESS.finditer(text), _LOOKED_AT))
+    if len(found) == _LOOKED_AT:  # what follows is neither a topic nor read
+        text = text[: found[-1].end()]
+    addresses = tuple(dict.fromkeys(match[0].rstrip(_AROUND) for match in found))
     topic = " ".join(_ADDRESS.sub(" ", text).split())[:_LONGEST_TOPIC]
     if addresses:
         topic = _BEFORE_ADDRESS.sub("", f" {topic}")

@@ -67,6 +67,11 @@ class Site:
     def paths(self) -> list[str]:
         return [head.split()[1] for head in self.heads]
 
+    async def left(self) -> None:
+        """Wait until the client of the exchange that is under way is gone. The next one may follow."""
+        await self.gone.wait()
+        self.gone.clear()
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode()

@@ -13,6 +13,7 @@ from caesura.agents.tools.web import search
 from caesura.agents.tools.web.engine import Endpoint, Kind
 from caesura.agents.tools.web.searcher import Searcher
 from tests.agents.tools.web.site import Answer, Site, response, run_of, silence, trickle
+from tests.pauses import Pauses
 
 KEY = "tvly-0123456789"
 HITS = [
@@ -95,6 +96,49 @@ async def test_results_are_bounded_and_cleaned() -> None:
     assert "10. " in result.text
     assert "11. " not in result.text
     assert len(result.text) < 5000
+
+
+@pytest.mark.usefixtures("frozen_collector")
+@pytest.mark.parametrize(
+    "hits",
+    [
+        b",".join([b'{"url":"http://a"}'] * 54_000),
+        b",".join([b'{"url":"ftp://a"}'] * 54_000),
+        b",".join([b'{"url":"ftp:%s"}' % (b"\\u0000" * 8000)] * 20),
+    ],
+    ids=["good", "without an address", "of control characters"],
+)
+async def test_the_event_loop_goes_on_while_many_results_are_read(hits: bytes) -> None:
+    async with Site() as site:
+        site.answers["/search"] = answered(*HITS)
+        searcher = Searcher(Endpoint(site.url), seconds=90)
+        await searcher.search("tea", "alice")  # the first one loads what is needed
+        await site.left()
+        site.answers["/search"] = response(b'{"results":[' + hits + b"]}", kind="application/json")
+        async with Pauses() as pauses:
+            found = await searcher.search("tea", "alice")
+        await site.left()
+        await searcher.aclose()
+    assert len(found) == (10 if b"http://a" in hits else 0)
+    assert pauses.longest < 0.05
+
+
+async def test_a_proxy_of_the_environment_is_used_for_an_engine_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Site() as proxy:
+        proxy.answers["http://engine.example/search"] = answered(*HITS)
+        for name in ("http_proxy", "HTTP_PROXY"):
+            monkeypatch.setenv(name, proxy.url.replace("http://", "http://me:secret@"))
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.setenv(name, "other.example")
+        result = await ask(Endpoint("http://engine.example"))
+        assert result.status == "ok"
+        assert "proxy-authorization: Basic bWU6c2VjcmV0" in proxy.heads[0].replace("Proxy-A", "proxy-a")
+        async with Site() as site:  # a proxy elsewhere could not reach it
+            site.answers["/search"] = answered(*HITS)
+            assert (await ask(Endpoint(site.url))).status == "ok"
+        assert len(proxy.heads) == 1
 
 
 async def test_no_results_are_an_answer() -> None:

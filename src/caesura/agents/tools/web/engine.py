@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, NamedTuple, assert_never
 
 import orjson
@@ -11,6 +12,8 @@ import orjson
 from caesura.agents.tools.web.extract import clean
 
 MOST = 10
+#: Results that are looked at: some may have no address.
+_LOOKED_AT = 100
 _LONGEST_TITLE, _LONGEST_ADDRESS, _LONGEST_TEXT = 200, 2_000, 1_000
 
 Kind = Literal["searxng", "tavily"]
@@ -70,8 +73,8 @@ def hits(answer: bytes) -> list[Hit]:
     results = found.get("results") if isinstance(found, dict) else None
     if not isinstance(results, list):
         raise Malformed
-    made = (_hit(item) for item in results)
-    return [hit for hit in made if hit is not None][:MOST]
+    made = (_hit(item) for item in results[:_LOOKED_AT])
+    return list(islice((hit for hit in made if hit is not None), MOST))
 
 
 def _hit(item: Any) -> Hit | None:

@@ -15,7 +15,7 @@ import httpx
 import caesura
 from caesura.agents.aside import Aside
 from caesura.agents.tools.places import Busy, Places
-from caesura.agents.tools.web import address, body
+from caesura.agents.tools.web import address, body, wire
 from caesura.agents.tools.web.address import Refused
 from caesura.agents.tools.web.network import PublicNetwork, Resolve
 from caesura.core.addresses import Allowed
@@ -62,7 +62,7 @@ class Fetcher:
         at_once: int = 32,
         each: int = 4,
     ) -> None:
-        self._network = PublicNetwork(allowed or Allowed(), resolve)
+        self._network = PublicNetwork(allowed or Allowed(), resolve, LARGEST)
         self._seconds, self._at_once = seconds, at_once
         self._places = Places(at_once, each=each)
         self._making = asyncio.Lock()
@@ -136,7 +136,8 @@ async def _page(url: httpx.URL, response: httpcore.Response, headers: httpx.Head
     kind, charset = _content(headers.get("content-type", ""))
     if _is_too_large(headers.get("content-length", "")):
         raise body.TooLarge
-    content = await body.read(response.aiter_stream(), headers.get("content-encoding", ""), LARGEST)
+    chunks = wire.chunks(response.aiter_stream(), response.extensions)
+    content = await body.read(chunks, headers.get("content-encoding", ""), LARGEST)
     return Page(str(url), kind, charset, content)
 
 

@@ -16,6 +16,7 @@ import httpcore
 
 from caesura.agents import context
 from caesura.agents.tools.places import Busy, Places
+from caesura.agents.tools.web import wire
 from caesura.agents.tools.web.address import Refused
 from caesura.core import addresses
 from caesura.core.addresses import WEB_PORTS, Address, Allowed
@@ -54,9 +55,9 @@ class Resolver:
 class PublicNetwork(httpcore.AsyncNetworkBackend):
     """Connects to public addresses, and to what the operator allows."""
 
-    def __init__(self, allowed: Allowed, resolve: Resolve | None = None) -> None:
+    def __init__(self, allowed: Allowed, resolve: Resolve | None, most: int) -> None:
         self._allowed, self._resolve = allowed, resolve or Resolver()
-        self._plain = httpcore.AnyIOBackend()
+        self._plain = wire.Network(most)
 
     async def connect_tcp(
         self,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
+from urllib.request import getproxies, proxy_bypass
 
+import httpcore
 import httpx
 from langchain_core.tools import ToolException
 
 import caesura
+from caesura.agents import aside
 from caesura.agents.aside import Aside
 from caesura.agents.tools.places import Busy, Places
-from caesura.agents.tools.web import body, engine
+from caesura.agents.tools.web import body, engine, wire
 from caesura.agents.tools.web.engine import Endpoint, Hit
 from caesura.core import addresses
 
@@ -25,6 +29,7 @@ _PAUSE = 0.5
 _LONGEST_WAIT = 5.0
 _PATIENCE = 30.0
 _AT_ONCE, _EACH = 16, 4
+_BROKEN = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, httpcore.ProxyError)
 
 
 class Failed(ToolException):
@@ -44,7 +49,8 @@ class Searcher:
         self._endpoint, self._seconds = endpoint, seconds
         self._places = Places(_AT_ONCE, each=_EACH)
         self._making = asyncio.Lock()
-        self._made: httpx.AsyncClient | None = None
+        self._made: httpcore.AsyncConnectionPool | None = None
+        self._reading = Aside("caesura-results")
 
     async def search(self, query: str, person: str) -> list[Hit]:
         """What the engine found, or `Failed`."""
@@ -86,44 +92,66 @@ class Searcher:
         raise AssertionError("unreachable")
 
     async def _ask(self, endpoint: Endpoint, query: str) -> list[Hit]:
-        client = await self._client(endpoint)
+        pool = await self._pool(endpoint)
         method, url, params, content, headers = engine.request(endpoint, query)
+        target = httpx.URL(url, params=params)
         try:
-            async with client.stream(
-                method, url, params=params, content=content, headers=headers
+            async with pool.stream(
+                method, str(target), headers=_headers(target, headers, content), content=content
             ) as response:
-                if (fault := _fault(response)) is not None:
+                said = httpx.Headers(response.headers)
+                if (fault := _fault(response.status, said)) is not None:
                     raise fault
-                packed = response.headers.get("content-encoding", "")
-                return engine.hits(await body.read(response.aiter_raw(), packed, _LARGEST))
-        except httpx.RequestError:  # its text may contain more than the model should see
+                chunks = wire.chunks(response.aiter_stream(), response.extensions)
+                answer = await body.read(chunks, said.get("content-encoding", ""), _LARGEST)
+        except _BROKEN:  # its text may contain more than the model should see
             raise _Again("the search engine cannot be reached, or broke off") from None
+        if len(answer) <= aside.LARGE:
+            return engine.hits(answer)
+        return await self._reading.run(engine.hits, answer)
 
-    async def _client(self, endpoint: Endpoint) -> httpx.AsyncClient:
+    async def _pool(self, endpoint: Endpoint) -> httpcore.AsyncConnectionPool:
         async with self._making:
             if self._made is None:
                 # The certificates of all authorities are read: too long for the event loop.
-                self._made = await Aside("caesura-certificates").run(_client, endpoint.url)
+                self._made = await Aside("caesura-certificates").run(_pool, httpx.URL(endpoint.url))
             return self._made
 
 
-def _client(url: str) -> httpx.AsyncClient:
-    address = addresses.parse(httpx.URL(url).host)
-    near = httpx.URL(url).host == "localhost" or (address is not None and address.is_loopback)
-    return httpx.AsyncClient(
-        timeout=SECONDS,
-        limits=httpx.Limits(max_connections=_AT_ONCE, max_keepalive_connections=4),
-        headers={"User-Agent": f"Caesura/{caesura.__version__}"},
-        trust_env=not near,  # a proxy from the environment cannot reach this machine's own loopback
+def _pool(url: httpx.URL) -> httpcore.AsyncConnectionPool:
+    return httpcore.AsyncConnectionPool(
+        ssl_context=httpx.create_ssl_context(),
+        proxy=_proxy(url),
+        max_connections=_AT_ONCE,
+        max_keepalive_connections=4,
+        keepalive_expiry=5.0,
+        network_backend=wire.Network(_LARGEST),
     )
 
 
-def _fault(response: httpx.Response) -> Exception | None:
-    status = response.status_code
+def _proxy(url: httpx.URL) -> httpcore.Proxy | None:
+    """The proxy that the environment names. It cannot reach this machine's own loopback."""
+    address = addresses.parse(url.host)
+    near = url.host == "localhost" or (address is not None and address.is_loopback)
+    known = getproxies()
+    named = known.get(url.scheme) or known.get("all")
+    if near or not named or proxy_bypass(url.host):
+        return None
+    proxy = httpx.Proxy(named if "://" in named else f"http://{named}")
+    return httpcore.Proxy(str(proxy.url), auth=proxy.raw_auth)
+
+
+def _headers(url: httpx.URL, wanted: Mapping[str, str], content: bytes | None) -> list[tuple[str, str]]:
+    headers = [("Host", url.netloc.decode("ascii")), ("User-Agent", f"Caesura/{caesura.__version__}")]
+    length = [] if content is None else [("Content-Length", str(len(content)))]
+    return [*headers, *wanted.items(), *length]
+
+
+def _fault(status: int, headers: httpx.Headers) -> Exception | None:
     if status == 200:
         return None
     if status == 429 or status >= 500:
-        return _Again(f"the search engine answered {status}", _retry_after(response))
+        return _Again(f"the search engine answered {status}", _retry_after(headers))
     if status in (401, 403):
         logger.warning("the search engine answered %s: is CAESURA_SEARCH_KEY right?", status)
         return Failed(
@@ -133,7 +161,7 @@ def _fault(response: httpx.Response) -> Exception | None:
     return Failed(f"not searched: the search engine answered {status}")
 
 
-def _retry_after(response: httpx.Response) -> float | None:
+def _retry_after(headers: httpx.Headers) -> float | None:
     """The seconds that the engine asks to wait. A date is not understood."""
-    text = response.headers.get("retry-after", "").strip()
+    text = headers.get("retry-after", "").strip()
     return float(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
