@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from caesura.engine.limits import Limits
 from caesura.store import artifacts as rows
 from caesura.store.database import Database
 from tests.engine.world import World
+from tests.waiting import until
 
 
 class Counted:
@@ -73,20 +74,14 @@ class Office:
 
 
 @asynccontextmanager
-async def calls(*works: Awaitable[Result]) -> AsyncIterator[list[asyncio.Future[Result]]]:
+async def calls(*works: Awaitable[Result]) -> AsyncIterator[None]:
     begun = [asyncio.ensure_future(work) for work in works]
     try:
-        yield begun
+        yield
     finally:
         for work in begun:
             work.cancel()
         await asyncio.wait(begun)
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not true():  # noqa: ASYNC110 - a thread makes it true
-            await asyncio.sleep(0.01)
 
 
 async def test_long_searches_of_two_people_delay_nobody_else(

@@ -84,9 +84,9 @@ def tools() -> list[Tool]:
     async def update_artifact(id: Id, old: Old, new: New) -> Result:
         async def draft(read: Read) -> Drafted:
             quick = await threads.on(read, lambda base: _drafted_exactly(base, old, new))
-            return quick or await searches.on(
-                read, lambda base: _drafted(core.update(base.content, old, new), base)
-            )
+            if quick is not None:
+                return quick
+            return await searches.on(read, lambda base: _drafted(core.update(base.content, old, new), base))
 
         return await changed(id, draft, "updated")
 
