@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -273,7 +274,7 @@ async def _end(pauses: Pauses) -> None:
 
 def _many(connection: Connection, place: str) -> None:
     """As many versions of one artifact, and as many artifacts, as there may be."""
-    rest = {"created_at": 1_700_000_000_000}
+    rest: dict[str, Any] = {"created_at": 1_700_000_000_000}
     artifact = {"conversation_id": place, "title": "x", "content_type": "text", "updated_at": 1} | rest
     names = [f"a{number}" for number in range(core.MOST_ARTIFACTS)]
     version = {"conversation_id": place, "artifact_id": "a0", "update_type": "rewrite"} | rest
@@ -294,7 +295,12 @@ def test_long_lists_are_written_beside_the_event_loop_one_for_each_person(
     server.call(server.database.write(_many, place))
     native, other = f"/api/v2/conversations/{place}/artifacts", f"/api/v1/artifacts/sess-{place}"
     gated, genuine = list[str](), LongReads.of
-    monkeypatch.setattr(LongReads, "of", lambda reads, user: (gated.append(user), genuine(reads, user))[1])
+
+    def of(reads: LongReads, user: str) -> AbstractAsyncContextManager[None]:
+        gated.append(user)
+        return genuine(reads, user)
+
+    monkeypatch.setattr(LongReads, "of", of)
     pauses = Pauses()
     server.call(_begin(pauses))
     found = [
