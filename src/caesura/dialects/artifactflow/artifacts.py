@@ -58,7 +58,7 @@ class Versions(BaseModel):
 
 class OneVersion(VersionEntry):
     content: str
-    changes: list[tuple[str, str]] = Field(description="Pairs of the old text, as found, and the new text")
+    changes: list[list[str]] = Field(description="Pairs of the old text, as found, and the new text")
 
 
 class Hunk(BaseModel):
