@@ -2,20 +2,27 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
+from sqlalchemy import Connection, insert
 
+from caesura.core import artifacts as core
 from caesura.core.artifacts import CONTENT_TYPES
+from caesura.service.long_reads import LongReads
+from caesura.store import schema
 from tests.api.reading import conversation, events, finished, send
 from tests.api.server import Served
 from tests.pauses import Pauses
 
 PLAN = {"id": "plan", "title": "A plan", "content_type": "markdown", "content": "one\ntwo\nthree"}
 
+#: Seconds of processor time.
+LONGEST_STEP = 0.05
 
 WRITER = """
 apiVersion: caesura/v1
@@ -254,7 +261,7 @@ def test_long_artifacts_do_not_hold_up_the_server(alice: httpx.Client, server: S
     assert len(alice.get(f"{start}/plan").json()["content"]) == len(content)
     assert len(alice.get(f"{start}/plan/content").content) == len(content)
     server.call(_end(pauses))
-    assert pauses.longest < 0.05
+    assert pauses.longest < LONGEST_STEP
 
 
 async def _begin(pauses: Pauses) -> None:
@@ -263,3 +270,51 @@ async def _begin(pauses: Pauses) -> None:
 
 async def _end(pauses: Pauses) -> None:
     pauses.end()
+
+
+def _many(connection: Connection, place: str) -> None:
+    """As many versions of one artifact, and as many artifacts, as there may be."""
+    rest: dict[str, Any] = {"created_at": 1_700_000_000_000}
+    artifact = {"conversation_id": place, "title": "x", "content_type": "text", "updated_at": 1} | rest
+    names = [f"a{number}" for number in range(core.MOST_ARTIFACTS)]
+    version = {"conversation_id": place, "artifact_id": "a0", "update_type": "rewrite"} | rest
+    version |= {"changes": b"[]", "content": b"", "turn_id": None}
+    numbers = range(1, core.MOST_VERSIONS + 1)
+    connection.execute(
+        insert(schema.artifacts), [{**artifact, "id": name, "version": len(numbers)} for name in names]
+    )
+    connection.execute(
+        insert(schema.artifact_versions), [{**version, "version": at, "whole": at} for at in numbers]
+    )
+
+
+def test_long_lists_are_written_beside_the_event_loop_one_for_each_person(
+    alice: httpx.Client, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = conversation(alice)
+    server.call(server.database.write(_many, place))
+    native, other = f"/api/v2/conversations/{place}/artifacts", f"/api/v1/artifacts/sess-{place}"
+    gated, genuine = list[str](), LongReads.of
+
+    def of(reads: LongReads, user: str) -> AbstractAsyncContextManager[None]:
+        gated.append(user)
+        return genuine(reads, user)
+
+    monkeypatch.setattr(LongReads, "of", of)
+    pauses = Pauses()
+    server.call(_begin(pauses))
+    found = [
+        alice.get(address).json() for start in (native, other) for address in (start, f"{start}/a0/versions")
+    ]
+    server.call(_end(pauses))
+    assert pauses.longest < LONGEST_STEP
+    assert gated == ["alice"] * 4
+    time = {"created_at": 1_700_000_000_000}
+    named = {"title": "x", "content_type": "text"}
+    assert found[0]["artifacts"][0] == {"id": "a0", **named, "version": 10_000, **time, "updated_at": 1}
+    assert found[1]["versions"][-1] == {"version": 10_000, "update_type": "rewrite", "turn_id": None, **time}
+    assert found[2]["session_id"] == f"sess-{place}"
+    assert found[2]["artifacts"][0].items() >= {"id": "a0", **named, "current_version": 10_000}.items()
+    assert found[3]["versions"][-1].keys() == {"version", "update_type", "created_at"}
+    counts = [len(item.get("artifacts", item.get("versions"))) for item in found]
+    assert counts == [core.MOST_ARTIFACTS, core.MOST_VERSIONS] * 2

@@ -59,6 +59,7 @@ def real(server: Served) -> Iterator[dict[str, str]]:
             "conv_id": names.conversation(turn["conversation_id"]),
             "run_id": names.thread(turn["id"]),
             "tool": "write_file",
+            "session_id": names.session(place),
             "artifact_id": "plan",
             "number": "1",
         }

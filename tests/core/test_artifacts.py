@@ -83,6 +83,28 @@ def test_a_title_is_one_line() -> None:
             artifacts.check_title(title)
 
 
+@pytest.mark.parametrize(
+    ("title", "kept"),
+    [
+        ("invoice\u202efdp.exe", "invoicefdp.exe"),
+        ("a\u2066b\u2069c\u200fd\u061ce", "abcde"),
+        ("pay\u200bpal\u200d\u2060\ufeff\u00ad", "paypal"),
+        ("tag\U000e0041\U000e0020\u3164\u2800", "tag"),
+        ("中文\u3000标题\u00a0一", "中文 标题 一"),
+        ("\u26a0\ufe0f Warning", "\u26a0 Warning"),
+        ("e" + "\u0301" * 50, "e" + "\u0301" * 4),
+        ("שלום مرحبا résumé ไทย", "שלום مرحبا résumé ไทย"),
+    ],
+)
+def test_a_title_keeps_no_characters_that_mislead(title: str, kept: str) -> None:
+    assert artifacts.check_title(title) == kept
+
+
+def test_a_title_of_invisible_characters_is_refused() -> None:
+    with pytest.raises(BadInput, match="an artifact's title has 1 to 200 characters"):
+        artifacts.check_title("\u200b\u202e\u3164")
+
+
 def test_the_content_types_are_known() -> None:
     for name in ("markdown", "code", "text", "html", "json", "csv", "mermaid"):
         assert artifacts.check_content_type(name) == name

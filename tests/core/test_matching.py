@@ -2,12 +2,14 @@
 
 import random
 import re
+from collections.abc import Iterator
+from typing import SupportsIndex
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caesura.core import matching
+from caesura.core import alignment, matching
 from caesura.core.errors import BadInput
 from caesura.core.matching import Match
 from tests.holds import longest_hold
@@ -197,3 +199,69 @@ def test_a_search_in_a_long_text_keeps_the_interpreter_only_for_moments() -> Non
     for count in (1, 100):
         typo = "\n".join(lines[900 : 900 + count]).replace("alpha", "alhpa", 1)
         assert longest_hold(lambda typo=typo: matching.find(content, typo)) < 0.005  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("faults", [10, 70, 300])
+def test_a_search_aligns_no_more_than_its_bound_in_all(faults: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forwards and backwards, for few faults and then for many."""
+    pick = random.Random(1)
+    old = "".join(pick.choices("abcdefghijklmnopqrstuvwxyz", k=2_000))
+    copy = list(old)
+    for place in pick.sample(range(len(copy)), faults):
+        copy[place] = "#"
+    work, align = 0.0, alignment._distances
+
+    def counted(text: str, length: int, masks: dict[str, int], *, anywhere: bool) -> Iterator[int]:
+        nonlocal work
+        work += len(text) * (1 + length / alignment._WIDE)
+        return align(text, length, masks, anywhere=anywhere)
+
+    monkeypatch.setattr(alignment, "_distances", counted)
+    monkeypatch.setattr(alignment, "_PATIENCE", 100_000)
+    with pytest.raises(BadInput, match="old text was not found"):
+        matching.find(" ".join(["".join(copy)] * 100), old)
+    assert 10_000 < work <= 100_000
+
+
+def test_many_equally_similar_places_are_compared_with_their_neighbours_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared, overlaps = 0, matching._Place.overlaps
+
+    def counted(place: matching._Place, other: matching._Place) -> bool:
+        nonlocal compared
+        compared += 1
+        return overlaps(place, other)
+
+    monkeypatch.setattr(matching._Place, "overlaps", counted)
+    with pytest.raises(BadInput, match="old text stands in several places"):
+        matching.find("violets are blue\n" * 4_000, "violetts are blue")
+    assert compared < 40 * 4_000
+
+
+def test_an_old_text_of_very_many_different_characters_is_not_searched_for_a_similar_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    content = "".join(map(chr, range(0x20000, 0x20000 + 40_000)))
+    monkeypatch.setattr(alignment, "_masks", None)  # each character would take 5 kB of memory
+    with pytest.raises(BadInput, match="old text was not found"):
+        matching.find(content, content[:-5] + "x")
+
+
+class Counted(str):
+    """Counts the characters that are copied from it."""
+
+    copied = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        part = super().__getitem__(key)
+        self.copied += len(part)
+        return part
+
+
+@pytest.mark.parametrize("content", ["a" * 50_000 + " b  c", "\n" * 50_000 + " b  c" + "\n" * 50_000])
+def test_line_breaks_at_the_ends_of_an_old_text_copy_nothing(content: str) -> None:
+    searched = Counted(content)
+    start = content.index("b")
+    matching._widened(searched, start, start + 4, "\n" * 2_000 + "b c" + "\n" * 2_000)
+    assert searched.copied < 20_000

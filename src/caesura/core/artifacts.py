@@ -8,8 +8,9 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from caesura.core import json_data, matching
+from caesura.core import json_data, matching, shown
 from caesura.core.errors import BadInput
+from caesura.core.matching import Match
 
 UpdateType = Literal["create", "update", "update_fuzzy", "rewrite"]
 ContentType = Literal["markdown", "code", "text", "html", "json", "csv", "mermaid"]
@@ -78,7 +79,16 @@ def rewrite(content: str) -> Edit:
 
 def update(content: str, old: str, new: str) -> Edit:
     """Replace `old` by `new` at the one place where it is found. Takes up to seconds for a long content."""
-    found = matching.find(content, json_data.text(old))
+    return _replaced(content, matching.find(content, json_data.text(old)), new)
+
+
+def update_exactly(content: str, old: str, new: str) -> Edit | None:
+    """As `update`, in a moment: None if `old` does not stand there exactly."""
+    found = matching.exact(content, json_data.text(old))
+    return None if found is None else _replaced(content, found, new)
+
+
+def _replaced(content: str, found: Match, new: str) -> Edit:
     new = json_data.text(new)
     before = content[found.start : found.end]
     if before == new:
@@ -100,11 +110,12 @@ def check_id(artifact_id: str) -> str:
 
 
 def check_title(title: str) -> str:
-    """The title in the form in which it is kept."""
-    text = json_data.text(title[: 4 * TITLE_LIMIT]).strip()
+    """The title as it is kept: without characters that are invisible or reorder the text."""
+    given = json_data.text(title[: 4 * TITLE_LIMIT]).strip()
+    text = shown.visible(given).strip()
     if len(title) > 4 * TITLE_LIMIT or not 0 < len(text) <= TITLE_LIMIT:
         raise BadInput(f"an artifact's title has 1 to {TITLE_LIMIT} characters")
-    if len(text.splitlines()) > 1 or any(unicodedata.category(character) == "Cc" for character in text):
+    if len(given.splitlines()) > 1 or any(unicodedata.category(character) == "Cc" for character in given):
         raise BadInput("an artifact's title is one line")
     return text
 

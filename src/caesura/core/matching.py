@@ -1,9 +1,8 @@
 """Finding the text that an update replaces: exact, or different in white space, or similar.
 
 A similar text is found in two steps. First the places are counted where short pieces of the wanted text stand
-in about the right order. Then the text around the best places is aligned with the wanted text, by Myers'
-bit-parallel algorithm for the edit distance, with Python's long integers as the bits. Both steps are plain
-Python on purpose: a long call of a C function would stop all other threads.
+in about the right order. Then the text around the best places is aligned with the wanted text. Both steps
+are plain Python on purpose: a long call of a C function would stop all other threads.
 """
 
 from __future__ import annotations
@@ -16,16 +15,15 @@ from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from typing import NamedTuple
 
+from caesura.core.alignment import Enough, Search
 from caesura.core.errors import BadInput
 
 #: The part of a text that must be the same, by the edit distance.
 SIMILAR = 0.85
 #: A longer text is searched exactly, and with other white space, but not for a similar one.
 FUZZY_LIMIT = 64 * 1024
-#: How much is aligned, in characters of the content, before the search gives up: about two seconds.
-_PATIENCE = 1_500_000
-#: With each such length of the wanted text, aligning one character costs that much again.
-_WIDE = 8_000
+#: To count the pieces at so many characters costs as much as to align one.
+_COUNTED = 8
 #: A piece that stands more often in the wanted text says little about the place.
 _OFTEN = 3
 #: How many faults an old text usually has at most, beside one in a hundred characters.
@@ -62,13 +60,23 @@ class _Place(NamedTuple):
 def find(content: str, old: str) -> Match:
     """The one place of `old` in the content: the exact one, else one that differs in white space, else the
     most similar one. Several, or none, are an error: nothing is guessed."""
+    return exact(content, old) or near(content, old)
+
+
+def exact(content: str, old: str) -> Match | None:
+    """The one place where `old` stands exactly. None if there is none. Takes a moment only."""
     if not old:
         raise BadInput("old text is empty")
     start = content.find(old)
-    if start >= 0:
-        if content.find(old, start + 1) >= 0:
-            raise _several()
-        return Match(start, start + len(old), exact=True)
+    if start < 0:
+        return None
+    if content.find(old, start + 1) >= 0:
+        raise _several()
+    return Match(start, start + len(old), exact=True)
+
+
+def near(content: str, old: str) -> Match:
+    """As `find`, for an `old` that stands nowhere exactly. Takes up to seconds for a long content."""
     words = _Words(content)
     wanted = " ".join(old.split())
     places = [_Place(0, *span) for span in _spans(words.text, wanted)]
@@ -120,14 +128,15 @@ def _widened(content: str, start: int, end: int, old: str) -> tuple[int, int]:
     if before:
         while start > 0 and content[start - 1] in " \t":
             start -= 1
-        for _ in range(before.count("\n")):
-            start -= content[:start].endswith("\n")
+        first = max(start - before.count("\n"), 0)
+        while start > first and content[start - 1] == "\n":
+            start -= 1
     if after:
-        breaks = after.count("\n")
+        wanted = breaks = after.count("\n")
         while end < len(content) and (content[end] in " \t\r" or (content[end] == "\n" and breaks)):
             breaks -= content[end] == "\n"
             end += 1
-            if after.count("\n") and not breaks:
+            if wanted and not breaks:
                 break
     return start, end
 
@@ -150,27 +159,38 @@ def _similar(text: str, wanted: str) -> list[_Place]:
         return []
     # Most old texts have few faults. The fewer are looked for, the fewer places come into question.
     few = min(most, _FAULTS + len(wanted) // 100)
-    return _nearest(text, wanted, few) or (_nearest(text, wanted, most) if few < most else [])
+    try:
+        search = Search(text, wanted)
+        return _nearest(search, few) or (_nearest(search, most) if few < most else [])
+    except Enough:
+        return []
 
 
-def _nearest(text: str, wanted: str, most: int) -> list[_Place]:
+def _nearest(search: Search, most: int) -> list[_Place]:
     """As `_similar`, for an edit distance of at most `most`."""
-    left, best = _PATIENCE, most
-    found: list[_Place] = []
-    masks, backwards = _masks(wanted), _masks(wanted[::-1])
-    for low, high, bound in _candidates(text, wanted, most):
+    best, found = most, _Apart()
+    for low, high, bound in _candidates(search, most):
         if bound > best:
             break
-        left -= int((high - low) * (1 + len(wanted) / _WIDE))
-        if left < 0:
-            return []
-        for place in _aligned(text, low, high, len(wanted), best, masks, backwards):
+        for place in _aligned(search, low, high, best):
             if place.distance < best:
-                best, found = place.distance, []
-            if not any(place.overlaps(other) for other in found):
-                found.append(place)
-    whole = [_whole_words(text, place, wanted) for place in found]
-    return [place for place in whole if _similarity(place, len(wanted)) >= SIMILAR]
+                best, found = place.distance, _Apart()
+            found.add(place)
+    whole = [_whole_words(search.text, place, search.wanted) for place in found.places]
+    return [place for place in whole if _similarity(place, search.length) >= SIMILAR]
+
+
+class _Apart:
+    """Places that do not overlap, in the order of the text."""
+
+    def __init__(self) -> None:
+        self.places: list[_Place] = []
+
+    def add(self, place: _Place) -> None:
+        """Add the place, unless it overlaps another."""
+        at = bisect_right(self.places, place.start, key=lambda other: other.start)
+        if not any(place.overlaps(other) for other in self.places[max(at - 1, 0) : at + 1]):
+            self.places.insert(at, place)
 
 
 def _whole_words(text: str, place: _Place, wanted: str) -> _Place:
@@ -196,10 +216,12 @@ def _cuts(text: str, edge: int) -> bool:
     )
 
 
-def _candidates(text: str, wanted: str, most: int) -> Iterator[tuple[int, int, int]]:
+def _candidates(search: Search, most: int) -> Iterator[tuple[int, int, int]]:
     """Parts of the text that may hold a place with an edit distance of at most `most`, the best first: from,
     to, and a lower bound of the distance. A place with the distance d keeps all but q·d of the pieces of q
     characters, and none of them is displaced by more than d."""
+    text, wanted = search.text, search.wanted
+    search.pay((len(text) + len(_SIZES) * len(wanted)) // _COUNTED)
     q, pieces = _pieces(wanted)
     width = max(2 * most + 1, 16)
     votes: Counter[int] = Counter()
@@ -236,37 +258,27 @@ def _pieces(wanted: str) -> tuple[int, dict[str, list[int]]]:
     return q, telling
 
 
-def _aligned(
-    text: str,
-    low: int,
-    high: int,
-    length: int,
-    most: int,
-    masks: dict[str, int],
-    backwards: dict[str, int],
-) -> list[_Place]:
+def _aligned(search: Search, low: int, high: int, most: int) -> list[_Place]:
     """The best places in this part of the text, if their distance is at most `most`."""
-    scores = list(_distances(text[low:high], length, masks, anywhere=True))
+    scores = search.forwards(low, high)
     best = min(scores, default=most + 1)
     if best > most:
         return []
     ends = [low + place + 1 for place, score in enumerate(scores) if score == best]
     if len(ends) > _ENDS:
         ends = ends[: _ENDS // 2] + ends[-_ENDS // 2 :]
-    places = [
-        _Place(best, start, end) for end in ends for start in _starts(text, end, length, best, backwards)
-    ]
-    found: list[_Place] = []
-    for place in sorted(places, key=lambda place: _awkward(text, place, length)):
-        if not any(place.overlaps(other) for other in found):
-            found.append(place)
-    return found
+    places = [_Place(best, start, end) for end in ends for start in _starts(search, end, best)]
+    search.pay(len(places))
+    found = _Apart()
+    for place in sorted(places, key=lambda place: _awkward(search.text, place, search.length)):
+        found.add(place)
+    return found.places
 
 
-def _starts(text: str, end: int, length: int, distance: int, backwards: dict[str, int]) -> Iterator[int]:
+def _starts(search: Search, end: int, distance: int) -> Iterator[int]:
     """Where a place with this end and this distance may begin."""
-    before = text[max(end - length - distance, 0) : end][::-1]
-    for count, score in enumerate(_distances(before, length, backwards, anywhere=False), 1):
+    first = max(end - search.length - distance, 0)
+    for count, score in enumerate(search.backwards(first, end), 1):
         if score == distance:
             yield end - count
 
@@ -276,38 +288,3 @@ def _awkward(text: str, place: _Place, length: int) -> tuple[int, int, int]:
     wanted text."""
     cut = _cuts(text, place.start) + _cuts(text, place.end)
     return cut, abs(place.end - place.start - length), place.start
-
-
-def _masks(wanted: str) -> dict[str, int]:
-    """For each character, the bits of the places where the wanted text has it."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for place, character in enumerate(wanted):
-        places[character].append(place)
-    return {character: _bits(found, len(wanted)) for character, found in places.items()}
-
-
-def _bits(places: list[int], length: int) -> int:
-    data = bytearray(length // 8 + 1)
-    for place in places:
-        data[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(data, "little")
-
-
-def _distances(text: str, length: int, masks: dict[str, int], *, anywhere: bool) -> Iterator[int]:
-    """The edit distance of the wanted text, after each character of this text, from the best part that ends
-    there; or, unless `anywhere`, from the whole text up to there."""
-    full, top = (1 << length) - 1, 1 << (length - 1)
-    first = 0 if anywhere else 1
-    more, less, score = full, 0, length
-    for character in text:
-        same = masks.get(character, 0)
-        across = same | less
-        same = (((same & more) + more) ^ more) | same
-        rise, fall = less | (full & ~(same | more)), more & same
-        if rise & top:
-            score += 1
-        elif fall & top:
-            score -= 1
-        rise = (rise << 1) | first
-        more, less = ((fall << 1) | ~(across | rise)) & full, rise & across & full
-        yield score

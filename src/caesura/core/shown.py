@@ -65,6 +65,12 @@ def prose(value: str) -> str:
     return _UNFIT_FOR_PROSE.sub(lambda found: _escaped(found[0], 1), value.replace("\r\n", "\n"))
 
 
+def visible(value: str) -> str:
+    """The text without what `line` would escape: a blank of another kind becomes a space, and the rest is
+    left out. For a text that is kept, such as a title."""
+    return _UNUSUAL.sub(lambda found: _runs(found, _left_out), value)
+
+
 def data(value: Any) -> str:
     """Any value as JSON on one line. JSON has already doubled the backslashes."""
     return line(json_data.dumps(value).decode())
@@ -115,6 +121,10 @@ def _spaces(found: re.Match[str]) -> str:
 def _escaped(character: str, count: int) -> str:
     escape = _NAMED.get(character) or _numbered(ord(character))
     return escape * count if count <= _REPEATED else f"{escape}{{{count}}}"
+
+
+def _left_out(character: str, count: int) -> str:
+    return " " * count if character.isspace() else ""
 
 
 def _numbered(code: int) -> str:

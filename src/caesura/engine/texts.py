@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from caesura.core.answers import Answer
 from caesura.core.language import Language
 
-#: Characters of the end of a long text that are kept.
-_END = 2_000
-
 
 def no_such_tool(name: str, known: Sequence[str]) -> str:
     return f"There is no tool named {name!r}. The tools are: {', '.join(known) or 'none'}."
@@ -43,15 +40,6 @@ def tool_failed(error_id: str) -> str:
 
 def changed_meanwhile() -> str:
     return "Not done: others changed it again and again meanwhile. Read it, and try again."
-
-
-def bounded(text: str, limit: int) -> str:
-    """The text, with its middle left out if it is too long. Its end may say how a command ended."""
-    if len(text) <= limit:
-        return text
-    end = min(_END, limit)
-    note = f"[cut: {len(text) - limit} of {len(text)} characters are left out here]"
-    return f"{text[: limit - end]}\n{note}\n{text[len(text) - end :]}"
 
 
 def unknown_outcome(description: str, language: Language) -> str:

@@ -21,7 +21,7 @@ from caesura.agents.aside import LARGE
 from caesura.agents.context import RunContext
 from caesura.agents.tools.tool import Description, Result, Tool
 from caesura.core import events as ev
-from caesura.core import ids, json_data
+from caesura.core import ids, json_data, outputs
 from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError, Outdated
 from caesura.core.interrupts import Approval, Interrupt
@@ -233,7 +233,9 @@ class _Call:
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return Result(texts.tool_failed(error_id), "error")
-        return result._replace(text=texts.bounded(json_data.text(result.text), self._run.limits.tool_output))
+        return result._replace(
+            text=outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
+        )
 
     def _context(self) -> RunContext:
         turn = self._run.turn

@@ -57,16 +57,21 @@ class Artifacts:
         #: A person who edits starts no run and asks no question.
         self._share = replace(share, runs=None, questions=None)
 
-    async def listing(self, user_id: str, conversation_id: str) -> list[Artifact]:
-        return await self._read(rows.of, user_id, conversation_id)
+    async def listing(
+        self, user_id: str, conversation_id: str, write: Callable[[list[Artifact]], bytes]
+    ) -> bytes:
+        """All artifacts without their contents, oldest first. `write` serializes them in a thread."""
+        return await self._long_list(write, rows.of, user_id, conversation_id)
 
     async def get(self, user_id: str, conversation_id: str, artifact_id: str) -> tuple[Artifact, Version]:
         """The artifact and its current version."""
         return await self._read(rows.current, user_id, conversation_id, artifact_id)
 
-    async def versions(self, user_id: str, conversation_id: str, artifact_id: str) -> list[Entry]:
-        """All versions without their contents, oldest first."""
-        return await self._read(rows.versions, user_id, conversation_id, artifact_id)
+    async def versions(
+        self, user_id: str, conversation_id: str, artifact_id: str, write: Callable[[list[Entry]], bytes]
+    ) -> bytes:
+        """All versions without their contents, oldest first. `write` serializes them in a thread."""
+        return await self._long_list(write, rows.versions, user_id, conversation_id, artifact_id)
 
     async def version(self, user_id: str, conversation_id: str, artifact_id: str, number: int) -> Version:
         return await self._read(rows.version, user_id, conversation_id, artifact_id, number)
@@ -121,6 +126,13 @@ class Artifacts:
     async def written(self, write: Callable[[T], bytes], value: T) -> bytes:
         """Serialize a large answer in a thread."""
         return await self._long_reads.run(write, value)
+
+    async def _long_list(self, write: Callable[[T], bytes], work: Callable[..., T], *args: str) -> bytes:
+        """A list of thousands: one for each person at a time."""
+        user_id, conversation_id, *rest = args
+        async with self._long_reads.of(user_id):
+            found = await self._read(work, user_id, conversation_id, *rest)
+            return await self._long_reads.run(write, found)
 
     async def _read(self, work: Callable[..., T], user_id: str, conversation_id: str, *args: object) -> T:
         return await self._database.read(_gated, work, user_id, conversation_id, *args)

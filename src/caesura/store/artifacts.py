@@ -73,15 +73,16 @@ def create(
     first: Draft,
     turn_id: str | None = None,
 ) -> Artifact:
+    now = now_ms()
     row = {"id": artifact_id, "title": title, "content_type": content_type, "version": 1}
     if _count(connection, conversation_id) >= MOST_ARTIFACTS:
         raise BadInput(f"a conversation has at most {MOST_ARTIFACTS} artifacts")
     made = insert(artifacts).values(conversation_id=conversation_id, **row)
     try:
-        connection.execute(made.values(created_at=now_ms(), updated_at=now_ms()))
+        connection.execute(made.values(created_at=now, updated_at=now))
     except IntegrityError as error:
         raise Conflict(f"artifact exists already: {artifact_id}") from error
-    _add(connection, conversation_id, artifact_id, first, turn_id)
+    _add(connection, conversation_id, artifact_id, first, turn_id, now)
     return get(connection, conversation_id, artifact_id)
 
 
@@ -94,10 +95,11 @@ def add(
     following = update(artifacts).where(
         *_artifact(conversation_id, artifact_id), artifacts.c.version == made.version - 1
     )
-    if not connection.execute(following.values(version=made.version, updated_at=now_ms())).rowcount:
+    now = now_ms()
+    if not connection.execute(following.values(version=made.version, updated_at=now)).rowcount:
         found = get(connection, conversation_id, artifact_id)
         raise Outdated(f"artifact {artifact_id} has changed: its version is {found.version} now")
-    _add(connection, conversation_id, artifact_id, made, turn_id)
+    _add(connection, conversation_id, artifact_id, made, turn_id, now)
     return get(connection, conversation_id, artifact_id)
 
 
@@ -158,12 +160,12 @@ def _versions(conversation_id: str, artifact_id: str) -> list[ColumnElement[bool
 
 
 def _add(
-    connection: Connection, conversation_id: str, artifact_id: str, made: Draft, turn_id: str | None
+    connection: Connection, conversation_id: str, artifact_id: str, made: Draft, turn_id: str | None, now: int
 ) -> None:
     shares.add(connection, conversation_id, len(made.changes) + len(made.content))
     where = {"conversation_id": conversation_id, "artifact_id": artifact_id}
     connection.execute(
-        insert(artifact_versions).values(**where, **made._asdict(), turn_id=turn_id, created_at=now_ms())
+        insert(artifact_versions).values(**where, **made._asdict(), turn_id=turn_id, created_at=now)
     )
 
 

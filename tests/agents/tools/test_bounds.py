@@ -410,6 +410,24 @@ async def test_a_caller_that_times_out_or_leaves_takes_no_place() -> None:
         pass
 
 
+async def test_calls_that_are_cancelled_together_lose_no_place() -> None:
+    """The one that has the place gives it back before the others have left the queue."""
+    places = Places(1)
+
+    async def hold(person: str) -> None:
+        async with places.one(person, 30):
+            await asyncio.Event().wait()
+
+    calls = [asyncio.ensure_future(hold(person)) for person in ("one", "one", "other", "one")]
+    await asyncio.sleep(0)
+    for call in calls:
+        call.cancel()
+    await asyncio.wait(calls)
+    assert all(call.cancelled() for call in calls)
+    async with asyncio.timeout(30), places.one("one", 30):
+        pass
+
+
 @BWRAP
 async def test_a_command_that_gets_no_place_is_reported_as_busy(tmp_path: Path) -> None:
     sandbox = Sandbox(Bounds(patience=0.01), at_once=1)

@@ -6,7 +6,8 @@ follows the current one. If it does not, the engine calls the tool again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated
 
 from sqlalchemy import Connection
@@ -16,7 +17,8 @@ from caesura.agents.context import RunContext
 from caesura.agents.tools.threads import Threads
 from caesura.agents.tools.tool import Describe, Result, Tool, describer, structured
 from caesura.core import artifacts as core
-from caesura.core.artifacts import ContentType, Edit
+from caesura.core import outputs
+from caesura.core.artifacts import Artifact, ContentType, Edit, Version
 from caesura.core.errors import Conflict
 from caesura.core.events import ArtifactChanged
 from caesura.core.language import Language
@@ -31,19 +33,26 @@ Old = Annotated[str, "The text to replace, quoted as it stands in the artifact; 
 New = Annotated[str, "The text that replaces it"]
 Number = Annotated[int | None, "The number of a version; the current one if left out"]
 
+#: Reads the current version; and the next one, ready to be written.
+Read = Callable[[], Awaitable[Base]]
+Drafted = tuple[Edit, Draft]
+
 _BUSY = "not done: too many artifacts are being changed, try again later"
-#: Two, because a long search keeps a thread busy for seconds.
-_AT_ONCE = 2
+#: How many calls work at once, each for a moment; and how many searches for a similar text, each for seconds.
+_AT_ONCE, _SEARCHES = 4, 2
+#: How many characters of a content are read.
+READ_LIMIT = 256 * 1024
 #: How much of a similar text is shown to the model.
 _SHOWN = 500
 
 
 def tools() -> list[Tool]:
     threads = Threads("caesura-artifacts", _AT_ONCE, _BUSY)
+    searches = Threads("caesura-searches", _SEARCHES, _BUSY)
 
     async def create_artifact(id: Id, title: Title, content_type: ContentType, content: Content) -> Result:
         run, name, titled = context.current(), core.check_id(id), core.check_title(title)
-        _, first = await threads.do(_drafted, lambda text: core.create(content), None)
+        _, first = await threads.do(lambda: _drafted(core.create(content), None))
 
         def write(connection: Connection) -> None:
             try:
@@ -62,10 +71,9 @@ def tools() -> list[Tool]:
 
         return _result(f"created artifact {name}: version 1", run, name, first, write)
 
-    async def changed(id: str, change: Callable[[str], Edit], verb: str) -> Result:
+    async def changed(id: str, draft: Callable[[Read], Awaitable[Drafted]], verb: str) -> Result:
         run, name = context.current(), core.check_id(id)
-        base = await _database(run).read(rows.base, run.conversation_id, name)
-        edit, made = await threads.do(_drafted, change, base)
+        edit, made = await draft(partial(_database(run).read, rows.base, run.conversation_id, name))
 
         def write(connection: Connection) -> None:
             rows.add(connection, run.conversation_id, name, made, run.turn_id)
@@ -74,18 +82,24 @@ def tools() -> list[Tool]:
         return _result(text, run, name, made, write)
 
     async def update_artifact(id: Id, old: Old, new: New) -> Result:
-        return await changed(id, lambda text: core.update(text, old, new), "updated")
+        async def draft(read: Read) -> Drafted:
+            quick = await threads.on(read, lambda base: _drafted_exactly(base, old, new))
+            if quick is not None:
+                return quick
+            return await searches.on(read, lambda base: _drafted(core.update(base.content, old, new), base))
+
+        return await changed(id, draft, "updated")
 
     async def rewrite_artifact(id: Id, content: Content) -> Result:
-        return await changed(id, lambda text: core.rewrite(content), "rewrote")
+        def draft(read: Read) -> Awaitable[Drafted]:
+            return threads.on(read, lambda base: _drafted(core.rewrite(content), base))
+
+        return await changed(id, draft, "rewrote")
 
     async def read_artifact(id: Id, version: Number = None) -> str:
         run, name = context.current(), core.check_id(id)
-        found, current = await _database(run).read(rows.current, run.conversation_id, name)
-        if version is not None and version != current.version:
-            current = await _database(run).read(rows.version, run.conversation_id, name, version)
-        head = f"artifact {name} ({found.content_type}), version {current.version} of {found.version}"
-        return f"{head}: {found.title}\n\n{current.content}"
+        read = partial(_database(run).read, _chosen, run.conversation_id, name, version)
+        return await threads.on(read, _shown)
 
     create = structured(create_artifact, "Create an artifact: a document of this conversation with versions.")
     update = structured(
@@ -104,9 +118,28 @@ def tools() -> list[Tool]:
     ]
 
 
-def _drafted(change: Callable[[str], Edit], base: Base | None) -> tuple[Edit, Draft]:
-    edit = change(base.content if base is not None else "")
+def _drafted(edit: Edit, base: Base | None) -> Drafted:
     return edit, rows.draft(edit, base)
+
+
+def _drafted_exactly(base: Base, old: str, new: str) -> Drafted | None:
+    edit = core.update_exactly(base.content, old, new)
+    return None if edit is None else _drafted(edit, base)
+
+
+def _chosen(
+    connection: Connection, conversation_id: str, name: str, number: int | None
+) -> tuple[Artifact, Version]:
+    found = rows.get(connection, conversation_id, name)
+    chosen = found.version if number is None else number
+    return found, rows.version(connection, conversation_id, name, chosen)
+
+
+def _shown(read: tuple[Artifact, Version]) -> str:
+    """A long content is cut here, before copies of it are made."""
+    found, version = read
+    head = f"artifact {found.id} ({found.content_type}), version {version.version} of {found.version}"
+    return f"{head}: {found.title}\n\n{outputs.bounded(version.content, READ_LIMIT)}"
 
 
 def _result(

@@ -54,13 +54,16 @@ class Places:
         self._taken[person] -= 1
         if not self._taken[person]:
             del self._taken[person]
-        following = next(filter(self._may_have, self._waiting), None)
-        if following is not None:
-            queue = self._waiting.pop(following)
-            self._grant(following)
-            queue.popleft().set_result(None)
-            if queue:
-                self._waiting[following] = queue  # after the other people
+        for following, queue in self._waiting.items():
+            # A call that was cancelled a moment ago has not left the queue yet.
+            place = next((place for place in queue if not place.done()), None)
+            if place is not None and self._may_have(following):
+                self._grant(following)
+                place.set_result(None)
+                self._forget(following, place)
+                if queue:
+                    self._waiting[following] = self._waiting.pop(following)  # after the other people
+                return
 
     def _may_have(self, person: str) -> bool:
         return self._free > 0 and self._taken[person] < self._each

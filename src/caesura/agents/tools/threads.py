@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -15,6 +15,7 @@ from caesura.agents.tools.places import Busy, Places
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
 _PATIENCE = 60.0
 
 
@@ -30,13 +31,30 @@ class Threads:
 
     async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run the work in a thread, for the person of the current run."""
+        return await self._run(await self._place(), lambda: work(*args, **kwargs))
+
+    async def on(self, read: Callable[[], Awaitable[A]], work: Callable[[A], T]) -> T:
+        """As `do`, on what is read first. It is read when it is this person's turn, so that no call waits
+        with a large text in memory."""
+        person = await self._place()
+        try:
+            found = await read()
+        except BaseException:
+            self._places.give_back(person)
+            raise
+        return await self._run(person, lambda: work(found))
+
+    async def _place(self) -> str:
+        """Wait for a place. Returns the person who has it."""
         person = context.current().user_id
         try:
             await self._places.take(person, _PATIENCE)
         except Busy:
             raise ToolException(self._busy) from None
-        loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self._threads, lambda: work(*args, **kwargs))
+        return person
+
+    async def _run(self, person: str, work: Callable[[], T]) -> T:
+        future = asyncio.get_running_loop().run_in_executor(self._threads, work)
         future.add_done_callback(partial(self._done, person))
         # A thread cannot be stopped. It keeps its place until it ends, even if nobody waits for it.
         return await asyncio.shield(future)

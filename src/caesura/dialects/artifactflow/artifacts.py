@@ -58,7 +58,7 @@ class Versions(BaseModel):
 
 class OneVersion(VersionEntry):
     content: str
-    changes: list[tuple[str, str]] = Field(description="Pairs of the old text, as found, and the new text")
+    changes: list[list[str]] = Field(description="Pairs of the old text, as found, and the new text")
 
 
 class Hunk(BaseModel):
@@ -81,11 +81,14 @@ class Diff(BaseModel):
     hunks: list[Hunk]
 
 
-@router.get("/{session_id}", responses=FOUND)
-async def listing(here: Here, user_id: User, session_id: SessionId) -> Session:
+@router.get("/{session_id}", response_model=Session, responses=FOUND)
+async def listing(here: Here, user_id: User, session_id: SessionId) -> Response:
     """The artifacts of a conversation, oldest first."""
-    found = await here.service.artifacts.listing(user_id, names.session_row(session_id))
-    return Session(session_id=session_id, artifacts=[Listed(**_listed(item)) for item in found])
+
+    def write(found: list[Artifact]) -> bytes:
+        return json_data.dumps({"session_id": session_id, "artifacts": [_listed(item) for item in found]})
+
+    return _response(await here.service.artifacts.listing(user_id, names.session_row(session_id), write))
 
 
 @router.get("/{session_id}/{artifact_id}", response_model=Current, responses=FOUND)
@@ -96,11 +99,11 @@ async def current(here: Here, user_id: User, session_id: SessionId, artifact_id:
     return await _json(here, {**_listed(artifact), "session_id": session_id, "content": version.content})
 
 
-@router.get("/{session_id}/{artifact_id}/versions", responses=FOUND)
-async def versions(here: Here, user_id: User, session_id: SessionId, artifact_id: ArtifactId) -> Versions:
+@router.get("/{session_id}/{artifact_id}/versions", response_model=Versions, responses=FOUND)
+async def versions(here: Here, user_id: User, session_id: SessionId, artifact_id: ArtifactId) -> Response:
     """The versions of an artifact, oldest first, without their contents."""
-    found = await here.service.artifacts.versions(user_id, names.session_row(session_id), artifact_id)
-    return Versions(versions=[VersionEntry(**_entry(item)) for item in found])
+    row_id = names.session_row(session_id)
+    return _response(await here.service.artifacts.versions(user_id, row_id, artifact_id, _versions))
 
 
 @router.get("/{session_id}/{artifact_id}/versions/{number}", response_model=OneVersion, responses=FOUND)
@@ -148,7 +151,14 @@ def _entry(item: Entry | Version) -> dict[str, Any]:
     }
 
 
+def _versions(found: list[Entry]) -> bytes:
+    return json_data.dumps({"versions": [_entry(item) for item in found]})
+
+
 async def _json(here: Context, data: dict[str, Any]) -> Response:
     """A response that may be megabytes: it is serialized in a thread, without a pydantic model."""
-    body = await here.service.artifacts.written(json_data.dumps, data)
+    return _response(await here.service.artifacts.written(json_data.dumps, data))
+
+
+def _response(body: bytes) -> Response:
     return Response(body, media_type="application/json")

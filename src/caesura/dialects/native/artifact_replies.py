@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -20,7 +20,12 @@ class Artifact(BaseModel):
 
     @classmethod
     def of(cls, row: core.Artifact) -> Artifact:
-        return cls(**{name: getattr(row, name) for name in Artifact.model_fields})
+        return cls(**listed(row))
+
+
+def listed(row: core.Artifact) -> dict[str, Any]:
+    """The fields of `Artifact`, without a model: for long lists."""
+    return {name: getattr(row, name) for name in Artifact.model_fields}
 
 
 class Artifacts(BaseModel):
@@ -32,10 +37,6 @@ class Entry(BaseModel):
     update_type: str = Field(description="`create`, `update`, `update_fuzzy` or `rewrite`")
     turn_id: str | None = Field(description="The turn that made it; null if a person did")
     created_at: int
-
-    @classmethod
-    def of(cls, row: core.Entry) -> Entry:
-        return cls(**row._asdict())
 
 
 class Versions(BaseModel):

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from caesura.core import artifacts as core
 from caesura.core import json_data
-from caesura.core.artifacts import Artifact, Version
+from caesura.core.artifacts import Artifact, Entry, Version
 from caesura.core.diffs import Hunk
 from caesura.dialects.native import artifact_replies as replies
 from caesura.dialects.native import requests
@@ -52,11 +52,10 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _LINES = 1000
 
 
-@router.get("", responses=_FOUND)
-async def listing(here: Here, user_id: User, conversation_id: ConversationId) -> replies.Artifacts:
+@router.get("", response_model=replies.Artifacts, responses=_FOUND)
+async def listing(here: Here, user_id: User, conversation_id: ConversationId) -> Response:
     """The artifacts of the conversation, oldest first, without their contents."""
-    found = await here.service.artifacts.listing(user_id, conversation_id)
-    return replies.Artifacts(artifacts=[replies.Artifact.of(item) for item in found])
+    return _json(await here.service.artifacts.listing(user_id, conversation_id, _listing))
 
 
 @router.post("", status_code=201, responses=_SENT)
@@ -80,13 +79,12 @@ async def current(
     return _json(await artifacts.written(_current, found))
 
 
-@router.get("/{artifact_id}/versions", responses=_FOUND)
+@router.get("/{artifact_id}/versions", response_model=replies.Versions, responses=_FOUND)
 async def versions(
     here: Here, user_id: User, conversation_id: ConversationId, artifact_id: ArtifactId
-) -> replies.Versions:
+) -> Response:
     """All versions without their contents, oldest first."""
-    found = await here.service.artifacts.versions(user_id, conversation_id, artifact_id)
-    return replies.Versions(versions=[replies.Entry.of(item) for item in found])
+    return _json(await here.service.artifacts.versions(user_id, conversation_id, artifact_id, _versions))
 
 
 @router.post("/{artifact_id}/versions", status_code=201, responses=_SENT)
@@ -160,6 +158,14 @@ def _disposition(artifact: Artifact) -> str:
 
 def _json(body: bytes) -> Response:
     return Response(body, media_type="application/json")
+
+
+def _listing(found: list[Artifact]) -> bytes:
+    return json_data.dumps({"artifacts": [replies.listed(item) for item in found]})
+
+
+def _versions(found: list[Entry]) -> bytes:
+    return json_data.dumps({"versions": [item._asdict() for item in found]})
 
 
 def _current(found: tuple[Artifact, Version]) -> bytes:

@@ -9,8 +9,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
 from caesura.core import events as ev
-from caesura.core import json_data
-from caesura.engine import speech, texts
+from caesura.core import json_data, outputs
+from caesura.engine import speech
 from caesura.engine.calls import REFUSED
 from caesura.engine.run import Run
 from caesura.engine.speech import reasoning_of, text_of, usage_of
@@ -81,7 +81,7 @@ class Watcher:
             await self._finish(message, node)
         elif isinstance(message, ToolMessage) and message.tool_call_id not in self._results:
             self._results.add(message.tool_call_id)
-            text = texts.bounded(str(message.text), self._run.limits.tool_output)
+            text = outputs.bounded(str(message.text), self._run.limits.tool_output)
             status: ev.ToolStatus = "error" if message.status == "error" else "ok"
             name = message.name or ""
             await self._run.record(
