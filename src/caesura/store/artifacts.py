@@ -73,16 +73,15 @@ def create(
     first: Draft,
     turn_id: str | None = None,
 ) -> Artifact:
-    now = now_ms()
     row = {"id": artifact_id, "title": title, "content_type": content_type, "version": 1}
     if _count(connection, conversation_id) >= MOST_ARTIFACTS:
         raise BadInput(f"a conversation has at most {MOST_ARTIFACTS} artifacts")
     made = insert(artifacts).values(conversation_id=conversation_id, **row)
     try:
-        connection.execute(made.values(created_at=now, updated_at=now))
+        connection.execute(made.values(created_at=now_ms(), updated_at=now_ms()))
     except IntegrityError as error:
         raise Conflict(f"artifact exists already: {artifact_id}") from error
-    _add(connection, conversation_id, artifact_id, first, turn_id, now)
+    _add(connection, conversation_id, artifact_id, first, turn_id)
     return get(connection, conversation_id, artifact_id)
 
 
@@ -95,11 +94,10 @@ def add(
     following = update(artifacts).where(
         *_artifact(conversation_id, artifact_id), artifacts.c.version == made.version - 1
     )
-    now = now_ms()
-    if not connection.execute(following.values(version=made.version, updated_at=now)).rowcount:
+    if not connection.execute(following.values(version=made.version, updated_at=now_ms())).rowcount:
         found = get(connection, conversation_id, artifact_id)
         raise Outdated(f"artifact {artifact_id} has changed: its version is {found.version} now")
-    _add(connection, conversation_id, artifact_id, made, turn_id, now)
+    _add(connection, conversation_id, artifact_id, made, turn_id)
     return get(connection, conversation_id, artifact_id)
 
 
@@ -160,12 +158,14 @@ def _versions(conversation_id: str, artifact_id: str) -> list[ColumnElement[bool
 
 
 def _add(
-    connection: Connection, conversation_id: str, artifact_id: str, made: Draft, turn_id: str | None, now: int
+    connection: Connection, conversation_id: str, artifact_id: str, made: Draft, turn_id: str | None
 ) -> None:
     shares.add(connection, conversation_id, len(made.changes) + len(made.content))
     where = {"conversation_id": conversation_id, "artifact_id": artifact_id}
+    # The clock may have gone on since the artifact was written. Both have the same time.
+    time = select(artifacts.c.updated_at).where(*_artifact(conversation_id, artifact_id)).scalar_subquery()
     connection.execute(
-        insert(artifact_versions).values(**where, **made._asdict(), turn_id=turn_id, created_at=now)
+        insert(artifact_versions).values(**where, **made._asdict(), turn_id=turn_id, created_at=time)
     )
 
 
