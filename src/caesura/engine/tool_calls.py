@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -36,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 #: How often a tool is called while others change what it works on.
 _TRIES = 8
+#: Seconds after which it is called again, at most; twice as long each time. Calls of other turns do not wait
+#: in the same order, so each waits for a random part of it.
+_PAUSE = 0.02
 
 
 async def call(scope: Scope, wanted: ToolCall) -> ToolMessage:
@@ -188,9 +192,10 @@ class _Call:
             return await self._offer(result)
         except Outdated:
             async with self._run.retries:
-                for _ in range(_TRIES):
+                for tried in range(_TRIES):
                     with suppress(Outdated):
                         return await self._offer(await self._outcome())
+                    await asyncio.sleep(random.uniform(0, _PAUSE * 2**tried))  # noqa: S311 - no secret
         return self._end(Result(texts.changed_meanwhile(), "error"))
 
     async def _offer(self, result: Result) -> ToolMessage:
