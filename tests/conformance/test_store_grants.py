@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from caesura.core.answers import Answer
-from caesura.core.errors import NoConversation
+from caesura.core.errors import BadAnswer, NoConversation
 from caesura.core.interrupts import Approval
 from caesura.core.turns import Turn
 from caesura.store import conversations, grants, interrupts, life, turns
@@ -51,8 +51,10 @@ async def test_a_call_that_was_not_approved_grants_nothing(database: Database, d
     turn = await make_turn(database, conversation_id)
     await database.write(interrupts.ask, turn.num, "alice", {"g": Approval("i", name="seal")})
     answer = Answer(decision, message="so", always_allow=True)  # type: ignore[arg-type]
-    await database.write(life.answer, "alice", {"i": answer})
+    with pytest.raises(BadAnswer):
+        await database.write(life.answer, "alice", {"i": answer})
     assert (await database.read(turns.get, turn.id)).grants == ()
+    assert len(await database.read(interrupts.pending, turn.num)) == 1
 
 
 async def test_the_active_branch_is_listed_and_every_branch_revoked(database: Database) -> None:
