@@ -41,8 +41,9 @@ def mounted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     dialects = (other(), *app.DIALECTS) if request.param == "before" else (*app.DIALECTS, other())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "DIALECTS", dialects)
-        with Served(tmp_path_factory.mktemp("mounted")) as server:
-            yield server
+        server = Served(tmp_path_factory.mktemp("mounted")).start()
+    yield server  # the servers of other tests have no such API
+    server.stop()
 
 
 def test_fixed_paths_reach_the_api_they_belong_to(mounted: Served) -> None:
