@@ -62,7 +62,13 @@ class Child:
         def protocol() -> asyncio.StreamReaderProtocol:
             return asyncio.StreamReaderProtocol(self.output)
 
-        self._pipe, _ = await self._loop.connect_read_pipe(protocol, self._process.stdout)
+        assert self._process.stdout is not None  # noqa: S101 - for the type checker
+        with self._process.stdout as output:
+            # uvloop closes the descriptor, and then the file object too. By then another thread may have
+            # opened a file, such as the database, under the same number: only one of the two may close it.
+            once = not isinstance(self._loop, asyncio.SelectorEventLoop)
+            pipe = open(os.dup(output.fileno()), "rb", buffering=0, closefd=not once)  # noqa: SIM115, ASYNC230
+        self._pipe, _ = await self._loop.connect_read_pipe(protocol, pipe)
 
     def _end(self) -> None:
         code = self._process.poll()
