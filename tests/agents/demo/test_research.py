@@ -99,8 +99,9 @@ def test_it_searches_reads_writes_revises_and_sums_up() -> None:
     assert "`research-trees`" in played.text
 
 
-def test_it_does_the_same_in_chinese() -> None:
-    played = Played("研究 树木")
+@pytest.mark.parametrize("said", ["研究 树木", "研究一下树木"])
+def test_it_does_the_same_in_chinese(said: str) -> None:
+    played = Played(said)
     assert played.names == ["search_agent", "crawl_agent", "create_artifact", "update_artifact"]
     assert played.args("search_agent") == [{"task": "搜索 树木"}]
     assert played.args("crawl_agent") == [{"task": "抓取 https://trees.example/all"}]

@@ -146,7 +146,7 @@ FLOWS: tuple[Rule, ...] = (
         "research",
         research.reply,
         r"research (?P<topic>.+)",
-        r"(?:研究|调研)\s*(?P<topic>.+)",
+        r"(?:研究|调研)(?:一下)?\s*(?P<topic>.+)",
         ("research trees", "研究 树木"),
     ),
 )
