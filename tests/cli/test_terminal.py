@@ -222,7 +222,7 @@ def test_a_confirmation_is_a_form(terminal: Terminal, server: Served) -> None:
 
 def test_ctrl_c_stops_the_reply_and_keeps_what_was_said(alice: Any, server: Served) -> None:
     say(alice, "count to 2000 delay=0.01")
-    alice.expect_exact("12")
+    alice.expect_exact("11 12")
     alice.sendintr()
     alice.expect_exact("(stopping")
     alice.expect_exact("(stopped by you)")
@@ -243,7 +243,7 @@ def test_ctrl_c_at_a_question_stops_the_turn(alice: Any) -> None:
 
 def test_the_second_ctrl_c_leaves(alice: Any) -> None:
     say(alice, "count to 2000 delay=0.01")
-    alice.expect_exact("12")
+    alice.expect_exact("11 12")
     alice.sendintr()
     alice.expect_exact("(stopping; Ctrl-C once more leaves)")
     alice.sendintr()
@@ -256,7 +256,7 @@ def test_a_person_can_leave_even_if_the_server_does_not_stop_the_turn(
     with Process(tmp_path / "data") as server:
         child = terminal.chat(server.url)
         say(child, "count to 2000 think=no delay=0.01")
-        child.expect_exact("12")
+        child.expect_exact("11 12")
         server.kill()
         child.expect_exact("trying again)")
         child.sendintr()
@@ -267,7 +267,7 @@ def test_a_person_can_leave_even_if_the_server_does_not_stop_the_turn(
 
 def test_a_stopped_reply_is_retried_or_regenerated(alice: Any) -> None:
     say(alice, "count to 60 delay=0.01")
-    alice.expect_exact("12")
+    alice.expect_exact("11 12")
     alice.sendintr()
     alice.expect_exact("(stopped by you)")
     say(alice, "/retry")
