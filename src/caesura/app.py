@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 import caesura
+from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
 from caesura.agents.loader import Catalog
 from caesura.agents.models import ModelUnavailable, chat_models, default_model
@@ -210,11 +211,12 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         capacity=settings.runs,
         callbacks=tracing.callbacks(os.environ),
     )
+    agents = Agents(catalog, settings.default_agent)
     service = Service(
         database,
         log,
         engine,
-        Agents(catalog, settings.default_agent),
+        agents,
         Workspaces(workspaces, _origin(settings), disk_share.forget),
         disconnect_grace=settings.disconnect_grace,
         registration=settings.registers,
@@ -238,6 +240,13 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         refused=counted.refused,
     )
     stack.push_async_callback(rates.aclose)
+    if settings.redis_url is not None:
+        from caesura.service.mirror import open_mirror  # Redis' client is slow to import, and rarely needed
+
+        mirror = await open_mirror(settings.redis_url, database, agents.mirrored)
+        engine.changes.listen(mirror.changed)
+        stack.push_async_callback(mirror.aclose)
+        spawn(mirror.keep())
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, settings.streams_per_person)
     gate = Gate(service, tokens)
     service.start()
@@ -296,7 +305,10 @@ async def _tell_of(sandbox: Sandbox) -> None:
 def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:
     if settings.agents_dir is not None and not settings.agents_dir.is_dir():
         raise StartupError(f"CAESURA_AGENTS_DIR: there is no folder {settings.agents_dir}")
-    catalog = Catalog(settings.agents_dir, tools, report=_warn)
+    catalog = Catalog(settings.agents_dir, tools, report=_warn, redis=settings.redis_url is not None)
+    for fault in catalog.faults:
+        if fault.message == NEEDS_REDIS:
+            raise StartupError(str(fault))
     try:
         catalog.get(settings.default_agent)
     except NotFound as error:

@@ -20,6 +20,7 @@ from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import past
 from caesura.engine.builder import Builder
+from caesura.engine.changes import Changes
 from caesura.engine.history import BYTES as HISTORY_BYTES
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
@@ -68,6 +69,8 @@ class Engine:
         """`callbacks` are LangChain callbacks, called for every model and tool call. `history_bytes` limits
         the memory for the histories of conversations. `capacity` is how many turns may run at once."""
         self._database, self._registry = database, registry
+        #: Told of every conversation that changes in this process.
+        self.changes = Changes()
         self.supervisor = Supervisor(database, lease=lease, poll=poll, capacity=capacity)
         self.runner = Runner(
             database,
@@ -78,6 +81,7 @@ class Engine:
             self.supervisor.spawn,
             callbacks,
             History(database, history_bytes),
+            self.changes,
         )
 
     def start(self, started: Callable[[Turn], None] = lambda turn: None) -> None:
@@ -103,6 +107,7 @@ class Engine:
             if not begun.new:
                 return
             self.runner.history.forget(begun.turn.id)
+            self.changes.tell_of(begun.turn)
             if begun.ours and not self.supervisor.works_on(begun.turn):
                 self.supervisor.run(begun.turn, begun.past)
 
@@ -150,6 +155,7 @@ class Engine:
 
         requested, claimed = await self._database.write(request)
         if claimed is not None:
+            self.changes.tell_of(claimed)
             supervisor.run(claimed)
         elif requested:
             supervisor.stop(turn.num, stop_reason(requested))  # another node finds the request in the row

@@ -16,6 +16,7 @@ from caesura.core.interrupts import Confirmation, Interrupt
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.engine import texts
+from caesura.engine.changes import Changes
 from caesura.engine.failures import QuestionLimit
 from caesura.engine.run import Run
 from caesura.store import fence
@@ -27,8 +28,8 @@ IN_WORDS = "words"
 
 
 class Interrupts:
-    def __init__(self, database: Database, aside: Aside) -> None:
-        self._database, self._aside = database, aside
+    def __init__(self, database: Database, aside: Aside, changes: Changes) -> None:
+        self._database, self._aside, self._changes = database, aside, changes
 
     async def ask(self, run: Run, found: Mapping[str, Interrupt]) -> ev.Interrupted:
         """The outcome of a segment that ends with these interrupts, by graph id. Their rows are written
@@ -65,6 +66,7 @@ class Interrupts:
         """Close the pending interrupts of a turn that was stopped or whose interrupts expired."""
         reason = run.control.stop or "timeout"
         run.interrupts = await self._database.write(_close, run.turn, interrupts.closed_by(reason))
+        self._changes.tell_of(run.turn)
         for event in closings(run):
             run.say(event)
         return ev.Stopped(reason)

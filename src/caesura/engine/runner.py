@@ -20,6 +20,7 @@ from caesura.engine import cancellation, loop, past
 from caesura.engine.agent import Compiled
 from caesura.engine.builder import Builder
 from caesura.engine.callbacks import watched
+from caesura.engine.changes import Changes
 from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, RunFailed, TimeLimit
 from caesura.engine.history import History
@@ -51,6 +52,7 @@ class Runner:
         spawn: Spawn,
         callbacks: Sequence[Any] = (),
         history: History | None = None,
+        changes: Changes | None = None,
     ) -> None:
         self._database, self._log, self._builder = database, log, builder
         self._workspaces, self._limits = workspaces, limits
@@ -58,9 +60,10 @@ class Runner:
         self.history = history or History(database)
         self._aside = Aside("caesura-texts")
         self._runs: dict[int, Run] = {}
-        self._interrupts = Interrupts(database, self._aside)
+        changes = changes or Changes()
+        self._interrupts = Interrupts(database, self._aside, changes)
         self._titles = Titles(database, log, spawn)
-        self._ending = Ending(log, self.history, spawn)
+        self._ending = Ending(log, self.history, spawn, changes)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
         """Work on a turn that this process has claimed, until its segment ends. `known` is the turn's past,
