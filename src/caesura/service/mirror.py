@@ -62,6 +62,8 @@ class Mirror:
         #: Whether nothing is shown, and nothing is to be.
         self._idle = False
         self._behind = False
+        #: Questions that are reported already.
+        self._unreadable: set[str] = set()
 
     def changed(self, change: Change) -> None:
         """Look at this conversation soon."""
@@ -93,8 +95,9 @@ class Mirror:
         await self._entries.aclose()
 
     async def _work(self) -> None:
-        self._agents = self._all_agents()
-        self._idle = self._idle and not self._agents
+        agents = self._all_agents()
+        if agents != self._agents:
+            self._agents, self._idle, self._compare_at = agents, False, 0.0
         if not self._idle and time.monotonic() >= self._compare_at:
             self._compare_at = time.monotonic() + _COMPARISON
             await self._compare()
@@ -112,8 +115,19 @@ class Mirror:
         token = await self._entries.begin(names)
         begun = time.monotonic()
         found = await self._database.read(mirrored.shown, self._agents, names)
-        entries = await self._aside.run(_entries, found, begun)
+        entries = await self._aside.run(self._read, found, begun)
         await self._entries.write(token, names, entries)
+
+    def _read(self, found: Sequence[Shown], begun: float) -> dict[str, Entry]:
+        entries: dict[str, Entry] = {}
+        for item in found:
+            try:
+                entries[item.conversation_id] = _entry(item, begun)
+            except Exception as error:  # noqa: BLE001 - a row that cannot be read must not hide the others
+                if item.interrupt_id not in self._unreadable:
+                    self._unreadable.add(item.interrupt_id)
+                    logger.warning("question %s cannot be shown in Redis: %s", item.interrupt_id, error)
+        return entries
 
     async def _compare(self) -> None:
         """Find what is missing in Redis, and what is there but waits no more."""
@@ -163,17 +177,6 @@ class Mirror:
             self._behind = False
             level = logging.WARNING if self._agents else logging.DEBUG
             logger.log(level, "questions are shown in Redis again")
-
-
-def _entries(found: Sequence[Shown], begun: float) -> dict[str, Entry]:
-    entries: dict[str, Entry] = {}
-    for item in found:
-        try:
-            entries[item.conversation_id] = _entry(item, begun)
-        except Exception:
-            # One row that cannot be read must not hide all others.
-            logger.exception("question %s cannot be read and is not shown", item.interrupt_id)
-    return entries
 
 
 def _entry(item: Shown, begun: float) -> Entry:

@@ -112,7 +112,10 @@ class RedisEntries:
     def __init__(self, url: str) -> None:
         # One retry, for a connection that Redis has closed in the meantime.
         retry = Retry(NoBackoff(), 1)
-        self._redis: Redis = Redis.from_url(url, socket_connect_timeout=PATIENCE, retry=retry)
+        # With a timeout of its own the client swallows cancellations (asyncio.wait_for does, in Python 3.11).
+        self._redis: Redis = Redis.from_url(
+            url, socket_connect_timeout=PATIENCE, socket_timeout=None, retry=retry
+        )
         self._name = ids.owner()
 
     async def check(self) -> None:
