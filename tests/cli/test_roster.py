@@ -59,3 +59,13 @@ def test_agents_are_listed_with_their_models(run: Run, tmp_path: Path) -> None:
     assert "* assistant " in listed
     assert "  gardener " in listed
     assert "Knows trees." in listed
+
+
+def test_agents_that_need_a_redis_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "gardener.yaml").write_text(f"{GOOD}  interrupt: {{checkpoint_backend: redis}}\n")
+    ran = run("agents", "check", tmp_path)
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "good: gardener",
+        "these need a Redis, and do not work without CAESURA_REDIS_URL: gardener",
+    ]

@@ -1,6 +1,7 @@
 """The mirror's entries in Redis: who may write, and under which key."""
 
 import json
+import random
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
@@ -95,6 +96,52 @@ async def test_a_write_from_before_a_flush_has_no_effect(
     assert client.keys() == []
 
 
+class Copy:
+    """A copy that is made step by step, as a slow process makes it."""
+
+    def __init__(self, entries: RedisEntries, rows: list[Entry | None]) -> None:
+        self._entries, self._rows = entries, rows
+        self._steps = iter((self._begin, self._read, self._write))
+
+    async def step(self) -> bool:
+        """Do the next step; false when there is none."""
+        work = next(self._steps, None)
+        if work is not None:
+            await work()
+        return work is not None
+
+    async def _begin(self) -> None:
+        self._token = await self._entries.begin(["conv-1"])
+
+    async def _read(self) -> None:
+        self._found = self._rows[-1]
+
+    async def _write(self) -> None:
+        await self._entries.write(self._token, ["conv-1"], {"conv-1": self._found} if self._found else {})
+
+
+async def test_in_any_order_of_steps_the_newest_rows_are_shown_in_the_end(
+    here: RedisEntries, there: RedisEntries, client: Client
+) -> None:
+    """Each change of the rows is followed by a copy, on either node."""
+    chance = random.Random(29)
+    for _ in range(100):
+        rows: list[Entry | None] = [None]
+        copies: list[Copy] = []
+        for number in range(chance.randint(1, 6)):
+            rows.append(chance.choice((None, Entry(f"int-{number}", KEY, str(number).encode(), None))))
+            copies.append(Copy(chance.choice((here, there)), rows))
+            for _ in range(chance.randint(0, 4)):
+                await chance.choice(copies).step()
+        while copies:
+            if not await (slow := chance.choice(copies)).step():
+                copies.remove(slow)
+        newest = rows[-1]
+        assert client.get(KEY) == (newest.value.decode() if newest else None)
+        assert client.hlen(INDEX) == (1 if newest else 0)
+        await put(here, None)
+
+
 async def test_an_entry_expires_with_its_question(here: RedisEntries, client: Client) -> None:
     await put(here, Entry("int-1", KEY, b"{}", time.monotonic() + 300))
     left = client.pttl(KEY)
@@ -119,7 +166,7 @@ async def test_entries_that_are_missing_or_show_another_question_are_found(
 
 
 async def test_changes_are_published(here: RedisEntries, client: Client) -> None:
-    with client.pubsub(ignore_subscribe_messages=True) as heard:
+    with client.pubsub(ignore_subscribe_messages=True) as heard:  # type: ignore[no-untyped-call]
         heard.subscribe(CHANNEL)
         heard.get_message(timeout=30)
         for entry in (STATE, STATE, NEXT, None, None):

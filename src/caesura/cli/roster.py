@@ -21,8 +21,11 @@ def check(directory: Path) -> int:
         print(shown.line(str(fault)))
     if catalog.faults:
         return 1
-    good = [agent.name for agent in catalog.agents() if agent.path.parent != BUILTIN]
-    print(f"good: {', '.join(good)}" if good else "there is no agent file (.yaml) in this folder")
+    good = [agent for agent in catalog.agents() if agent.path.parent != BUILTIN]
+    names = ", ".join(agent.name for agent in good)
+    print(f"good: {names}" if good else "there is no agent file (.yaml) in this folder")
+    if mirrored := [agent.name for agent in good if agent.mirrored]:
+        print(f"these need a Redis, and do not work without CAESURA_REDIS_URL: {', '.join(mirrored)}")
     return 0
 
 

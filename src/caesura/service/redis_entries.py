@@ -180,7 +180,8 @@ class RedisEntries:
             async with asyncio.timeout(PATIENCE):
                 return await pipeline.execute()
         except (RedisError, OSError) as error:  # a timeout is an OSError
-            raise Lost(f"{type(error).__name__}: {error}") from error
+            why = str(error) or f"no reply within {PATIENCE:g} seconds"
+            raise Lost(f"{type(error).__name__}: {why}") from error
 
 
 def _text(value: bytes | str) -> str:
