@@ -1,9 +1,10 @@
-"""The state of an interrupt for programs that know forms only: a reason, and fields to fill in."""
+"""The state of a conversation that waits, for programs that know only forms: a reason, and fields."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, assert_never
-from zlib import crc32
 
 from caesura.core.interrupts import (
     Approval,
@@ -16,22 +17,40 @@ from caesura.core.interrupts import (
     field_dict,
 )
 
-_NANOSECONDS = 1_000_000
+_CONTINUE = "Continue"
 
 
-def of(item: Interrupt, agent_name: str, session_id: str, created_at: int) -> dict[str, Any]:
-    """The `InterruptState` of an interrupt that was asked at `created_at`, in milliseconds."""
+def of(items: Sequence[Interrupt], agent_name: str, session_id: str, at: int) -> dict[str, Any]:
+    """The `InterruptState` of the interrupts that wait together, since `at` in milliseconds. `checkpoint_id`
+    is the id of the first one."""
     return {
         "session_id": session_id,
         "agent_name": agent_name,
-        "reason": reason(item),
-        "fields": [field_dict(field) for field in fields(item)],
-        "timestamp": created_at // 1000,
-        "checkpoint_id": checkpoint_id(item, agent_name, session_id, created_at),
+        "reason": reason(items),
+        "fields": [field_dict(field) for field in fields(items)],
+        "timestamp": at // 1000,
+        "checkpoint_id": items[0].id,
     }
 
 
-def reason(item: Interrupt) -> str:
+def reason(items: Sequence[Interrupt]) -> str:
+    """One line for each interrupt."""
+    return "\n".join(text for item in items if (text := _reason(item)))
+
+
+def fields(items: Sequence[Interrupt]) -> list[Field]:
+    """The form. If several interrupts wait, the names of their fields are numbered."""
+    if len(items) == 1:
+        return _fields(items[0])
+    return [_numbered(item, field, place) for place, item in enumerate(items, 1) for field in _fields(item)]
+
+
+def _numbered(item: Interrupt, field: Field, place: int) -> Field:
+    label = item.description if isinstance(item, Approval) and item.description else field.label
+    return replace(field, name=f"{field.name}_{place}", label=label)
+
+
+def _reason(item: Interrupt) -> str:
     match item:
         case Confirmation():
             return item.reason or item.description
@@ -43,28 +62,26 @@ def reason(item: Interrupt) -> str:
             assert_never(unreachable)
 
 
-def fields(item: Interrupt) -> tuple[Field, ...]:
-    """The form: the fields of a confirmation, a field for each question, or one field to confirm."""
+def _fields(item: Interrupt) -> list[Field]:
     match item:
-        case Confirmation():
-            return item.fields
-        case Questions():
-            return tuple(_field(number, question) for number, question in enumerate(item.questions, 1))
         case Approval():
-            return (Field("confirm", "confirm", item.label, required=True),)
+            return [_consent(item)]
+        case Confirmation():
+            return list(item.fields) or [_consent(item)]
+        case Questions():
+            return [_question(f"answer_{place}", entry) for place, entry in enumerate(item.questions, 1)]
         case GraphRequest():
-            return (Field("value", "text", item.label, required=True),)
+            return [_consent(item), Field("value")]
         case unreachable:
             assert_never(unreachable)
 
 
-def checkpoint_id(item: Interrupt, agent_name: str, session_id: str, created_at: int) -> str:
-    """The agent, the session and the time in nanoseconds. Interrupts that are asked together have the same
-    millisecond, and differ in the digits after it."""
-    return f"{agent_name}_{session_id}_{created_at * _NANOSECONDS + crc32(item.id.encode()) % _NANOSECONDS}"
+def _consent(item: Interrupt) -> Field:
+    return Field("confirm", "confirm", item.label or _CONTINUE, required=True)
 
 
-def _field(number: int, question: Question) -> Field:
+def _question(name: str, question: Question) -> Field:
+    """A text if other values than the offered ones are taken; the offered ones are then suggestions."""
     free = not question.options or any(option.allow_custom for option in question.options)
-    values = () if free else tuple(dict.fromkeys(option.value for option in question.options))
-    return Field(f"answer_{number}", "text" if free else "select", question.question, True, values)
+    offered = dict.fromkeys(option.value for option in question.options if not option.allow_custom)
+    return Field(name, "text" if free else "select", question.question, True, tuple(offered))

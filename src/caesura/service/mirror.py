@@ -124,9 +124,9 @@ class Mirror:
             try:
                 entries[item.conversation_id] = _entry(item, begun)
             except Exception as error:  # noqa: BLE001 - a row that cannot be read must not hide the others
-                if item.interrupt_id not in self._unreadable:
-                    self._unreadable.add(item.interrupt_id)
-                    logger.warning("question %s cannot be shown in Redis: %s", item.interrupt_id, error)
+                if item.mark not in self._unreadable:
+                    self._unreadable.add(item.mark)
+                    logger.warning("questions of %s cannot be shown: %s", item.conversation_id, error)
         return entries
 
     async def _compare(self) -> None:
@@ -181,8 +181,8 @@ class Mirror:
 
 def _entry(item: Shown, begun: float) -> Entry:
     session = item.conversation_id if item.session is None else item.session
-    interrupt = interrupts.from_dict(json_data.loads(item.body))
-    state = interrupt_state.of(interrupt, item.agent, session, item.created_at)
+    found = [interrupts.from_dict(json_data.loads(body)) for body in item.bodies]
+    state = interrupt_state.of(found, item.agent, session, item.created_at)
     name = key(item.user_id, item.agent, item.session, item.conversation_id)
     ends = None if item.left is None else begun + item.left / 1000
-    return Entry(item.interrupt_id, name, json_data.dumps(state), ends)
+    return Entry(item.mark, name, json_data.dumps(state), ends)

@@ -26,7 +26,7 @@ from caesura.store.mirrored import Waiting
 PATIENCE = 3.0
 #: The entries: `PREFIX`, and then the parts of `key`.
 PREFIX = "caesura:interrupt:"
-#: A hash of the conversations that have an entry: each with the interrupt's id, a space and the entry's key.
+#: A hash of the conversations that have an entry: each with the mark of its questions, a space and the key.
 INDEX = "caesura:interrupts"
 #: Where changes are published.
 CHANNEL = "caesura:interrupts:changes"
@@ -38,7 +38,7 @@ _TOKEN = 30_000
 #: Sets the entry of a conversation, or removes it if the key is empty. Returns 0 if the token is gone.
 _WRITE = """
 local writer, index, channel = KEYS[1], KEYS[2], KEYS[3]
-local token, conversation, interrupt, key, value, left = unpack(ARGV)
+local token, conversation, mark, key, value, left = unpack(ARGV)
 if redis.call('GET', writer) ~= token then return 0 end
 redis.call('DEL', writer)
 local function tell(event, name)
@@ -52,20 +52,20 @@ if before and before ~= key then
   tell('closed', before)
 end
 if key ~= '' then
-  local new = interrupt .. ' ' .. key
+  local new = mark .. ' ' .. key
   redis.call('HSET', index, conversation, new)
   if left == '' then redis.call('SET', key, value) else redis.call('SET', key, value, 'PX', left) end
   if old ~= new then tell('asked', key) end
 end
 return 1
 """
-#: For pairs of a conversation and an interrupt: 1 where the entry is there, 0 where it is not.
+#: For pairs of a conversation and a mark: 1 where the entry is there, 0 where it is not.
 _COMPARE = """
 local found = {}
 for place = 1, #ARGV, 2 do
   local known = redis.call('HGET', KEYS[1], ARGV[place]) or ''
-  local interrupt, key = string.match(known, '^(%S+) (.*)$')
-  local there = interrupt == ARGV[place + 1] and redis.call('EXISTS', key) or 0
+  local mark, key = string.match(known, '^(%S+) (.*)$')
+  local there = mark == ARGV[place + 1] and redis.call('EXISTS', key) or 0
   table.insert(found, there)
 end
 return found
@@ -87,9 +87,10 @@ class Lost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`ends` is when the entry expires, by this process's monotonic clock; None for never."""
+    """`mark` names the questions. `ends` is when the entry expires, by this process's monotonic clock; None
+    for never."""
 
-    interrupt_id: str
+    mark: str
     key: str
     value: bytes
     ends: float | None
@@ -145,10 +146,10 @@ class RedisEntries:
             left = int((entry.ends - time.monotonic()) * 1000)
         if entry is None or (left != "" and int(left) <= 0):
             return ("EVAL", _WRITE, *keys, token, name, "", "", "", "")
-        return ("EVAL", _WRITE, *keys, token, name, entry.interrupt_id, entry.key, entry.value, left)
+        return ("EVAL", _WRITE, *keys, token, name, entry.mark, entry.key, entry.value, left)
 
     async def missing(self, waiting: Sequence[Waiting]) -> list[str]:
-        """Those of these conversations whose question has no entry."""
+        """Those of these conversations whose questions have no entry."""
         pairs = [text for item in waiting for text in item]
         found: list[int] = await self._one("EVAL", _COMPARE, 1, INDEX, *pairs)
         return [item.conversation_id for item, there in zip(waiting, found, strict=True) if not there]

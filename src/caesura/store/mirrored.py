@@ -1,14 +1,12 @@
-"""What the mirror shows: the conversations that wait for a person, each with one question.
-
-That is the oldest question of the conversation's active turn, the one that a person sees first.
-"""
+"""What the mirror shows: conversations that wait for a person, with the questions of their active turns."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
+from itertools import groupby
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Select, String, bindparam, select, tuple_
+from sqlalchemy import BigInteger, Connection, Select, String, bindparam, func, select, tuple_
 
 from caesura.store.schema import conversations, interrupts, now_ms, turns, waits
 
@@ -22,24 +20,25 @@ class Place(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A conversation that waits, and the id of its question."""
+    """A conversation that waits. `mark` names its questions. The questions of a turn only become fewer until
+    all are closed, so the first one and their number are enough."""
 
     conversation_id: str
-    interrupt_id: str
+    mark: str
 
 
 class Shown(NamedTuple):
-    """A conversation that waits, with its question. `body` is the interrupt as stored, `left` the
-    milliseconds until it expires; None if it does not."""
+    """A conversation that waits, with its questions as they are stored, oldest first. `left` is the
+    milliseconds until the first one expires; None if none does."""
 
     conversation_id: str
-    interrupt_id: str
+    mark: str
     user_id: str
     agent: str
     session: str | None
-    body: bytes
     created_at: int
     left: int | None
+    bodies: list[bytes]
 
 
 def page(
@@ -50,8 +49,8 @@ def page(
     seen, at, name = after
     values = {"agents": list(agents), "limit": limit, "seen": seen, "seen_at": at, "seen_id": name}
     rows = connection.execute(_PAGE, values).all()
-    last = Place(*rows[-1][2:]) if len(rows) == limit else None
-    return [Waiting(row[0], row[1]) for row in rows], last
+    last = Place(rows[-1].user_id, rows[-1].created_at, rows[-1].id) if len(rows) == limit else None
+    return [Waiting(row.conversation_id, _mark(row.id, row.number)) for row in rows], last
 
 
 def waiting(connection: Connection, agents: Collection[str], names: Iterable[str]) -> set[str]:
@@ -62,18 +61,30 @@ def waiting(connection: Connection, agents: Collection[str], names: Iterable[str
 
 def shown(connection: Connection, agents: Collection[str], names: Iterable[str]) -> list[Shown]:
     """The same, with their questions."""
-    rows: Sequence[Any] = connection.execute(_SHOWN, {"agents": list(agents), "names": list(names)}).all()
-    return [Shown._make((*row[:-2], _left(row.expires_at, row.now))) for row in rows]
+    found = connection.execute(_SHOWN, {"agents": list(agents), "names": list(names)})
+    return [_shown(list(rows)) for _, rows in groupby(found, lambda row: row.conversation_id)]
 
 
-def _left(expires_at: int | None, now: int) -> int | None:
-    return None if expires_at is None else expires_at - now
+def _shown(rows: list[Any]) -> Shown:
+    first = rows[0]
+    left = [row.expires_at - row.now for row in rows if row.expires_at is not None]
+    return Shown(
+        first.conversation_id,
+        _mark(first.id, len(rows)),
+        first.user_id,
+        first.agent,
+        first.session,
+        first.created_at,
+        min(left, default=None),
+        [row.body for row in rows],
+    )
 
 
-def _oldest(*columns: Any) -> Select[Any]:
-    other = interrupts.alias()
-    first = select(other.c.id).where(other.c.turn == turns.c.num, waits(other))
-    oldest = first.order_by(other.c.created_at, other.c.id).limit(1).scalar_subquery()
+def _mark(first: str, number: int) -> str:
+    return f"{first}:{number}"
+
+
+def _pending(*columns: Any) -> Select[Any]:
     return (
         select(turns.c.conversation_id, interrupts.c.id, *columns)
         .select_from(interrupts)
@@ -84,26 +95,38 @@ def _oldest(*columns: Any) -> Select[Any]:
             turns.c.status == "waiting",
             conversations.c.active_turn == turns.c.id,
             turns.c.agent.in_(bindparam("agents", expanding=True)),
-            interrupts.c.id == oldest,
         )
     )
 
 
+_other = interrupts.alias()
+_together = select(_other.c.id).where(_other.c.turn == turns.c.num, waits(_other))
+_FIRST = _together.order_by(_other.c.created_at, _other.c.id).limit(1).scalar_subquery()
+_NUMBER = _together.with_only_columns(func.count()).scalar_subquery().label("number")
 _ORDER = interrupts.c.user_id, interrupts.c.created_at, interrupts.c.id
 _SEEN = tuple_(
     bindparam("seen", type_=String),
     bindparam("seen_at", type_=BigInteger),
     bindparam("seen_id", type_=String),
 )
-_PAGE = _oldest(*_ORDER).where(tuple_(*_ORDER) > _SEEN).order_by(*_ORDER).limit(bindparam("limit"))
+_PAGE = (
+    _pending(interrupts.c.user_id, interrupts.c.created_at, _NUMBER)
+    .where(interrupts.c.id == _FIRST, tuple_(*_ORDER) > _SEEN)
+    .order_by(*_ORDER)
+    .limit(bindparam("limit"))
+)
 _NAMED = conversations.c.id.in_(bindparam("names", expanding=True))
-_AMONG = _oldest().where(_NAMED)
-_SHOWN = _oldest(
-    conversations.c.user_id,
-    conversations.c.agent,
-    conversations.c.session,
-    interrupts.c.body,
-    interrupts.c.created_at,
-    interrupts.c.expires_at,
-    now_ms().label("now"),
-).where(_NAMED)
+_AMONG = _pending().where(_NAMED)
+_SHOWN = (
+    _pending(
+        conversations.c.user_id,
+        conversations.c.agent,
+        conversations.c.session,
+        interrupts.c.created_at,
+        interrupts.c.expires_at,
+        interrupts.c.body,
+        now_ms().label("now"),
+    )
+    .where(_NAMED)
+    .order_by(turns.c.conversation_id, interrupts.c.created_at, interrupts.c.id)
+)
