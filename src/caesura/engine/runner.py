@@ -14,12 +14,13 @@ from caesura.agents.aside import Aside
 from caesura.core import codec, fold, language
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Confirmation, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past
 from caesura.engine.agent import Compiled
 from caesura.engine.builder import Builder
 from caesura.engine.callbacks import watched
+from caesura.engine.confirmations import IN_WORDS
 from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, RunFailed, TimeLimit
 from caesura.engine.history import History
@@ -223,7 +224,9 @@ class Runner:
             run.control.stoppable = False
         if found:
             return await self._interrupts.ask(run, found)
-        return await self._interrupts.ask_in_words(run) or ev.Finished()
+        if run.agent.foreign and (asked := await self._interrupts.ask_in_words(run)):
+            return asked
+        return ev.Finished()
 
 
 async def _advance(run: Run) -> Mapping[str, Interrupt]:
@@ -234,7 +237,12 @@ async def _advance(run: Run) -> Mapping[str, Interrupt]:
 
         return await drive.advance(run)
     async with watched(run):
-        return {item.id: item for item in await loop.converse(run)}
+        return {_graph_id(item): item for item in await loop.converse(run)}
+
+
+def _graph_id(item: Interrupt) -> str:
+    in_words = isinstance(item, Confirmation) and item.tool_call_id is None
+    return IN_WORDS if in_words else item.id
 
 
 def _cause(run: Run) -> ev.Cause:
