@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool
 
 from caesura.agents import context
 from caesura.agents.loader import Agent, Catalog, Link
-from caesura.agents.models import chat_models, label
+from caesura.agents.models import NOTHING_REPLACED, chat_models, label
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
@@ -28,9 +28,10 @@ class Builder:
         database: Database,
         default_model: str,
         environ: Mapping[str, str],
+        replaced: Mapping[str, str] = NOTHING_REPLACED,
     ) -> None:
         self._catalog, self._registry, self._database = catalog, registry, database
-        self._default_model, self._environ = default_model, environ
+        self._default_model, self._environ, self._replaced = default_model, environ, replaced
         self._compiled: dict[str, Compiled] = {}
 
     def get(self, name: str) -> Compiled:
@@ -67,7 +68,8 @@ class Builder:
         return agent.spec.permission(tool.name, tool.permission)
 
     def _models(self, agent: Agent, tools: list[BaseTool]) -> tuple[BoundModel, ...]:
-        made = chat_models(agent.spec.model, self._default_model, self._environ, agent.model_class)
+        spec, default = agent.spec.model, self._default_model
+        made = chat_models(spec, default, self._environ, agent.model_class, self._replaced)
         return tuple(_bound(model, tools) for model in made)
 
     def _delegate(self, link: Link) -> Tool:
