@@ -17,7 +17,6 @@ from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
 from caesura.core.interrupts import Confirmation, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past
-from caesura.engine.agent import Compiled
 from caesura.engine.builder import Builder
 from caesura.engine.callbacks import watched
 from caesura.engine.confirmations import IN_WORDS
@@ -29,6 +28,7 @@ from caesura.engine.limits import Limits
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.titles import Spawn, Titles
+from caesura.engine.versions import Versions
 from caesura.log import Log, Stream
 from caesura.store import life
 from caesura.store.database import Database
@@ -53,7 +53,7 @@ class Runner:
         callbacks: Sequence[Any] = (),
         history: History | None = None,
     ) -> None:
-        self._database, self._log, self._builder = database, log, builder
+        self._database, self._log, self._versions = database, log, Versions(database, builder)
         self._workspaces, self._limits = workspaces, limits
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
@@ -79,7 +79,7 @@ class Runner:
             known = known or await self._past(turn)
             stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
             with self._log.live(stream):
-                run = await self._open(turn, self._agent(turn.agent), control, known, stream)
+                run = await self._open(turn, control, known, stream)
         except (Fenced, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
@@ -123,16 +123,12 @@ class Runner:
 
     # --- opening
 
-    def _agent(self, name: str) -> Compiled:
-        try:
-            return self._builder.get(name)
-        except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
-            return self._builder.unusable(name, error)
-
     async def _past(self, turn: Turn) -> Past:
         return past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
 
-    async def _open(self, turn: Turn, agent: Compiled, control: Control, known: Past, stream: Stream) -> Run:
+    async def _open(self, turn: Turn, control: Control, known: Past, stream: Stream) -> Run:
+        transcript = fold.fold(item.event for item in known.events)
+        agent = await self._versions.of(turn, transcript)
         history = await self.history.before(turn)
         first = history[0].text if history else ""
         limits = agent.spec.limits
@@ -143,7 +139,7 @@ class Runner:
             workspace=self._workspaces / turn.conversation_id,
             limits=replace(self._limits, steps=limits.max_steps, run=limits.max_seconds or self._limits.run),
             stream=stream,
-            transcript=fold.fold(item.event for item in known.events),
+            transcript=transcript,
             history=history,
             journal=known.journal,
             interrupts=known.interrupts,
@@ -163,7 +159,7 @@ class Runner:
         late = [ev.SegmentEnded()] if transcript.open and transcript.outcome is not None else []
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
-        started = ev.RunStarted(run.agent.name, number, cause, turn.epoch)
+        started = ev.RunStarted(run.agent.name, number, cause, turn.epoch, run.agent.version)
         # If the turn is stopped or its log is full, the text so far is kept as its reply, and is not void.
         again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
