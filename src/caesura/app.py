@@ -204,6 +204,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         registry,
         workspaces=workspaces,
         default_model=_model(settings),
+        replaced_models=_replaced_models(settings),
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
@@ -328,6 +329,15 @@ def _model(settings: Settings) -> str:
     except ModelUnavailable as error:
         raise StartupError(f"CAESURA_MODEL: {error.message} (or set CAESURA_MODEL=demo)") from error
     return name
+
+
+def _replaced_models(settings: Settings) -> dict[str, str]:
+    for name, model in settings.model_map.items():
+        try:
+            chat_models(Model(primary=model), default_model(os.environ, settings.model), os.environ)
+        except ModelUnavailable as error:
+            raise StartupError(f"CAESURA_MODEL_MAP: {name}={model}: {error.message}") from error
+    return settings.model_map
 
 
 def _warn(fault: Fault) -> None:

@@ -1,7 +1,10 @@
 """Agent files, from the command line."""
 
 import json
+import re
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Run
 
@@ -47,6 +50,12 @@ def test_nothing_in_a_file_moves_the_cursor(run: Run, tmp_path: Path) -> None:
     for command in ("check", tmp_path), ("list", "--agents-dir", tmp_path):
         told = run("agents", *command).out
         assert all(line.isprintable() for line in told.split("\n"))
+
+
+def test_a_replaced_model_is_listed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gardener.yaml").write_text(GOOD.replace("primary: demo", "primary: gpt-4o"))
+    monkeypatch.setenv("CAESURA_MODEL_MAP", "gpt-4o=openai:gpt-5-mini")
+    assert re.search(r"gardener +openai:gpt-5-mini ", run("agents", "list", "--agents-dir", tmp_path).out)
 
 
 def test_the_schema_is_json(run: Run) -> None:

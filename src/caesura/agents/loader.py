@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BUILTIN = Path(__file__).parent / "builtin"
+_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +225,9 @@ def check(directory: Path, tools: Collection[str]) -> list[Fault]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of an agent file, for editors."""
-    return AgentFile.model_json_schema(by_alias=True)
+    """The JSON schema of an agent file, for editors. `check` also finds what a schema cannot say, such as a
+    tool that does not exist."""
+    return {"$schema": _SCHEMA, **AgentFile.model_json_schema(by_alias=True)}
 
 
 def _agent(item: Definition, links: tuple[Link, ...]) -> Agent:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from caesura.agents.loader import Catalog
+from caesura.agents.models import NOTHING_REPLACED
 from caesura.agents.tools.registry import Registry
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer, CodecError, Unavailable
@@ -65,9 +66,11 @@ class Engine:
         callbacks: Sequence[Any] = (),
         history_bytes: int = HISTORY_BYTES,
         capacity: int = 500,
+        replaced_models: Mapping[str, str] = NOTHING_REPLACED,
     ) -> None:
         """`callbacks` are LangChain callbacks, called for every model and tool call. `history_bytes` limits
-        the memory for the histories of conversations. `capacity` is how many turns may run at once."""
+        the memory for the histories of conversations. `capacity` is how many turns may run at once.
+        `replaced_models` are names of models in files, each with the model to use instead."""
         self._database, self._registry = database, registry
         #: Told of every conversation that changes in this process.
         self.changes = Changes()
@@ -75,7 +78,7 @@ class Engine:
         self.runner = Runner(
             database,
             log,
-            Builder(catalog, registry, database, default_model, environ),
+            Builder(catalog, registry, database, default_model, environ, replaced_models),
             workspaces,
             limits or Limits(),
             self.supervisor.spawn,

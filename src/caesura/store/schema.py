@@ -249,6 +249,16 @@ readings = Table(
     Column("until", BigInteger, nullable=False),
 )
 
+#: What the files said of agents that turns have begun with.
+agent_versions = Table(
+    "agent_versions",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("version", String(64), primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("kept_at", BigInteger, nullable=False),
+)
+
 keys = Table(
     "keys",
     metadata,
