@@ -34,12 +34,12 @@ def body(problem: Problem) -> dict[str, Any]:
     return data
 
 
-FORM = Form(PREFIXES, body, invalid=400, model=wire.Refusal)
+FORM = Form(PREFIXES, body, invalid=400, model=wire.ErrorBody)
 ALWAYS = documented(FORM, 401, 403, 405, 429, 500, 503)
 FOUND = documented(FORM, 400, 404)
 CONFLICT: dict[int | str, dict[str, Any]] = {
-    409: {"description": "A run is in progress, or an interrupt is pending", "model": wire.PendingRefusal}
+    409: {"description": "A run is in progress, or an interrupt is pending", "model": wire.PendingError}
 }
 NOTHING: dict[int | str, dict[str, Any]] = {
-    409: {"description": "Nothing waits, or something else does", "model": wire.PendingRefusal}
+    409: {"description": "Nothing waits, or something else does", "model": wire.PendingError}
 }

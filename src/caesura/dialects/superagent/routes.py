@@ -64,8 +64,8 @@ After = Annotated[str | None, Query(max_length=100, description="As `Last-Event-
 
 
 @router.get("/agents")
-async def agents(here: Here, user_id: User) -> wire.Agents:
-    return wire.Agents(agents=[wire.agent(found) for found in here.service.agents.listing()])
+async def agents(here: Here, user_id: User) -> wire.AgentList:
+    return wire.AgentList(agents=[wire.agent(found) for found in here.service.agents.listing()])
 
 
 @router.post("/chat/stream", response_class=Response, responses=_READ | CONFLICT | _TAKES)

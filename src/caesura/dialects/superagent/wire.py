@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from caesura.core.errors import BadInput
 from caesura.dialects.superagent.state import Session
-from caesura.service.agents import Agent as LoadedAgent
+from caesura.service.agents import Agent
 
 #: The most characters of a session's id.
 LONGEST_SESSION = 200
@@ -50,7 +50,7 @@ class Chat(InSession):
 class Resume(InSession):
     model_config = ConfigDict(json_schema_extra={"required": ["agent_id", "session_id", "input"]})
 
-    input: Annotated[Any, WithJsonSchema({"type": "object"})] = Field(
+    input: Annotated[Any, WithJsonSchema({"type": "object", "additionalProperties": True})] = Field(
         default=None, description="A value for each field of the interrupt, by its name"
     )
     checkpoint_id: Annotated[str, Field(strict=True)] | None = Field(
@@ -97,44 +97,44 @@ class Aborted(BaseModel):
     aborted: bool
 
 
-class Interrupt(BaseModel):
+class InterruptSupport(BaseModel):
     """Whether the agent stops when it asks for a confirmation in words, and for how long it waits."""
 
     enabled: bool
     timeout_seconds: int
 
 
-class Agent(BaseModel):
+class AgentInfo(BaseModel):
     id: str = Field(description="The `agent_id` of a request")
     name: str
     description: str
     version: str
     type: Literal["chat_model_agent", "langgraph"]
-    interrupt: Interrupt
+    interrupt: InterruptSupport
 
 
-class Agents(BaseModel):
-    agents: list[Agent]
+class AgentList(BaseModel):
+    agents: list[AgentInfo]
 
 
-class Refusal(BaseModel):
+class ErrorBody(BaseModel):
     error: str
 
 
-class PendingRefusal(Refusal):
+class PendingError(ErrorBody):
     state: InterruptState | None = Field(default=None, description="What waits for an answer")
     decision: dict[str, Any] | None = Field(default=None, description="What somebody else has decided")
 
 
-def agent(found: LoadedAgent) -> Agent:
+def agent(found: Agent) -> AgentInfo:
     spec = found.spec.interrupt
-    return Agent(
+    return AgentInfo(
         id=found.name,
         name=found.name,
         description=found.description,
         version=found.version,
         type=found.spec.type,
-        interrupt=Interrupt(enabled=spec.enabled, timeout_seconds=spec.timeout_seconds),
+        interrupt=InterruptSupport(enabled=spec.enabled, timeout_seconds=spec.timeout_seconds),
     )
 
 
