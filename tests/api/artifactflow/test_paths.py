@@ -1,5 +1,5 @@
-"""Words at the place of a conversation's id that are no ids are never taken for one: some of them are paths of
-API C. The tests of API C go through the orders of the APIs."""
+"""Words at the place of a conversation's id that are no ids are never taken for one: some of them are paths
+of API C. The tests of API C go through the orders of the APIs."""
 
 import httpx
 import pytest

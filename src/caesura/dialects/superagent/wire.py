@@ -59,7 +59,7 @@ class Resume(InSession):
     )
 
 
-class FormField(BaseModel):
+class InputField(BaseModel):
     name: str
     type: Literal["text", "confirm", "select"]
     label: str
@@ -80,7 +80,7 @@ class InterruptState(BaseModel):
     session_id: str
     agent_name: str
     reason: str
-    fields: list[FormField]
+    fields: list[InputField]
     timestamp: int = Field(description="Seconds since 1970")
     checkpoint_id: str
     tool_calls: list[ToolCall] | None = Field(
