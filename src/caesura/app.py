@@ -33,6 +33,7 @@ from caesura.core.addresses import Allowed
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.artifactflow import routes as artifactflow
 from caesura.dialects.native import routes as native
+from caesura.dialects.superagent import routes as superagent
 from caesura.dialects.threads import routes as threads
 from caesura.engine import callbacks
 from caesura.engine.engine import Engine
@@ -72,7 +73,7 @@ _YOUNG = 10_000
 #: The agent that leads the others, where the operator has chosen no default agent.
 _LEAD = "lead_agent"
 #: In this order: the first route that matches a path serves it.
-DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT, artifactflow.DIALECT)
+DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT, artifactflow.DIALECT, superagent.DIALECT)
 
 
 def create_app(settings: Settings) -> FastAPI:

@@ -145,10 +145,11 @@ def _check_fields(fields: Sequence[Field], answer: Answer) -> None:
         if name not in known:
             raise BadAnswer(f"unknown field: {name}")
     for item in fields:
-        _check_field(item, answer.fields.get(item.name))
+        check_field(item, answer.fields.get(item.name))
 
 
-def _check_field(item: Field, value: Any) -> None:
+def check_field(item: Field, value: Any) -> None:
+    """Refuse a value that does not fit the field with `BadAnswer`. None and a blank text are no value."""
     if value is None or (isinstance(value, str) and _is_blank(value)):
         if item.required:
             raise BadAnswer(f"field {item.name} is required")

@@ -101,6 +101,12 @@ class Conversations:
     async def get(self, user_id: str, conversation_id: str) -> Conversation:
         return await self._database.read(rows.get, conversation_id, user_id)
 
+    async def of_session(self, user_id: str, agent: str, session: str) -> Conversation | None:
+        """The conversation with this agent that the person calls `session`, if there is one."""
+        if not ids.is_agent_name(agent):
+            return None
+        return await self._database.read(rows.of_session, user_id, agent, session)
+
     async def page(
         self,
         user_id: str,

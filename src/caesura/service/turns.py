@@ -92,6 +92,31 @@ class Turns:
                 await self._make_way(user_id, conversation_id, message, refusal)
         return (await self._begin(user_id, key, create, *locks)).turn
 
+    async def send_to_session(self, user_id: str, agent: str, session: str, message: Message) -> Turn:
+        """Accept a message in the conversation with this agent that the person calls `session`. If there is
+        none, it is created together with its first message, both or neither."""
+        self._agents.get(agent)
+        new = self._new(user_id, ids.conversation(), message)
+
+        def create(connection: Connection) -> Begun:
+            # Of several first messages at once, one creates the conversation and the others find it.
+            shares.hold(connection, user_id)
+            found = conversations.of_session(connection, user_id, agent, session)
+            if found is not None:
+                return self._engine.create(connection, replace(new, conversation_id=found.id))
+            most = self._share.conversations
+            conversations.create(connection, new.conversation_id, user_id, agent, session, most=most)
+            return self._engine.create(connection, new)
+
+        for _ in range(2):
+            try:
+                return (await self._begin(user_id, None, create)).turn
+            except (RunInProgress, InterruptPending) as refusal:
+                found = await self._database.read(conversations.of_session, user_id, agent, session)
+                if found is not None:
+                    await self._make_way(user_id, found.id, message, refusal)
+        return (await self._begin(user_id, None, create)).turn
+
     async def open(self, user_id: str, agent: str, message: Message, key: Key | None = None) -> Turn:
         """Create a conversation with this agent and accept its first message, both or neither."""
         self._agents.get(agent)
