@@ -11,9 +11,9 @@ from typing import Any
 from bench.log import TOKENS
 from bench.measure import Line, Table
 from caesura.core.events import Envelope, Event, Finished, ModelFinished, ModelStarted, RunStarted, TextDelta
+from caesura.core.interrupt_state import Session
 from caesura.dialects.superagent.encode import Encoder
 from caesura.dialects.superagent.legacy import Encoder as Legacy
-from caesura.dialects.superagent.state import Session
 from caesura.http.frames import encoded
 
 TOKEN_GOAL = 6.0

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from caesura.core import events as ev
+from caesura.core.interrupt_state import Session
 from caesura.dialects.artifactflow.encode import Encoder as Artifactflow
 from caesura.dialects.native import encode as native
 from caesura.dialects.superagent.encode import Encoder as Superagent
 from caesura.dialects.superagent.legacy import Encoder as Legacy
-from caesura.dialects.superagent.state import Session
 from caesura.dialects.threads import encode as threads
 from caesura.http.frames import Encoder, encoded
 from tests.scenarios import scenario

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, update
 
 from caesura.core import interrupt_state
 from caesura.core.answers import Answer
+from caesura.core.interrupt_state import Session
 from caesura.service import mirror as mirrors
 from caesura.service import redis_entries
 from caesura.service.mirror import Mirror
@@ -106,7 +107,7 @@ async def test_a_question_is_shown_until_it_is_answered(
         said = await asked(world)
         await until(lambda: own_key(world) in shown(client))
         (row,) = await world.database.read(interrupts.pending, said.turn.num)
-        state = interrupt_state.of([row.interrupt], "tester", world.conversation, row.created_at)
+        state = interrupt_state.of(Session("tester", world.conversation), [row.interrupt], row.created_at)
         assert shown(client) == {own_key(world): state}
         assert state["reason"] == "Please confirm that."
         left = client.pttl(own_key(world))

@@ -109,10 +109,12 @@ def _consent(item: Interrupt) -> Field:
 def _question(question: Question, name: str) -> _Entry:
     """An entry that takes other values than the offered ones is a text; its options are suggestions."""
     free = not question.options or any(option.allow_custom for option in question.options)
-    offered = [option for option in question.options if not option.allow_custom]
-    values = tuple(option.value for option in offered)
+    offered: dict[str, str] = {}
+    for option in question.options:
+        if not option.allow_custom:
+            offered.setdefault(option.value, option.label)
+    values, labels = tuple(offered), tuple(offered.values())
     form_field = Field(name, "text" if free else "select", question.question, True, values)
-    labels = tuple(option.label for option in offered)
     return _Entry(form_field, name, () if labels == values else labels)
 
 
@@ -146,8 +148,10 @@ def _reason(item: Interrupt) -> str:
         case GraphRequest(value=value) if not item.description:
             text = value if isinstance(value, str) else shown.data(value)
             return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
+        case Questions(description="", questions=asked):
+            return "\n".join(question.question for question in asked)
         case Approval() | Questions() | Confirmation() | GraphRequest():
-            return item.description
+            return item.description or item.label
         case unreachable:
             assert_never(unreachable)
 

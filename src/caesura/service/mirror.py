@@ -16,6 +16,7 @@ from contextlib import suppress
 from caesura.agents.aside import Aside
 from caesura.core import interrupt_state, interrupts, json_data
 from caesura.core.errors import CaesuraError, StartupError
+from caesura.core.interrupt_state import Session
 from caesura.engine.changes import Change
 from caesura.service.redis_entries import Entry, Lost, RedisEntries, key
 from caesura.store import mirrored
@@ -182,7 +183,7 @@ class Mirror:
 def _entry(item: Shown, begun: float) -> Entry:
     session = item.conversation_id if item.session is None else item.session
     found = [interrupts.from_dict(json_data.loads(body)) for body in item.bodies]
-    state = interrupt_state.of(found, item.agent, session, item.created_at)
+    state = interrupt_state.of(Session(item.agent, session), found, item.created_at)
     name = key(item.user_id, item.agent, item.session, item.conversation_id)
     ends = None if item.left is None else begun + item.left / 1000
     return Entry(item.mark, name, json_data.dumps(state), ends)

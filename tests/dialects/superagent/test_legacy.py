@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from caesura.core import events as ev
 from caesura.core.events import Envelope, Event
+from caesura.core.interrupt_state import Session
 from caesura.dialects.superagent.legacy import Encoder
-from caesura.dialects.superagent.state import Session
 from caesura.http.frames import encoded
 from tests.effort import examples
 from tests.scenarios.scenario import texts

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, assert_never
 
-from caesura.core import cursors, json_data
+from caesura.core import cursors, interrupt_state, json_data
 from caesura.core import events as ev
 from caesura.core.events import Envelope
-from caesura.dialects.superagent import state as waiting
 from caesura.dialects.superagent import voice
 from caesura.dialects.superagent.voice import SILENT, Piece, Voice
 
@@ -105,7 +104,7 @@ def _next(state: State, envelope: Envelope) -> tuple[State, list[bytes]]:  # noq
             changed = {"id": id, "version": version, "update_type": update_type}
             return _told(state, at, "progress", {"status": "artifact", **changed})
         case ev.Interrupted(items):
-            return _over(state, at, "interrupt", waiting.question(items) if items else {})
+            return _over(state, at, "interrupt", interrupt_state.question(items) if items else {})
         case ev.Failed():
             return _over(state, at, "error", {"code": event.code, "message": failure(event)})
         case ev.Stopped(reason):

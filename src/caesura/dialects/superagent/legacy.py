@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
 from caesura.core import events as ev
-from caesura.core import json_data
+from caesura.core import interrupt_state, json_data
 from caesura.core.events import Envelope
+from caesura.core.interrupt_state import Session
 from caesura.dialects.superagent import encode
-from caesura.dialects.superagent import state as waiting
-from caesura.dialects.superagent.state import Session
 
 _DONE = "[DONE]"
 #: Where `[DONE]` is divided.
@@ -90,7 +89,7 @@ class Encoder:
             case ev.TextVoided(call):
                 return frames(RESTART) if call in state.shown else b""
             case ev.Interrupted(items) if items:
-                return interrupt(waiting.of(self.session, items, envelope.at))
+                return interrupt(interrupt_state.of(self.session, items, envelope.at))
             case ev.Failed():
                 return error(encode.failure(event), bool(state.shown))
             case ev.SegmentEnded():

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from caesura.core import answers as core_answers
 from caesura.core import cursors, forms
+from caesura.core import interrupt_state as states
 from caesura.core.conversations import Conversation
 from caesura.core.errors import (
     AlreadyAnswered,
@@ -23,12 +24,11 @@ from caesura.core.errors import (
     NotFound,
     NothingPending,
 )
+from caesura.core.interrupt_state import Session
 from caesura.core.interrupts import Interrupt
 from caesura.core.turns import Turn
 from caesura.dialects.superagent import encode, legacy, wire
-from caesura.dialects.superagent import state as states
 from caesura.dialects.superagent.refusals import ALWAYS, CONFLICT, FORM, FOUND, NOTHING, Waiting
-from caesura.dialects.superagent.state import Session
 from caesura.http import sse
 from caesura.http.auth import RunningStreamUser, StreamUser, User
 from caesura.http.context import Context, Here

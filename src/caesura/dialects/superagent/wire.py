@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from caesura.core.errors import BadInput
-from caesura.dialects.superagent.state import Session
+from caesura.core.interrupt_state import Session
 from caesura.service.agents import Agent
 
 #: The most characters of a session's id.
