@@ -118,24 +118,18 @@ def checked(found: list[Event], whole: bool = True) -> list[Event]:
         assert event.data["timestamp"] > 10**12
         if event.name in shown and whole:
             data, before = event.data["data"], shown[event.name]
-            shown[event.name] = _shown(before, data)
+            shown[event.name] = data["content"]
             # Only a frame without new text may change what was said before.
             assert shown[event.name] == before + data["delta"] or data["delta"] == ""
     assert found[-1].data["data"] is None
     return found
 
 
-def _shown(before: str, data: dict[str, Any]) -> str:
-    """The text after a frame."""
-    now: str = data.get("content", before + data["delta"])
-    return now
-
-
 def said(found: list[Event]) -> str:
     """The text that a client shows in the end."""
     shown = ""
     for data in of(found, "text"):
-        shown = _shown(shown, data)
+        shown = data["content"]
     return shown
 
 

@@ -19,7 +19,7 @@ def test_a_reply_that_was_cut_off_begins_again_and_the_client_is_told(tmp_path: 
     with process(tmp_path) as server, server.client() as client:
         session = Session.new(client, "assistant")
         with session.chatting("count to 150 delay=0.005") as found:
-            first = [next(found) for _ in range(30)]
+            first = [next(found) for _ in range(12)]
             server.kill()
             with pytest.raises(httpx.TransportError):
                 list(found)

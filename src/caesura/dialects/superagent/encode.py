@@ -15,7 +15,7 @@ from caesura.core import cursors, interrupt_state, json_data
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.dialects.superagent import voice
-from caesura.dialects.superagent.voice import SILENT, Piece, Voice
+from caesura.dialects.superagent.voice import SILENT, Voice
 
 Kind = Literal["text", "thinking"]
 _MEMBERS: dict[Kind, bytes] = {"text": b"text", "thinking": b"thinking"}
@@ -49,7 +49,7 @@ class Encoder:
         event = envelope.event
         if type(event) is ev.TextDelta and not state.thinking.held:  # nearly all events of a log
             state, piece = _said(state, event.call, event.text)
-            if piece is None:
+            if not piece:
                 return state, b""
             frames = [_spoken("text", envelope.at, state.text, piece)]
         else:
@@ -73,12 +73,11 @@ def _next(state: State, envelope: Envelope) -> tuple[State, list[bytes]]:  # noq
         case ev.TextDelta(call, text):
             state, frames = _flushed(state, at, ("thinking",))
             state, piece = _said(state, call, text)
-            return state, frames if piece is None else [*frames, _spoken("text", at, state.text, piece)]
+            return state, [*frames, _spoken("text", at, state.text, piece)] if piece else frames
         case ev.ReasoningDelta(call, text):
             state, frames = _flushed(state, at, ("text",))
             state, piece = _thought(state, call, text)
-            spoken = [] if piece is None else [_spoken("thinking", at, state.thinking, piece)]
-            return state, [*frames, *spoken]
+            return state, [*frames, _spoken("thinking", at, state.thinking, piece)] if piece else frames
         case ev.RunStarted(agent=agent, cause="adopt", epoch=epoch):
             return state._replace(place=_at(state, epoch), agent=agent), []
         case ev.RunStarted(agent=agent, epoch=epoch):
@@ -144,18 +143,18 @@ def _at(state: State, epoch: int) -> int:
     return cursors.along(cursors.ordinal(state.place), cursors.make(epoch, 0))
 
 
-def _said(state: State, call: int, text: str) -> tuple[State, Piece | None]:
+def _said(state: State, call: int, text: str) -> tuple[State, bytes]:
     place, agent, hidden, heard, said, thought = state
     if call in hidden:
-        return state, None
+        return state, b""
     said, piece = voice.hear(said, call, text)
     return State(place, agent, hidden, heard if call in heard else heard | {call}, said, thought), piece
 
 
-def _thought(state: State, call: int, text: str) -> tuple[State, Piece | None]:
+def _thought(state: State, call: int, text: str) -> tuple[State, bytes]:
     place, agent, hidden, heard, said, thought = state
     if call in hidden:
-        return state, None
+        return state, b""
     thought, piece = voice.hear(thought, call, text)
     return State(place, agent, hidden, heard if call in heard else heard | {call}, said, thought), piece
 
@@ -167,7 +166,7 @@ def _flushed(
     frames = []
     for kind in kinds:
         spoken, piece = voice.flush(state.text if kind == "text" else state.thinking)
-        if piece is not None:
+        if piece:
             state = state._replace(text=spoken) if kind == "text" else state._replace(thinking=spoken)
             frames.append(_spoken(kind, at, spoken, piece))
     return state, frames
@@ -182,14 +181,9 @@ def _told(state: State, at: int, kind: str, data: Mapping[str, Any]) -> tuple[St
 def _over(
     state: State, at: int, kind: str | None = None, data: Mapping[str, Any] | None = None
 ) -> tuple[State, list[bytes]]:
-    """The outcome, after the whole text."""
-    state, frames = _flushed(state, at, ("thinking",))
-    said, piece = voice.end(state.text)
-    if piece is not None:
-        frames.append(_spoken("text", at, said, piece))
-    if kind is not None:
-        frames.append(_frame(kind, at, _dumps(data)))
-    return state._replace(text=said), frames
+    """The outcome, after what is held."""
+    state, frames = _flushed(state, at)
+    return state, frames if kind is None else [*frames, _frame(kind, at, _dumps(data))]
 
 
 def _switched(state: State, at: int, agent: str, parent: str | None) -> tuple[State, list[bytes]]:
@@ -207,25 +201,20 @@ def _voided(state: State, at: int, call: int) -> tuple[State, list[bytes]]:
     state, frames = _told(state, at, "progress", {"status": "restart"})
     said, thought = voice.void(state.text, call), voice.void(state.thinking, call)
     if spoke:
-        frames.append(_spoken("text", at, said, Piece(b"", True)))
+        frames.append(_spoken("text", at, said, b""))
     return state._replace(heard=state.heard - {call}, text=said, thinking=thought), frames
 
 
-def _spoken(kind: Kind, at: int, spoken: Voice, piece: Piece) -> bytes:
-    name = _MEMBERS[kind]
-    if piece.whole:
-        return b'event: %b\ndata: {"type":"%b","timestamp":%d,"data":{"content":"%b","delta":"%b"}}\n' % (
-            name,
-            name,
-            at,
-            voice.whole(spoken),
-            piece.new,
-        )
-    return b'event: %b\ndata: {"type":"%b","timestamp":%d,"data":{"delta":"%b"}}\n' % (
+def _spoken(kind: Kind, at: int, spoken: Voice, new: bytes) -> bytes:
+    name, content = _MEMBERS[kind], b""
+    if spoken.size <= voice.LONGEST:
+        content = b'"content":"%b",' % voice.whole(spoken)
+    return b'event: %b\ndata: {"type":"%b","timestamp":%d,"data":{%b"delta":"%b"}}\n' % (
         name,
         name,
         at,
-        piece.new,
+        content,
+        new,
     )
 
 

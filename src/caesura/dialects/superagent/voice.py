@@ -1,9 +1,9 @@
 """Voice: what an agent says in a segment, and when a piece of it is sent.
 
-A frame has the new piece of text, and sometimes all of the text so far. Frames have a cost, and the text pays
-for it: each byte of text adds to two accounts, one for new pieces and one for the whole text. A piece waits
-until its account can pay for a frame, which takes about ten bytes of text. The first frames are paid in
-advance. All of this depends on the text alone, so a stream that is resumed has the same frames.
+A frame has the new piece of text and all of the text so far. Frames have a cost, and the text pays for it:
+each byte of text adds to an account, and a piece waits until the account can pay for its frame. The longer
+the text, the more a frame costs, and the larger the pieces are. The first frames are paid in advance. All of
+this depends on the text alone, so a stream that is resumed has the same frames.
 
 Text is held as JSON: it is escaped once, and pieces of JSON text can be joined.
 """
@@ -14,14 +14,11 @@ from typing import NamedTuple
 
 from caesura.core import json_data
 
-#: What each byte of text pays: for frames with new pieces, and for the whole text in some of them.
-FOR_PIECES = 11
-FOR_WHOLES = 6
-#: What each account has at the beginning.
-CREDIT = 4096
-#: The most bytes of a frame without its texts, and of the member that holds the whole text.
-_FRAME, _MEMBER = 112, 13
-#: A longer text is never sent as a whole, and not kept. A reader holds the text until it ends.
+#: What each byte of text pays for frames, and what the account has at the beginning.
+PAYS, CREDIT = 17, 600
+#: The most bytes of a frame without its texts.
+_FRAME = 125
+#: A longer text is not kept, because a reader holds it until it ends, and its frames have the new piece only.
 LONGEST = 1 << 20
 
 #: A text in pieces, newest first, each shorter than the one before it: few pieces, and little is copied.
@@ -30,61 +27,41 @@ Pieces = tuple["Pieces | None", bytes]
 Parts = tuple["Parts | None", int, Pieces]
 
 
-class Piece(NamedTuple):
-    """What a frame has: new text, and whether it also has the whole text."""
-
-    new: bytes
-    whole: bool
-
-
 class Voice(NamedTuple):
-    """The text so far, its size, the part that was not sent yet, the size that the text had when it was last
-    sent as a whole, and the two accounts. `parts` is None once the text is longer than `LONGEST`."""
+    """The text so far, its size, the part that was not sent yet, and the account. `parts` is None once the
+    text is longer than `LONGEST`."""
 
     parts: Parts | None = None
     size: int = 0
     held: bytes = b""
-    told: int = 0
-    for_pieces: int = CREDIT
-    for_wholes: int = CREDIT
+    account: int = CREDIT
 
 
 SILENT = Voice()
 
 
-def hear(voice: Voice, call: int, text: str) -> tuple[Voice, Piece | None]:
-    """More text of a model call; and the piece to send, if it is time for one."""
-    parts, size, held, told, for_pieces, for_wholes = voice
+def hear(voice: Voice, call: int, text: str) -> tuple[Voice, bytes]:
+    """More text of a model call; and the piece to send, which is empty if it is not time for one."""
+    parts, size, held, account = voice
     new = written(text)
-    paid = len(new) if b"\\" not in new else len(text.encode("utf-8", "replace"))
+    account += PAYS * (len(new) if b"\\" not in new else len(text.encode("utf-8", "replace")))
     size += len(new)
     held = held + new if held else new
-    for_pieces += FOR_PIECES * paid
-    for_wholes += FOR_WHOLES * paid
     parts = _added(parts, call, new) if size <= LONGEST else None
-    cost = _FRAME + len(held)
-    if for_pieces < cost or not held:
-        return Voice(parts, size, held, told, for_pieces, for_wholes), None
+    kept = size if parts is not None else 0
+    cost = _FRAME + len(held) + kept
     # Enough is left to send the whole text once more in the end.
-    if size > LONGEST or for_wholes < 2 * (size + _MEMBER):
-        return Voice(parts, size, b"", told, for_pieces - cost, for_wholes), Piece(held, False)
-    for_wholes -= size + _MEMBER
-    return Voice(parts, size, b"", size, for_pieces - cost, for_wholes), Piece(held, True)
+    if account < cost + kept or not held:
+        return Voice(parts, size, held, account), b""
+    return Voice(parts, size, b"", account - cost), held
 
 
-def flush(voice: Voice) -> tuple[Voice, Piece | None]:
-    """The held text, before something else is sent."""
+def flush(voice: Voice) -> tuple[Voice, bytes]:
+    """The held text, before something else is sent. The account may be overdrawn for it."""
     if not voice.held:
-        return voice, None
-    cost = _FRAME + len(voice.held)
-    return voice._replace(held=b"", for_pieces=voice.for_pieces - cost), Piece(voice.held, False)
-
-
-def end(voice: Voice) -> tuple[Voice, Piece | None]:
-    """The last piece, with the whole text, unless a reader has just got it."""
-    if voice.parts is None or voice.told == voice.size:
-        return flush(voice)
-    return voice._replace(held=b"", told=voice.size), Piece(voice.held, True)
+        return voice, b""
+    cost = _FRAME + len(voice.held) + (voice.size if voice.parts is not None else 0)
+    return voice._replace(held=b"", account=voice.account - cost), voice.held
 
 
 def void(voice: Voice, call: int) -> Voice:
@@ -101,7 +78,7 @@ def void(voice: Voice, call: int) -> Voice:
     for number, pieces in reversed(kept):
         left = left, number, pieces
         size += _size(pieces)
-    return voice._replace(parts=left, size=size, told=size)
+    return voice._replace(parts=left, size=size)
 
 
 def speaks(voice: Voice, call: int) -> bool:
