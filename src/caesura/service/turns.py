@@ -176,13 +176,20 @@ class Turns:
             self._presence.started(turn)  # a reader was about to connect, and may not do so
 
     async def answer(
-        self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None, *, blind: bool = False
+        self,
+        user_id: str,
+        answers: Mapping[str, Answer],
+        key: Key | None = None,
+        *,
+        blind: bool = False,
+        viewer: str | None = None,
     ) -> Answered:
         """Answer questions of one turn, all or none. Once no question is pending the turn continues at once.
 
         `blind` says that the request named no question: the caller chose the questions that wait now, which
         the person may not have seen. Within a second after another decision in the turn a blind answer raises
-        `InterruptPending`."""
+        `InterruptPending`. With `viewer`, for an API that records its showings, so does a blind answer to a
+        question that was not shown, or of a viewer whose view is stale."""
 
         def decide(connection: Connection) -> Begun:
             found = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
@@ -190,7 +197,7 @@ class Turns:
                 raise BadInput("answers must belong to one turn")
             for item in found:
                 self._engine.check_edit(item.interrupt, answers[item.interrupt.id])
-            life.answer(connection, user_id, answers, blind=blind)
+            life.answer(connection, user_id, answers, blind=blind, viewer=viewer)
             return self._engine.take(connection, found[0].turn_id)
 
         begun = await self._begin(user_id, key, decide)

@@ -178,6 +178,7 @@ interrupts = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger),
     Column("closed_at", BigInteger),
+    Column("shown_to", Text),
     CheckConstraint(
         "status IN ('pending', 'answered', 'expired', 'superseded', 'cancelled')", name="interrupts_status"
     ),
