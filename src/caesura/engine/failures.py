@@ -63,6 +63,6 @@ class AgentChanged(RunFailed):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the agent {name} has changed since this turn began, and its earlier version is no longer there:"
+            f"the agent {name} has changed since this turn began, and cannot go on with it:"
             " send the message again"
         )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,6 +30,9 @@ from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
 from caesura.store.database import Database
 from caesura.store.tool_calls import ToolCall
+
+#: The most characters of one event of text.
+LONGEST_DELTA = 16 * 1024
 
 
 @dataclass(slots=True)
@@ -108,7 +111,12 @@ class Run:
     _under_way: int = 0
 
     def say(self, event: ev.Event, *, lax: bool = False) -> None:
-        """Append an event without waiting; readers see the event as soon as it is on disk."""
+        """Append an event without waiting; readers see the event as soon as it is on disk. A long text
+        becomes several events, so that no reader has to take all of it at once."""
+        if isinstance(event, (ev.TextDelta, ev.ReasoningDelta)) and len(event.text) > LONGEST_DELTA:
+            for place in range(0, len(event.text), LONGEST_DELTA):
+                self.say(replace(event, text=event.text[place : place + LONGEST_DELTA]), lax=lax)
+            return
         self.stream.put(event, lax=lax)
         self.transcript.apply(event)
         self.logged += codec.size(event)

@@ -163,8 +163,9 @@ class Runner:
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
         started = ev.RunStarted(run.agent.name, number, cause, turn.epoch, run.agent.version)
-        # If the turn is stopped or its log is full, the text so far is kept as its reply, and is not void.
-        again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
+        # The text so far is void only if the agent speaks again. Otherwise it is kept as the reply.
+        speaks = run.control.stop is None and not run.full() and run.agent.fault is None
+        again = cause in ("adopt", "retry") and speaks and transcript.adoptions < _ADOPTIONS
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
         closed = closings(run) if cause == "resume" else []
         start = run.stream.last + len(late) if cause != "adopt" else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from caesura.core import events as ev
-from caesura.core.errors import Fenced, Unavailable
+from caesura.core.errors import Fenced, NotFound, Unavailable
 from caesura.core.fold import Transcript
 from caesura.core.turns import Turn
 from caesura.engine.agent import Compiled
@@ -30,6 +30,8 @@ class Versions:
             return await self._earlier(turn.agent, begun)
         except (Fenced, Unavailable):
             raise
+        except NotFound as error:  # the file was deleted, or has an error since a restart
+            return self._builder.unusable(turn.agent, AgentChanged(turn.agent) if begun else error)
         except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
             return self._builder.unusable(turn.agent, error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal, ParamSpec, TypeVar
 
 from argon2 import PasswordHasher
@@ -11,7 +12,7 @@ from sqlalchemy import Connection
 
 from caesura.agents.aside import Aside
 from caesura.core import ids
-from caesura.core.errors import BadInput, Forbidden, TooManyRequests, Unauthenticated
+from caesura.core.errors import BadInput, Forbidden, TooManyRequests, Unauthenticated, UsernameTaken
 from caesura.store import invites, users
 from caesura.store.database import Database
 from caesura.store.invites import Invite
@@ -97,7 +98,8 @@ class People:
     async def ensure(self, user_id: str) -> None:
         """Make sure that this person exists, without a password: for a server without authentication."""
         if await self.get(user_id) is None:
-            await self._database.write(users.create, user_id, "!")
+            with suppress(UsernameTaken):  # another node was faster
+                await self._database.write(users.create, user_id, "!")
 
     async def _add_invited(self, username: str, password: str, invite: str) -> str:
         _check(username, password)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.reading import outcome, to_segment_end
+from tests.api.reading import outcome, to_segment_end, until
 from tests.api.server import Served
 from tests.api.superagent.conftest import FORM
 from tests.api.superagent.session import Session, interrupt_in, kinds, of, one, parsed, said, tokens
@@ -314,3 +314,25 @@ def test_the_state_is_that_of_the_native_api(session: Session) -> None:
         item["reason"],
         item["fields"],
     )
+
+
+@pytest.mark.usefixtures("no_double_clicks")
+def test_an_answer_that_names_nothing_is_about_what_was_shown(alice: httpx.Client) -> None:
+    """The second question was shown to nobody: a late click must not approve it."""
+    session = Session.new(alice, "assistant")
+    session.chat("write a.txt then write b.txt")
+    first = waiting(alice, session)
+    assert alice.post(f"/api/v2/interrupts/{first}/answer", json={"decision": "approve"}).is_success
+    until(lambda: waiting(alice, session) not in (None, first))
+    late = session.decide({"confirm": True})
+    assert late.status_code == 409
+    assert late.json()["state"]["checkpoint_id"] == waiting(alice, session)
+    assert session.state() == late.json()["state"]  # this shows it
+    assert session.decide({"confirm": True}).status_code == 200
+
+
+def waiting(client: httpx.Client, session: Session) -> str | None:
+    """The id of the question that waits, seen over another API."""
+    found = client.get("/api/v2/interrupts", params={"limit": 100}).json()["interrupts"]
+    own = session.conversation()["id"]
+    return next((item["id"] for item in found if item["conversation_id"] == own), None)

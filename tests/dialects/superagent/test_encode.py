@@ -114,7 +114,7 @@ def test_what_is_void_is_taken_back_and_what_sub_agents_say_is_left_out() -> Non
 def test_held_text_comes_before_anything_else() -> None:
     found = [name for _, name, _ in frames(log(*SAID))]
     assert found[found.index("tool_call") - 1] == "text"
-    assert found[-4:] == ["text", "interrupt", "progress", "done"]
+    assert found[-3:] == ["interrupt", "progress", "done"]
 
 
 @pytest.mark.parametrize("token", ["a", "word ", "长文", "\x01", '"\\', "\n", "x" * 50])
@@ -142,11 +142,20 @@ def test_text_waits_for_no_more_than_a_small_part_of_the_text_before_it() -> Non
 def test_a_text_that_is_too_long_to_be_kept_is_sent_in_pieces_only() -> None:
     piece = "x" * 100_000
     events = log(*BEGUN, *(ev.TextDelta(1, piece) for _ in range(12)), ev.TextVoided(1), *ENDED)
-    state, _ = encoded(ENCODER, ENCODER.start(1), events)
-    assert state.text.parts is None
-    found = spoken(frames(events))
-    assert "".join(data["delta"] for data in found) == piece * 12
-    assert "content" not in found[-1]
+    *said, taken = spoken(frames(events))
+    assert "".join(data["delta"] for data in said) == piece * 12
+    assert "content" in said[9]
+    assert "content" not in said[-1]
+    assert taken == {"content": "", "delta": ""}  # what is left is known
+
+
+def test_of_a_text_that_is_too_long_what_was_said_before_it_is_kept() -> None:
+    long = [ev.TextDelta(2, "x" * 100_000) for _ in range(12)]
+    first = [*BEGUN, ev.TextDelta(1, "before"), ev.ModelFinished(1), ev.ModelStarted(2, "a")]
+    again: list[Event] = [ev.ModelStarted(3, "a"), ev.TextDelta(3, " after")]
+    *_, taken, last = spoken(frames(log(*first, *long, ev.TextVoided(2), *again, *ENDED)))
+    assert taken == {"content": "before", "delta": ""}
+    assert last == {"content": "before after", "delta": " after"}
 
 
 def test_several_texts_at_once_are_said_in_their_order() -> None:

@@ -207,7 +207,7 @@ def _voided(state: State, at: int, call: int) -> tuple[State, list[bytes]]:
 
 def _spoken(kind: Kind, at: int, spoken: Voice, new: bytes) -> bytes:
     name, content = _MEMBERS[kind], b""
-    if spoken.size <= voice.LONGEST:
+    if spoken.over is None:
         content = b'"content":"%b",' % voice.whole(spoken)
     return b'event: %b\ndata: {"type":"%b","timestamp":%d,"data":{%b"delta":"%b"}}\n' % (
         name,

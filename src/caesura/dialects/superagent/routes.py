@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from caesura.core import answers as core_answers
 from caesura.core import cursors, forms
+from caesura.core import events as ev
 from caesura.core import interrupt_state as states
 from caesura.core.conversations import Conversation
 from caesura.core.errors import (
@@ -24,13 +25,14 @@ from caesura.core.errors import (
     NotFound,
     NothingPending,
 )
+from caesura.core.events import Envelope
 from caesura.core.interrupt_state import Session
 from caesura.core.interrupts import Interrupt
 from caesura.core.turns import Turn
 from caesura.dialects.superagent import encode, legacy, wire
 from caesura.dialects.superagent.refusals import ALWAYS, CONFLICT, FORM, FOUND, NOTHING, Waiting
 from caesura.http import sse
-from caesura.http.auth import RunningStreamUser, StreamUser, User
+from caesura.http.auth import RunningStreamUser, StreamUser, User, viewer_of
 from caesura.http.context import Context, Here
 from caesura.http.dialect import Dialect
 from caesura.http.errors import documented
@@ -70,7 +72,12 @@ async def agents(here: Here, user_id: User) -> wire.AgentList:
 
 @router.post("/chat/stream", response_class=Response, responses=_READ | CONFLICT | _TAKES)
 async def chat(
-    here: Here, user_id: RunningStreamUser, new: wire.Chat, x_a2ui: ByHeader = False, a2ui: ByQuery = False
+    here: Here,
+    request: Request,
+    user_id: RunningStreamUser,
+    new: wire.Chat,
+    x_a2ui: ByHeader = False,
+    a2ui: ByQuery = False,
 ) -> Response:
     """Send a message and read the reply. The first message of a session makes its conversation."""
     session = wire.session(new.agent_id, new.session_id)
@@ -87,16 +94,22 @@ async def chat(
         turn = await turns.send_to_session(user_id, session.agent_id, session.session_id, message)
     except InterruptPending as error:
         raise _waiting(session, error) from error
-    return here.streams.response(_segment(here, session, turn, 0, a2ui=x_a2ui or a2ui))
+    viewer = viewer_of(request)
+    return here.streams.response(_segment(here, session, turn, 0, a2ui=x_a2ui or a2ui, viewer=viewer))
 
 
 @router.post("/chat/resume", response_class=Response, responses=_READ | NOTHING | _TAKES)
 async def resume(
-    here: Here, user_id: RunningStreamUser, new: wire.Resume, x_a2ui: ByHeader = False, a2ui: ByQuery = False
+    here: Here,
+    request: Request,
+    user_id: RunningStreamUser,
+    new: wire.Resume,
+    x_a2ui: ByHeader = False,
+    a2ui: ByQuery = False,
 ) -> Response:
     """Fill in the fields of what waits, and read how the turn continues. An input that does not fit changes
-    nothing. An input without `checkpoint_id` is refused within a second after another one, because nobody can
-    have seen what it is about."""
+    nothing. An input without `checkpoint_id` is refused if what waits was not shown, and within a second
+    after another one, because nobody can have read what it is about."""
     session = wire.session(new.agent_id, new.session_id)
     given = wire.filled_in(new.input)
     found = await _status(here, user_id, session)
@@ -104,10 +117,12 @@ async def resume(
         raise await _nothing(here, session, found)
     if new.checkpoint_id is not None and new.checkpoint_id != found.pending[0].id:
         raise _waiting(session, InterruptPending(found.pending))
-    blind = new.checkpoint_id is None
+    blind, viewer = new.checkpoint_id is None, viewer_of(request)
     try:
         decided = forms.answered(found.pending, given)
-        answered = await here.service.turns.answer(user_id, decided, blind=blind)
+        if blind:
+            await here.service.showings.settle({found.turn.num: list(decided)}, viewer)
+        answered = await here.service.turns.answer(user_id, decided, blind=blind, viewer=viewer)
     except InterruptPending as error:
         raise _waiting(session, error) from error
     except BadAnswer as error:
@@ -118,23 +133,24 @@ async def resume(
         raise AlreadyAnswered(error.decision, _none(session)) from error
     except (NothingPending, NotFound) as error:
         raise NothingPending(_none(session)) from error
-    frames = _segment(
-        here, session, answered.turn, answered.after, found.turn.segment + 1, a2ui=x_a2ui or a2ui
-    )
-    return here.streams.response(frames)
+    turn, after, segment = answered.turn, answered.after, found.turn.segment + 1
+    form = x_a2ui or a2ui
+    return here.streams.response(_segment(here, session, turn, after, segment, a2ui=form, viewer=viewer))
 
 
 @router.get("/chat/interrupt_state", responses=FOUND, response_model_exclude_none=True)
 async def interrupt_state(
-    here: Here, user_id: User, agent_id: AgentId = None, session_id: SessionId = None
+    here: Here, request: Request, user_id: User, agent_id: AgentId = None, session_id: SessionId = None
 ) -> wire.Waiting:
     """What waits for an answer in a session."""
     session = wire.session(agent_id, session_id)
     found = await _status(here, user_id, session)
     if found is None:
         here.service.agents.get(session.agent_id)
-    if found is None or not found.pending:
+    if found is None or found.turn is None or not found.pending:
         return wire.Waiting(interrupted=False)
+    asked = {found.turn.num: [item.id for item in found.pending]}
+    await here.service.showings.note(asked, viewer_of(request))
     state = states.of(session, found.pending, found.conversation.updated_at)
     return wire.Waiting(interrupted=True, state=wire.InterruptState.model_validate(state))
 
@@ -156,6 +172,7 @@ async def abort(here: Here, user_id: User, new: wire.InSession) -> wire.Aborted:
 @router.get("/chat/stream", response_class=Response, responses=FOUND | _STREAM)
 async def stream(
     here: Here,
+    request: Request,
     user_id: StreamUser,
     agent_id: AgentId = None,
     session_id: SessionId = None,
@@ -180,7 +197,15 @@ async def stream(
     partly = 0 if place.anew else frames
     form = x_a2ui or a2ui
     sent = _segment(
-        here, session, place.turn, place.after, place.segment, a2ui=form, partly=partly, anew=place.anew
+        here,
+        session,
+        place.turn,
+        place.after,
+        place.segment,
+        a2ui=form,
+        viewer=viewer_of(request),
+        partly=partly,
+        anew=place.anew,
     )
     return here.streams.response(sent)
 
@@ -246,6 +271,7 @@ async def _segment(
     segment: int = 0,
     *,
     a2ui: bool,
+    viewer: str,
     partly: int = 0,
     anew: bool = False,
 ) -> AsyncGenerator[bytes, None]:
@@ -256,7 +282,8 @@ async def _segment(
         yield encode.anew(_now()) if a2ui else legacy.frames(legacy.RESTART)
     turn = turn.bare()
     since = None if segment else turn.segment_seq if after >= turn.segment_seq else 0
-    batches = here.service.streams.read(turn, after, since=since, segment=segment, until="segment")
+    read = here.service.streams.read(turn, after, since=since, segment=segment, until="segment")
+    batches = _shown(here, turn.num, after, viewer, read)
 
     def gone() -> bytes:
         if here.service.draining:
@@ -270,6 +297,24 @@ async def _segment(
         async for frame in frames:
             yield frame
             del frame
+
+
+async def _shown(
+    here: Context, turn: int, after: int, viewer: str, batches: AsyncGenerator[list[Envelope], None]
+) -> AsyncGenerator[list[Envelope], None]:
+    """The same events. Before a question is sent, it is recorded that it is shown; what comes before it does
+    not wait for that."""
+    async with aclosing(batches):
+        async for batch in batches:
+            for place, (seq, _, event) in enumerate(batch):
+                if isinstance(event, ev.Interrupted) and seq > after:
+                    if place:
+                        yield batch[:place]
+                    await here.service.showings.show(turn, event.interrupts, viewer)
+                    batch = batch[place:]
+                    break  # a segment has one
+            yield batch
+            del batch
 
 
 def _now() -> int:

@@ -28,13 +28,14 @@ Parts = tuple["Parts | None", int, Pieces]
 
 
 class Voice(NamedTuple):
-    """The text so far, its size, the part that was not sent yet, and the account. `parts` is None once the
-    text is longer than `LONGEST`."""
+    """The text so far, its size, the part that was not sent yet, and the account. Once the text is longer
+    than `LONGEST`, `over` is the model call that made it so, and `parts` is the text before that call."""
 
     parts: Parts | None = None
     size: int = 0
     held: bytes = b""
     account: int = CREDIT
+    over: int | None = None
 
 
 SILENT = Voice()
@@ -42,34 +43,57 @@ SILENT = Voice()
 
 def hear(voice: Voice, call: int, text: str) -> tuple[Voice, bytes]:
     """More text of a model call; and the piece to send, which is empty if it is not time for one."""
-    parts, size, held, account = voice
+    parts, size, held, account, over = voice
     new = written(text)
     account += PAYS * (len(new) if b"\\" not in new else len(text.encode("utf-8", "replace")))
     size += len(new)
     held = held + new if held else new
-    parts = _added(parts, call, new) if size <= LONGEST else None
-    kept = size if parts is not None else 0
+    if over is None and size <= LONGEST:
+        parts = _added(parts, call, new)
+    elif over is None:
+        parts, over = _without(parts, call), call
+    kept = size if over is None else 0
     cost = _FRAME + len(held) + kept
     # Enough is left to send the whole text once more in the end.
     if account < cost + kept or not held:
-        return Voice(parts, size, held, account), b""
-    return Voice(parts, size, b"", account - cost), held
+        return Voice(parts, size, held, account, over), b""
+    return Voice(parts, size, b"", account - cost, over), held
 
 
 def flush(voice: Voice) -> tuple[Voice, bytes]:
     """The held text, before something else is sent. The account may be overdrawn for it."""
     if not voice.held:
         return voice, b""
-    cost = _FRAME + len(voice.held) + (voice.size if voice.parts is not None else 0)
+    cost = _FRAME + len(voice.held) + (voice.size if voice.over is None else 0)
     return voice._replace(held=b"", account=voice.account - cost), voice.held
 
 
 def void(voice: Voice, call: int) -> Voice:
     """The text without that of this model call. Nothing may be held."""
-    if voice.size > LONGEST:
+    if voice.over not in (None, call):
         return voice
+    left = _without(voice.parts, call)
+    size, rest = 0, left
+    while rest is not None:
+        rest, _, pieces = rest
+        size += _size(pieces)
+    return voice._replace(parts=left, size=size, over=None)
+
+
+def speaks(voice: Voice, call: int) -> bool:
+    """Whether the text has something of this model call, and what would be left without it is known."""
+    if voice.over is not None:
+        return voice.over == call
+    parts = voice.parts
+    while parts is not None:
+        parts, number, _ = parts
+        if number == call:
+            return True
+    return False
+
+
+def _without(parts: Parts | None, call: int) -> Parts | None:
     kept: list[tuple[int, Pieces]] = []
-    parts, size = voice.parts, 0
     while parts is not None:
         parts, number, pieces = parts
         if number != call:
@@ -77,18 +101,7 @@ def void(voice: Voice, call: int) -> Voice:
     left: Parts | None = None
     for number, pieces in reversed(kept):
         left = left, number, pieces
-        size += _size(pieces)
-    return voice._replace(parts=left, size=size)
-
-
-def speaks(voice: Voice, call: int) -> bool:
-    """Whether the text has something of this model call, as far as it is known."""
-    parts = voice.parts
-    while parts is not None:
-        parts, number, _ = parts
-        if number == call:
-            return True
-    return False
+    return left
 
 
 def whole(voice: Voice) -> bytes:
