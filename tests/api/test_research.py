@@ -187,7 +187,6 @@ def test_a_second_research_of_the_same_topic_gives_the_artifact_more_versions(
 
 def test_a_page_that_the_operator_does_not_allow_is_reported(alice: httpx.Client, web: WebDouble) -> None:
     research = Research(alice, "research trees with http://127.0.0.1:9/secret")
-    research.answer("approve")
     assert research.outcome == "finished"
     assert "This did not work: http://127.0.0.1:9/secret" in research.last_words
 

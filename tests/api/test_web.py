@@ -31,7 +31,8 @@ def served(folder: Path, site: Site) -> Served:
     return Served(folder, default_agent="researcher", search_url=site.url, fetch_allow=site.host)
 
 
-def searched(client: httpx.Client, content: str) -> tuple[str, str]:
+def called(client: httpx.Client, content: str) -> tuple[str, str]:
+    """What came of a call that asks nobody."""
     found = to_segment_end(client, send(client, conversation(client), content)["id"])
     (finished,) = [event.data for event in found if event.name == "tool_finished"]
     return finished["output"], finished["status"]
@@ -57,7 +58,7 @@ async def test_a_search_runs_at_once_and_a_fetch_after_approval(
         site.answers["/search"] = response(json.dumps({"results": [hit]}), kind="application/json")
         site.answers["/tea"] = response(PAGE)
         with served(tmp_path, site) as server, server.client() as client:
-            output, status = await asyncio.to_thread(searched, client, search)
+            output, status = await asyncio.to_thread(called, client, search)
             assert status == "ok"
             assert f"1. Tea\n   {site.url}/tea\n   Hot water." in output
             assert "/tea" not in site.paths
@@ -68,14 +69,16 @@ async def test_a_search_runs_at_once_and_a_fetch_after_approval(
             assert output == f"{first}\nTitle: Tea\n\n# Tea\n\nHot water first."
 
 
-async def test_the_server_itself_cannot_be_fetched(tmp_path: Path) -> None:
+async def test_the_server_itself_cannot_be_fetched_and_nobody_is_asked_about_it(tmp_path: Path) -> None:
     async with Site() as site:
         with served(tmp_path, site) as server, server.client() as client:
-            _, output, status = await asyncio.to_thread(fetched, client, f"fetch {server.url}/metrics")
+            output, status = await asyncio.to_thread(called, client, f"fetch {server.url}/metrics")
             assert status == "error"
             assert "is not one of the ports of the web" in output
-            _, output, _ = await asyncio.to_thread(fetched, client, "fetch http://127.0.0.1/")
+            output, status = await asyncio.to_thread(called, client, "fetch http://127.0.0.1/")
+            assert status == "error"
             assert "127.0.0.1 is not on the public web" in output
+            assert client.get("/api/v2/interrupts").json()["interrupts"] == []
 
 
 async def test_a_stop_of_the_turn_closes_the_connection(tmp_path: Path) -> None:

@@ -211,6 +211,17 @@ async def test_a_denied_tool_is_not_offered_to_the_model(world: World) -> None:
     assert world.traces() == ["note a"]
 
 
+async def test_nobody_is_asked_about_a_call_that_can_only_fail(world: World) -> None:
+    world.agent("tools: [seal]")
+    world.desk.script(Say("May I?", [Call("seal", {"texts": "a"}, "seal-1")]), Say("no"))
+    said = await world.say("go")
+    assert said.finished
+    ((name, output, status),) = said.results()
+    assert (name, status) == ("seal", "error")
+    assert "text: Field required" in output
+    assert world.traces() == []
+
+
 async def test_an_answer_that_does_not_fit_changes_nothing(world: World) -> None:
     world.agent("tools: [seal]")
     world.desk.script(Say("May I?", [SEAL]), Say("done"))

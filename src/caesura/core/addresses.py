@@ -83,11 +83,14 @@ class _Entry(NamedTuple):
     port: int | None
 
     def fits(self, host: str, address: Address, port: int) -> bool:
+        if not self.may_fit(host, port):
+            return False
+        return self.network is None or plain(address) in self.network
+
+    def may_fit(self, host: str, port: int) -> bool:
         if port != self.port if self.port is not None else port not in WEB_PORTS:
             return False
-        if self.network is None:
-            return host.rstrip(".") == self.name
-        return plain(address) in self.network
+        return self.network is not None or host.rstrip(".") == self.name
 
 
 class Allowed:
@@ -99,6 +102,10 @@ class Allowed:
 
     def fits(self, host: str, address: Address, port: int) -> bool:
         return any(entry.fits(host.lower(), address, port) for entry in self._entries)
+
+    def may_fit(self, host: str, port: int) -> bool:
+        """Whether the host fits with some address that it may have."""
+        return any(entry.may_fit(host.lower(), port) for entry in self._entries)
 
 
 def _entry(text: str) -> _Entry:

@@ -113,6 +113,9 @@ class _Call:
                 return await self._make(granted=True)
             except _Revoked:
                 self._run.grants.discard(self._name)
+        assert self._tool is not None  # noqa: S101 - for the type checker
+        if not unknown and (reason := self._tool.hopeless(self._args)) is not None:
+            return self._note(reason, "error")
         raise AnswersNeeded([await self._approval(unknown)])
 
     def _given(self, unknown: bool) -> Answer | None:

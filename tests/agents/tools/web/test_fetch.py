@@ -370,6 +370,52 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
     assert proxy.heads == []
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://example.org/",
+        "https://me:secret@example.org/",
+        "https://example.org:22/",
+        "https://example.org:3000/",
+        "http://127.0.0.1/",
+        "http://127.1/",
+        "http://0x7f000001/",
+        "http://2130706433/",
+        "http://localhost/",
+        "http://LOCALHOST./",
+        "http://app.localhost:8080/",
+        "http://10.0.0.1/",
+        "http://169.254.169.254/latest",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "not an address",
+        "",
+    ],
+)
+async def test_an_address_that_can_only_be_refused_is_known_before_anybody_is_asked(url: str) -> None:
+    fetcher = Fetcher(resolve=names(["127.0.0.1"]))
+    reason = fetch.tool(fetcher, Reader()).hopeless({"url": url})
+    assert reason is not None
+    assert Result(reason, "error") == await call(url, fetcher)
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://example.org/", ()),
+        ("http://example.org:8080/a?b#c", ()),
+        ("https://93.184.215.14/", ()),
+        ("http://wiki.example:3000/", ("wiki.example:3000",)),
+        ("http://wiki.example:3000/", ("10.0.0.0/8", "[fd00::1]:3000")),
+        ("http://127.0.0.1:9/", ("127.0.0.1:9",)),
+        ("http://localhost/", ("localhost",)),
+        ("http://10.1.2.3/", ("10.0.0.0/8",)),
+    ],
+)
+def test_an_address_that_may_be_fetched_is_asked_about(url: str, allowed: Sequence[str]) -> None:
+    assert fetch.tool(Fetcher(Allowed(allowed)), Reader()).hopeless({"url": url}) is None
+
+
 def test_the_whole_address_is_shown_to_the_person_who_approves() -> None:
     tool = fetch.tool(Fetcher(), Reader())
     url = "https://example.org/?q=" + "x" * 5000 + "\u202eend"

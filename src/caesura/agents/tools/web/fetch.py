@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from caesura.agents import context
 from caesura.agents.tools.tool import Tool, describer, structured
 from caesura.agents.tools.web import address
+from caesura.agents.tools.web.address import Refused
 from caesura.agents.tools.web.extract import LONGEST, Text
 from caesura.agents.tools.web.fetcher import Fetcher
 from caesura.agents.tools.web.reader import Reader
@@ -21,6 +23,13 @@ def tool(fetcher: Fetcher, reader: Reader) -> Tool:
         page = await fetcher.fetch(url, person)
         return report(page.url, await reader.read(page, person))
 
+    def foresee(args: Mapping[str, Any]) -> str | None:
+        try:
+            fetcher.check(str(args.get("url", "")))
+        except Refused as refusal:
+            return str(refusal)
+        return None
+
     description = "Fetch a page of the web and get its main text as Markdown, with its links."
     labels: dict[Language, str] = {"en": "Fetch a page", "zh": "获取网页"}
     doing: dict[Language, str] = {"en": "Fetching page", "zh": "正在获取网页"}
@@ -30,6 +39,7 @@ def tool(fetcher: Fetcher, reader: Reader) -> Tool:
         describer(labels, doing, "url"),
         "confirm",
         repeatable=True,
+        foresee=foresee,
     )
 
 

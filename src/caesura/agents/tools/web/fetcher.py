@@ -68,6 +68,11 @@ class Fetcher:
         self._making = asyncio.Lock()
         self._made: httpcore.AsyncConnectionPool | None = None
 
+    def check(self, text: str) -> None:
+        """Raise `Refused` for an address that can only be refused. Nothing is looked up or connected."""
+        url = address.parse(text)
+        self._network.check(url.raw_host.decode("ascii", "replace"), address.port_of(url))
+
     async def fetch(self, text: str, person: str) -> Page:
         """The page at this address, or `Refused`."""
         url = address.parse(text)

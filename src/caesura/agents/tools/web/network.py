@@ -59,6 +59,13 @@ class PublicNetwork(httpcore.AsyncNetworkBackend):
         self._allowed, self._resolve = allowed, resolve or Resolver()
         self._plain = wire.Network(most)
 
+    def check(self, host: str, port: int) -> None:
+        """Refuse a host that can only be refused, as far as that is known without looking its name up."""
+        if (address := _literal(host)) is not None:
+            self._check(host, address, port)
+        elif port not in WEB_PORTS and not self._allowed.may_fit(host, port):
+            raise _no_web_port(port)
+
     async def connect_tcp(
         self,
         host: str,
@@ -103,8 +110,7 @@ class PublicNetwork(httpcore.AsyncNetworkBackend):
         if self._allowed.fits(host, address, port):
             return
         if port not in WEB_PORTS:
-            ports = ", ".join(map(str, sorted(WEB_PORTS)))
-            raise Refused(f"not fetched: port {port} is not one of the ports of the web ({ports})")
+            raise _no_web_port(port)
         if not addresses.is_public(address) or is_own(address):
             raise _not_public(host)
 
@@ -115,6 +121,21 @@ def _not_public(host: str) -> Refused:
         f"not fetched: {host} is not on the public web; the operator of this server can allow it"
         " (CAESURA_FETCH_ALLOW)"
     )
+
+
+def _no_web_port(port: int) -> Refused:
+    ports = ", ".join(map(str, sorted(WEB_PORTS)))
+    return Refused(f"not fetched: port {port} is not one of the ports of the web ({ports})")
+
+
+def _literal(host: str) -> Address | None:
+    """The address that the host is, also in the older forms of IPv4 (`127.1`, `0x7f000001`) that the system
+    reads without a look-up; None for a name."""
+    if host.lower().rstrip(".").rpartition(".")[2] == "localhost":
+        return ipaddress.IPv4Address("127.0.0.1")
+    with suppress(OSError):
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    return addresses.parse(host)
 
 
 def _look_up(host: str) -> list[str]:
