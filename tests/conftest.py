@@ -3,7 +3,7 @@
 import gc
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -106,6 +106,19 @@ SLOW = (
 )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """All that is imported for the tests stays: it is not searched for garbage, neither now nor later. A
+    server does the same at its start."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000, 20, 50)
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """No two tests have one name: of those, workers would run one.
@@ -154,13 +167,10 @@ def _cheap_passwords() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def frozen_collector() -> Iterator[None]:
-    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
-    too."""
+def frozen_collector() -> None:
+    """Let the garbage collector search nothing that is there now: no other test, and nothing of pytest."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

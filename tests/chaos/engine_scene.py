@@ -30,6 +30,7 @@ class Place:
         folder.mkdir(exist_ok=True)
         self._empty = folder / "empty.db"
         tables.make(url or f"sqlite:///{self._empty}")
+        self.shared = url is not None
 
     def orders(self, agent: str) -> Orders:
         self._number += 1

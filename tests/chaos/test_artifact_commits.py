@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,8 @@ from caesura.store import artifacts, events
 from tests.accounts import accounts
 from tests.chaos.engine_life import CONVERSATION, Lives, Orders, driver
 from tests.chaos.engine_scene import Place, look
-from tests.chaos.lanes import LANES, at_every_place
+from tests.chaos.kills import At, Kills
+from tests.chaos.lanes import LANES
 from tests.conformance.rows import turns_of
 
 pytestmark = pytest.mark.timeout(300)
@@ -39,19 +39,14 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
 
 @pytest.mark.parametrize("at", ["commit", "events"])
 async def test_after_a_kill_anywhere_each_version_is_there_once(
-    lives: Lives, places: Sequence[Place], at: str
+    lives: Lives, places: Sequence[Place], at: At
 ) -> None:
-    async def killed(place: Place, number: int) -> bool:
-        orders = place.orders("writer")
-        dying = replace(orders, commit=number) if at == "commit" else replace(orders, events=number)
-        if await asyncio.to_thread(lives.run, dying) is not None:
-            return False
+    async def on(orders: Orders) -> None:
         await asyncio.to_thread(_assert_whole, orders)
         assert await asyncio.to_thread(lives.run, orders) is not None
         await _assert_ended(orders)
-        return True
 
-    assert await at_every_place(places, killed) > 5
+    assert await Kills(lives, places, lambda place: place.orders("writer"), on).everywhere(at) >= 5
 
 
 def _assert_whole(orders: Orders) -> None:
