@@ -1,9 +1,9 @@
 """Fixtures every test may ask for."""
 
 import gc
-import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import closing
 from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
@@ -17,9 +17,10 @@ from argon2 import PasswordHasher
 from caesura.agents import document
 from caesura.store.database import Database
 from caesura.store.open import open_database
-from tests import programs, tables
+from tests import programs
 from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
+from tests.tables import Tables, sqlite_file
 
 S = TypeVar("S", Postgres, Redis)
 
@@ -226,32 +227,21 @@ def postgres_url(postgres_urls: Callable[[], str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def _sqlite_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("tables") / "empty.db"
-    tables.make(f"sqlite:///{path}")
-    return path
-
-
-@pytest.fixture(scope="session")
-def _postgres_tables(postgres: Postgres) -> str:
-    url = postgres.create_database("tables")
-    tables.make(url)
-    return url
+def _postgres_tables(postgres: Postgres) -> Iterator[Tables]:
+    with closing(Tables(postgres.create_database("tables"))) as tables:
+        yield tables
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a database with empty tables is, on each backend in turn.
-
-    Making the tables takes longer than most tests do: it is done once for each backend.
-    """
+    """Where a database with empty tables is, on each backend in turn."""
     if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("_sqlite_tables"), tmp_path / "caesura.db")
+        (tmp_path / "caesura.db").write_bytes(sqlite_file())
         return f"sqlite:///{tmp_path}/caesura.db"
     _revive(request.getfixturevalue("postgres"))
-    url: str = request.getfixturevalue("_postgres_tables")
-    tables.empty(url)
-    return url
+    tables: Tables = request.getfixturevalue("_postgres_tables")
+    tables.empty()
+    return tables.url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -16,9 +16,8 @@ from caesura.core.artifacts import Version
 from caesura.store import artifacts, events
 from tests.accounts import accounts
 from tests.chaos.engine_life import CONVERSATION, Lives, Orders, driver
-from tests.chaos.engine_scene import Place, look
+from tests.chaos.engine_scene import Place, in_lanes, look
 from tests.chaos.kills import At, Kills
-from tests.chaos.lanes import LANES
 from tests.conformance.rows import turns_of
 
 pytestmark = pytest.mark.timeout(300)
@@ -31,10 +30,11 @@ def lives() -> Iterator[Lives]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Place]]:
     """One for each lane."""
-    url = request.getfixturevalue("postgres_urls") if request.param == "postgresql" else lambda: None
-    return [Place(tmp_path / f"lane-{lane}", url()) for lane in range(LANES)]
+    url = None if request.param == "sqlite" else request.getfixturevalue("postgres_urls")
+    with in_lanes(tmp_path, url) as places:
+        yield places
 
 
 @pytest.mark.parametrize("at", ["commit", "events"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,8 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.interrupts import Approval
 from tests.chaos.engine_life import Commit, Lives, Orders
-from tests.chaos.engine_scene import Found, Place, look, traces
+from tests.chaos.engine_scene import Found, Place, in_lanes, look, traces
 from tests.chaos.kills import At, Kills
-from tests.chaos.lanes import LANES
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -36,17 +36,18 @@ def lives() -> Iterator[Lives]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(tmp_path, None if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    url = None if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    with closing(Place(tmp_path, url)) as place:
+        yield place
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Place]]:
     """One for each lane."""
-    if request.param == "sqlite":
-        return _files(tmp_path)
-    url = request.getfixturevalue("postgres_urls")
-    return [Place(tmp_path / f"lane-{lane}", url()) for lane in range(LANES)]
+    url = None if request.param == "sqlite" else request.getfixturevalue("postgres_urls")
+    with in_lanes(tmp_path, url) as places:
+        yield places
 
 
 @pytest.fixture
@@ -56,13 +57,10 @@ def file(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[Place]:
+def files(tmp_path: Path) -> Iterator[list[Place]]:
     """SQLite alone, one for each lane."""
-    return _files(tmp_path)
-
-
-def _files(folder: Path) -> list[Place]:
-    return [Place(folder / f"lane-{lane}", None) for lane in range(LANES)]
+    with in_lanes(tmp_path) as files:
+        yield files
 
 
 async def test_after_a_kill_at_any_commit_a_turn_continues_and_no_tool_runs_twice(
