@@ -1,10 +1,11 @@
 """Fixtures every test may ask for."""
 
 import gc
-import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import closing
+from copy import deepcopy
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,11 +14,13 @@ import pytest
 import pytest_asyncio
 from argon2 import PasswordHasher
 
+from caesura.agents import document
 from caesura.store.database import Database
 from caesura.store.open import open_database
-from tests import programs, tables
+from tests import programs
 from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
+from tests.tables import Tables, sqlite_file
 
 S = TypeVar("S", Postgres, Redis)
 
@@ -111,6 +114,19 @@ SLOW = (
 )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """All that is imported for the tests stays: it is not searched for garbage, neither now nor later. A
+    server does the same at its start."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000, 20, 50)
+        gc.enable()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """No two tests have one name: of those, workers would run one.
@@ -158,14 +174,20 @@ def _cheap_passwords() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _agent_files_parsed_once() -> Iterator[None]:
+    """Every server and every engine reads the built-in agents: 30 ms each time."""
+    once = cache(document.parse)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(document, "parse", lambda data: deepcopy(once(data)))
+        yield
+
+
 @pytest.fixture(scope="module")
-def frozen_collector() -> Iterator[None]:
-    """Freeze the garbage collector, as a server does at its start: otherwise it searches all of pytest,
-    too."""
+def frozen_collector() -> None:
+    """Let the garbage collector search nothing that is there now: no other test, and nothing of pytest."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
@@ -210,32 +232,21 @@ def postgres_url(postgres_urls: Callable[[], str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def _sqlite_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("tables") / "empty.db"
-    tables.make(f"sqlite:///{path}")
-    return path
-
-
-@pytest.fixture(scope="session")
-def _postgres_tables(postgres: Postgres) -> str:
-    url = postgres.create_database("tables")
-    tables.make(url)
-    return url
+def _postgres_tables(postgres: Postgres) -> Iterator[Tables]:
+    with closing(Tables(postgres.create_database("tables"))) as tables:
+        yield tables
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a database with empty tables is, on each backend in turn.
-
-    Making the tables takes longer than most tests do: it is done once for each backend.
-    """
+    """Where a database with empty tables is, on each backend in turn."""
     if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("_sqlite_tables"), tmp_path / "caesura.db")
+        (tmp_path / "caesura.db").write_bytes(sqlite_file())
         return f"sqlite:///{tmp_path}/caesura.db"
     _revive(request.getfixturevalue("postgres"))
-    url: str = request.getfixturevalue("_postgres_tables")
-    tables.empty(url)
-    return url
+    tables: Tables = request.getfixturevalue("_postgres_tables")
+    tables.empty()
+    return tables.url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

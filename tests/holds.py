@@ -45,7 +45,6 @@ def longest_hold(work: Callable[[], object]) -> float:
     finally:
         sys.setprofile(None)
         gc.callbacks.remove(collected)
-        gc.unfreeze()
     return longest
 
 

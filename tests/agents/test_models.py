@@ -1,4 +1,8 @@
-"""Chat models by name."""
+"""Chat models by name.
+
+The libraries of the providers are imported where they are needed: every worker collects all tests, and each
+library takes half a second.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,7 @@ from typing import Any
 
 import pytest
 from langchain.chat_models import base
-from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import BaseChatModel
-from langchain_deepseek import ChatDeepSeek
-from langchain_ollama import ChatOllama
-from langchain_openai import ChatOpenAI
 
 from caesura.agents.demo.model import DemoModel
 from caesura.agents.models import PROVIDERS, ModelUnavailable, chat_models, default_model, label, wrong_name
@@ -59,6 +59,8 @@ def test_every_provider_is_known_to_langchain() -> None:
 
 
 def test_openai_reports_usage_leaves_retries_to_the_engine_and_takes_the_base_url() -> None:
+    from langchain_openai import ChatOpenAI
+
     model = one(
         {"OPENAI_API_KEY": "sk-o", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, primary="openai:gpt-4o"
     )
@@ -69,6 +71,8 @@ def test_openai_reports_usage_leaves_retries_to_the_engine_and_takes_the_base_ur
 
 
 def test_base_url_key_and_temperature_of_the_file_override_the_environment() -> None:
+    from langchain_openai import ChatOpenAI
+
     environ = {"OPENAI_API_KEY": "wrong", "OPENAI_BASE_URL": "http://wrong/v1", "MINE": "right"}
     model = one(environ, primary="gpt-4o", base_url="http://right/v1", api_key_env="MINE", temperature=0.5)
     assert isinstance(model, ChatOpenAI)
@@ -80,6 +84,10 @@ def test_base_url_key_and_temperature_of_the_file_override_the_environment() -> 
 
 
 def test_the_other_providers_are_set_up_the_same_way() -> None:
+    from langchain_anthropic import ChatAnthropic
+    from langchain_deepseek import ChatDeepSeek
+    from langchain_ollama import ChatOllama
+
     claude, deepseek = one(primary="claude-sonnet-4-5"), one(primary="deepseek:deepseek-v4-flash")
     assert isinstance(claude, ChatAnthropic)
     assert claude.max_retries == 0
@@ -91,6 +99,9 @@ def test_the_other_providers_are_set_up_the_same_way() -> None:
 
 
 def test_fallbacks_follow_the_primary() -> None:
+    from langchain_deepseek import ChatDeepSeek
+    from langchain_openai import ChatOpenAI
+
     model = Model(primary="openai:gpt-4o", fallbacks=["deepseek:deepseek-v4-flash", "default"])
     found = chat_models(model, "demo", KEYS)
     assert [type(item) for item in found] == [ChatOpenAI, ChatDeepSeek, DemoModel]

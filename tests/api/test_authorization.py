@@ -10,11 +10,10 @@ import httpx
 import jwt
 import pytest
 
-from caesura.app import create_app
 from caesura.dialects.artifactflow import names
 from caesura.dialects.threads import thread_ids
-from caesura.settings import Settings
 from caesura.store import grants, turns, users
+from tests.api.openapi import document
 from tests.api.reading import conversation, finished
 from tests.api.server import SECRET, Served
 
@@ -65,10 +64,9 @@ QUERIES: dict[tuple[str, str], dict[str, str]] = {
 }
 #: In API C everybody has sessions of their own, whatever they are called.
 NAMELESS = {("post", "/api/v1/chat/resume")}
-_DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
     (method, path)
-    for path, operations in _DOCUMENT["paths"].items()
+    for path, operations in document()["paths"].items()
     for method in operations
     if (method, path) not in PUBLIC
 ]
@@ -163,7 +161,7 @@ def forged(**changes: Any) -> dict[str, str]:
 def test_every_route_is_in_the_table() -> None:
     with_body = {
         (method, path)
-        for path, operations in _DOCUMENT["paths"].items()
+        for path, operations in document()["paths"].items()
         for method, operation in operations.items()
         if "requestBody" in operation
     }
@@ -174,11 +172,11 @@ def test_every_route_is_in_the_table() -> None:
 
 def test_every_route_that_is_not_public_is_documented_as_locked() -> None:
     for method, path in ROUTES:
-        operation = _DOCUMENT["paths"][path][method]
+        operation = document()["paths"][path][method]
         assert operation["security"], path
         assert "401" in operation["responses"], path
     for method, path in PUBLIC:
-        assert "security" not in _DOCUMENT["paths"][path][method]
+        assert "security" not in document()["paths"][path][method]
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=" ".join)

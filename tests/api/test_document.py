@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import httpx
@@ -18,10 +19,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from caesura.app import create_app
 from caesura.dialects.artifactflow import names
 from caesura.dialects.threads import thread_ids
-from caesura.settings import Settings
+from tests.api.openapi import document
 from tests.api.reading import conversation, finished
 from tests.api.server import Served
 from tests.effort import examples
@@ -35,7 +35,7 @@ CHECKS = [
 ]
 # The server runs in this process, and may use randomness of its own while a case is made.
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
-schema = schemathesis.openapi.from_dict(create_app(Settings.load(data_dir="unused")).openapi())
+schema = schemathesis.openapi.from_dict(deepcopy(document()))
 
 
 @pytest.fixture(scope="module")

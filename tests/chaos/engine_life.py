@@ -17,15 +17,17 @@ import tempfile
 import traceback
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from sqlalchemy import Connection, create_engine, func, select, update
 
 from caesura.agents.loader import Catalog
 from caesura.agents.tools import artifacts
 from caesura.agents.tools.registry import Registry
+from caesura.agents.tools.tool import Tool
 from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, NotFound, NothingPending, Unavailable
 from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
@@ -37,6 +39,7 @@ from caesura.store import conversations, interrupts, life, schema, turns, users
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests.chaos.engine_agents import deadly, write_agents
+from tests.chaos.kinds import Kinds
 from tests.chaos.process import Program, wait_for
 from tests.conformance.rows import turns_of
 from tests.engine.tools import tools
@@ -56,6 +59,8 @@ class Orders:
     agent: str
     #: Die right after the commit with this number, before anybody is notified; 0 is never.
     commit: int = 0
+    #: Die right after the first commit of this kind; PostgreSQL alone.
+    kind: str = ""
     #: Die at the first commit after which the log of a turn has this many events; 0 is never.
     events: int = 0
     #: Die inside this tool, right after its effect.
@@ -70,21 +75,45 @@ class Orders:
     #: Whether earlier owners are known to be dead; otherwise their leases have to expire.
     alone: bool = True
     poll: float = 60.0
+    #: Whether to tell how long the log was after each commit.
+    told: bool = False
+
+    @property
+    def counts(self) -> bool:
+        return self.told or self.events > 0
+
+
+class Commit(NamedTuple):
+    """`events` is the length of the log after it, if the orders ask for it."""
+
+    kind: str
+    events: int
 
 
 class Reaper:
     """Counts commits, and ends the process at one of them, once it is armed."""
 
     def __init__(self, orders: Orders) -> None:
-        self.commits = 0
+        self.commits: list[Commit] = []
         self.armed = False
-        self._commit, self._events = orders.commit, orders.events
+        self._orders = orders
         self._rows = create_engine(driver(orders.url), isolation_level="AUTOCOMMIT")
+        self._kinds = Kinds()
 
     def __call__(self) -> None:
-        self.commits += self.armed
-        if self.armed and (self.commits == self._commit or (self._events and self._length() >= self._events)):
-            os.kill(os.getpid(), signal.SIGKILL)
+        kind = self._kinds.take()
+        if self.armed:
+            self.commits.append(Commit(kind, self._length() if self._orders.counts else 0))
+            if self._due():
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def _due(self) -> bool:
+        orders, last = self._orders, self.commits[-1]
+        return (
+            len(self.commits) == orders.commit
+            or bool(orders.kind and last.kind == orders.kind)
+            or bool(orders.events and last.events >= orders.events)
+        )
 
     def _length(self) -> int:
         with self._rows.connect() as connection:
@@ -95,11 +124,17 @@ def driver(url: str) -> str:
     return url.replace("postgresql://", "postgresql+psycopg://")
 
 
+@cache
+def _artifact_tools() -> list[Tool]:
+    """Made once, for all children: their schemas take a third of the processor time of a short life."""
+    return artifacts.tools()
+
+
 def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
     folder = Path(orders.folder)
     write_agents(folder / "agents", orders.agent)
     trace = folder / "trace.txt"
-    registry = Registry([*tools(trace), *deadly(trace, orders.tool), *artifacts.tools()])
+    registry = Registry([*tools(trace), *deadly(trace, orders.tool), *_artifact_tools()])
     log = Log(database)
     engine = Engine(
         database,
@@ -116,9 +151,9 @@ def engine_in(database: Database, orders: Orders) -> tuple[Engine, Log]:
     return engine, log
 
 
-async def live(orders: Orders) -> int:
+async def live(orders: Orders) -> list[Commit]:
     """Open the database, adopt the turn, send the remaining messages and answer the questions. Returns the
-    number of commits."""
+    commits."""
     reaper = Reaper(orders)
     database = await open_database(orders.url, after_commit=reaper)
     await database.write(_settle_in, orders)
@@ -128,7 +163,7 @@ async def live(orders: Orders) -> int:
     for place, message in enumerate(orders.messages):
         turn = await _turn(database, engine, place, message)
         await _see_through(database, engine, turn, orders.unknown)
-    commits = reaper.commits
+    commits = list(reaper.commits)
     await engine.drain()
     await log.close()
     await database.close()
@@ -201,8 +236,8 @@ class Lives(Program):
         super().__init__("tests.chaos.engine_life")
         self._alive: set[int] = set()
 
-    def run(self, orders: Orders) -> int | None:
-        """The number of commits of a child that finished; None when it was killed as ordered."""
+    def run(self, orders: Orders) -> list[Commit] | None:
+        """The commits of a child that finished; None when it was killed as ordered."""
         return self.end(self.start(orders))
 
     def start(self, orders: Orders) -> int:
@@ -212,16 +247,16 @@ class Lives(Program):
         self._alive.add(pid)
         return pid
 
-    def end(self, pid: int) -> int | None:
+    def end(self, pid: int) -> list[Commit] | None:
         """Wait for a child; returns the same as `run`."""
         wait_for(pid)
         answer = self.ask({"pid": pid})
         self._alive.discard(pid)
-        assert answer["said"] is None or isinstance(answer["said"], int), answer["said"]
         if answer["said"] is None:
             assert answer["status"] == -signal.SIGKILL, answer
-        said: int | None = answer["said"]
-        return said
+            return None
+        assert isinstance(answer["said"], list), answer["said"]
+        return [Commit(*commit) for commit in answer["said"]]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -276,7 +311,8 @@ class _Children:
 if __name__ == "__main__":
     import langgraph.prebuilt  # noqa: F401 - once, for all children
 
-    import caesura.engine.graphs.drive  # noqa: F401
+    import caesura.engine.graphs.drive
+    import caesura.store.postgres  # noqa: F401
 
     with tempfile.TemporaryDirectory() as folder:  # what is made on first use is made once, for all children
         asyncio.run(live(Orders(f"sqlite:///{folder}/caesura.db", folder, "tools")))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine
@@ -15,31 +16,47 @@ from caesura.core.interrupts import Approval
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.store import events, interrupts
-from tests import tables
 from tests.accounts import accounts
 from tests.chaos.engine_life import CONVERSATION, Orders, driver
+from tests.chaos.lanes import LANES
 from tests.conformance.rows import turns_of
 from tests.engine.grammar import check
+from tests.tables import Tables, sqlite_file
 
 
 class Place:
     """A fresh database and a fresh folder for each run."""
 
     def __init__(self, folder: Path, url: str | None) -> None:
-        self._folder, self._url, self._number = folder, url, 0
+        self._folder, self._number = folder, 0
         folder.mkdir(exist_ok=True)
-        self._empty = folder / "empty.db"
-        tables.make(url or f"sqlite:///{self._empty}")
+        self._tables = None if url is None else Tables(url)
+
+    def close(self) -> None:
+        if self._tables is not None:
+            self._tables.close()
+
+    @property
+    def shared(self) -> bool:
+        return self._tables is not None
 
     def orders(self, agent: str) -> Orders:
         self._number += 1
         folder = self._folder / str(self._number)
         folder.mkdir()
-        if self._url is not None:
-            tables.empty(self._url)
-            return Orders(self._url, str(folder), agent)
-        shutil.copy(self._empty, folder / "caesura.db")
+        if self._tables is not None:
+            self._tables.empty()
+            return Orders(self._tables.url, str(folder), agent)
+        (folder / "caesura.db").write_bytes(sqlite_file())
         return Orders(f"sqlite:///{folder}/caesura.db", str(folder), agent)
+
+
+@contextmanager
+def in_lanes(folder: Path, url: Callable[[], str] | None = None) -> Iterator[list[Place]]:
+    """A place for each lane, each with a database of its own, if there is a `url`."""
+    with ExitStack() as stack:
+        made = (Place(folder / f"lane-{lane}", url and url()) for lane in range(LANES))
+        yield [stack.enter_context(closing(place)) for place in made]
 
 
 class Found:

@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine, event
 from caesura.store import events, sqlite, statements
 from caesura.store.open import open_database
 from tests.chaos.crowd import write_until_killed
+from tests.chaos.kinds import Kinds
 from tests.chaos.process import Program, wait_for
 from tests.chaos.story import Story
 
@@ -54,12 +55,14 @@ class Reaper:
     """Counts commits, and ends the process at one of them."""
 
     def __init__(self, number: int) -> None:
-        self.commits = 0
+        #: The kind of each commit.
+        self.commits: list[str] = []
         self._number = number
+        self._kinds = Kinds()
 
     def __call__(self) -> None:
-        self.commits += 1
-        if self.commits == self._number:
+        self.commits.append(self._kinds.take())
+        if len(self.commits) == self._number:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -109,7 +112,7 @@ def _child(order: dict[str, Any], out: int) -> None:
         return asyncio.run(_write(**order, say=say))
     reaper = Reaper(order["number"])
     asyncio.run(_tell(order["url"], order["name"], order["when"], reaper, say))
-    return say(f"commits {reaper.commits}")
+    return say(json.dumps(reaper.commits))
 
 
 class _Children:
@@ -144,6 +147,8 @@ class _Children:
 
 
 if __name__ == "__main__":
+    import caesura.store.postgres  # noqa: F401 - once, for all children
+
     with tempfile.TemporaryDirectory() as folder:  # what is made on first use is made once, for all children
         asyncio.run(_tell(f"sqlite:///{folder}/caesura.db", "warm-up", "after", Reaper(0), lambda line: None))
     gc.freeze()  # so that no child copies pages just to look for garbage there

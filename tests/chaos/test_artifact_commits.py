@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,8 @@ from caesura.core.artifacts import Version
 from caesura.store import artifacts, events
 from tests.accounts import accounts
 from tests.chaos.engine_life import CONVERSATION, Lives, Orders, driver
-from tests.chaos.engine_scene import Place, look
-from tests.chaos.lanes import LANES, at_every_place
+from tests.chaos.engine_scene import Place, in_lanes, look
+from tests.chaos.kills import At, Kills
 from tests.conformance.rows import turns_of
 
 pytestmark = pytest.mark.timeout(300)
@@ -31,27 +30,23 @@ def lives() -> Iterator[Lives]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Place]]:
     """One for each lane."""
-    url = request.getfixturevalue("postgres_urls") if request.param == "postgresql" else lambda: None
-    return [Place(tmp_path / f"lane-{lane}", url()) for lane in range(LANES)]
+    url = None if request.param == "sqlite" else request.getfixturevalue("postgres_urls")
+    with in_lanes(tmp_path, url) as places:
+        yield places
 
 
 @pytest.mark.parametrize("at", ["commit", "events"])
 async def test_after_a_kill_anywhere_each_version_is_there_once(
-    lives: Lives, places: Sequence[Place], at: str
+    lives: Lives, places: Sequence[Place], at: At
 ) -> None:
-    async def killed(place: Place, number: int) -> bool:
-        orders = place.orders("writer")
-        dying = replace(orders, commit=number) if at == "commit" else replace(orders, events=number)
-        if await asyncio.to_thread(lives.run, dying) is not None:
-            return False
+    async def on(orders: Orders) -> None:
         await asyncio.to_thread(_assert_whole, orders)
         assert await asyncio.to_thread(lives.run, orders) is not None
         await _assert_ended(orders)
-        return True
 
-    assert await at_every_place(places, killed) > 5
+    assert await Kills(lives, places, lambda place: place.orders("writer"), on).everywhere(at) >= 5
 
 
 def _assert_whole(orders: Orders) -> None:

@@ -7,7 +7,8 @@ has its effect twice, waiting questions can be answered, and nobody reads a word
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +16,9 @@ import pytest
 
 from caesura.core import events as ev
 from caesura.core.interrupts import Approval
-from tests.chaos.engine_life import Lives, Orders
-from tests.chaos.engine_scene import Found, Place, look, traces
-from tests.chaos.lanes import LANES, at_every_place
+from tests.chaos.engine_life import Commit, Lives, Orders
+from tests.chaos.engine_scene import Found, Place, in_lanes, look, traces
+from tests.chaos.kills import At, Kills
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -35,17 +36,18 @@ def lives() -> Iterator[Lives]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    return Place(tmp_path, None if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    url = None if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    with closing(Place(tmp_path, url)) as place:
+        yield place
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Place]:
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Place]]:
     """One for each lane."""
-    if request.param == "sqlite":
-        return _files(tmp_path)
-    url = request.getfixturevalue("postgres_urls")
-    return [Place(tmp_path / f"lane-{lane}", url()) for lane in range(LANES)]
+    url = None if request.param == "sqlite" else request.getfixturevalue("postgres_urls")
+    with in_lanes(tmp_path, url) as places:
+        yield places
 
 
 @pytest.fixture
@@ -55,26 +57,19 @@ def file(tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[Place]:
+def files(tmp_path: Path) -> Iterator[list[Place]]:
     """SQLite alone, one for each lane."""
-    return _files(tmp_path)
-
-
-def _files(folder: Path) -> list[Place]:
-    return [Place(folder / f"lane-{lane}", None) for lane in range(LANES)]
+    with in_lanes(tmp_path) as files:
+        yield files
 
 
 async def test_after_a_kill_at_any_commit_a_turn_continues_and_no_tool_runs_twice(
     lives: Lives, places: Sequence[Place]
 ) -> None:
-    async def killed(place: Place, number: int) -> bool:
-        orders = replace(place.orders("tools"), unknown="reject")
-        if await run(lives, replace(orders, commit=number)) is not None:
-            return False
+    async def on(orders: Orders) -> None:
         await goes_on(lives, orders)
-        return True
 
-    assert await at_every_place(places, killed) > FEWEST
+    assert await Kills(lives, places, rejecting("tools"), on).everywhere("commit") >= FEWEST
 
 
 async def test_after_a_kill_at_any_event_the_person_is_asked_about_unknown_outcomes(
@@ -82,18 +77,19 @@ async def test_after_a_kill_at_any_event_the_person_is_asked_about_unknown_outco
 ) -> None:
     unknown = set[str | None]()
 
-    async def killed(place: Place, number: int) -> bool:
-        orders = replace(place.orders("tools"), unknown="reject")
-        if await run(lives, replace(orders, events=number)) is not None:
-            return False
+    async def on(orders: Orders) -> None:
         unknown.update((await goes_on(lives, orders)).unknown)
-        return True
 
-    assert await at_every_place(places, killed) > 20
+    assert await Kills(lives, places, rejecting("tools"), on).everywhere("events") >= 20
     assert unknown == set(EFFECTS)
 
 
-async def run(lives: Lives, orders: Orders) -> int | None:
+def rejecting(agent: str) -> Callable[[Place], Orders]:
+    """Of this agent. A call whose outcome is unknown is not run again."""
+    return lambda place: replace(place.orders(agent), unknown="reject")
+
+
+async def run(lives: Lives, orders: Orders) -> list[Commit] | None:
     return await asyncio.to_thread(lives.run, orders)
 
 
@@ -162,35 +158,27 @@ async def test_a_turn_that_always_kills_its_process_is_given_up(lives: Lives, fi
 async def test_after_a_kill_at_any_commit_a_confirmation_in_text_continues(
     lives: Lives, files: Sequence[Place]
 ) -> None:
-    async def killed(file: Place, number: int) -> bool:
-        orders = file.orders("words")
-        if await run(lives, replace(orders, commit=number)) is not None:
-            return False
+    async def on(orders: Orders) -> None:
         assert await run(lives, orders) is not None
         (found,) = await look(orders)
-        assert found.texts == ["Please confirm 1", "Please confirm 2", "Thank you."], number
+        assert found.texts == ["Please confirm 1", "Please confirm 2", "Thank you."], orders
         assert len(found.asked) == 2
-        return True
 
-    assert await at_every_place(files, killed) > FEWEST
+    assert await Kills(lives, files, lambda file: file.orders("words"), on).everywhere("commit") >= FEWEST
 
 
 @pytest.mark.parametrize("at", ["commit", "events"])
 async def test_after_a_kill_anywhere_an_operators_graph_continues(
-    lives: Lives, files: Sequence[Place], at: str
+    lives: Lives, files: Sequence[Place], at: At
 ) -> None:
-    async def killed(file: Place, number: int) -> bool:
-        orders = file.orders("graph")
-        if await run(lives, replace(orders, **{at: number})) is not None:  # type: ignore[arg-type]
-            return False
+    async def on(orders: Orders) -> None:
         assert await run(lives, orders) is not None
         (found,) = await look(orders)
         assert found.texts == [FIRST, "All done: 1 results.", "You said yes."], orders
         # The graph repeats what it had not saved: Caesura does not journal a graph's own tools.
         assert traces(orders) in (["jot a"], ["jot a", "jot a"])
-        return True
 
-    assert await at_every_place(files, killed) > FEWEST
+    assert await Kills(lives, files, lambda file: file.orders("graph"), on).everywhere(at) >= FEWEST
 
 
 async def test_after_a_kill_at_any_event_a_turn_with_a_sub_agent_continues(
@@ -198,10 +186,7 @@ async def test_after_a_kill_at_any_event_a_turn_with_a_sub_agent_continues(
 ) -> None:
     unknown = set[str | None]()
 
-    async def killed(file: Place, number: int) -> bool:
-        orders = replace(file.orders("lead"), unknown="reject")
-        if await run(lives, replace(orders, events=number)) is not None:
-            return False
+    async def on(orders: Orders) -> None:
         assert await run(lives, orders) is not None
         (found,) = await look(orders)
         unknown.update(found.unknown)
@@ -212,9 +197,8 @@ async def test_after_a_kill_at_any_event_a_turn_with_a_sub_agent_continues(
         assert own == ["I ask.", "All done: 1 results."], orders
         inner = [m.content for m in found.row.messages or () if m.role == "assistant" and m.parent]
         assert inner == [FIRST, LAST], orders
-        return True
 
-    assert await at_every_place(files, killed) > 25
+    assert await Kills(lives, files, rejecting("lead"), on).everywhere("events") >= 25
     assert unknown == {"call-helper-1-note", "call-helper-1-seal"}
 
 
@@ -228,10 +212,7 @@ async def test_after_a_kill_at_any_event_a_turn_with_two_sub_agents_at_once_cont
         for tool, text in (("note", "a"), ("seal", "b"))
     }
 
-    async def killed(file: Place, number: int) -> bool:
-        orders = replace(file.orders("team"), unknown="reject")
-        if await run(lives, replace(orders, events=number)) is not None:
-            return False
+    async def on(orders: Orders) -> None:
         assert await run(lives, orders) is not None
         (found,) = await look(orders)
         for call, effect in effects.items():
@@ -241,21 +222,19 @@ async def test_after_a_kill_at_any_event_a_turn_with_two_sub_agents_at_once_cont
         assert said == {None: ["I ask.", "All done: 2 results."], "call-a": both, "call-b": both}, orders
         parents = {"helper": "call-a", "second": "call-b"}
         assert all(item.interrupt.parent == parents[item.interrupt.agent] for item in found.asked)
-        return True
 
-    assert await at_every_place(files, killed) > 40
+    assert await Kills(lives, files, rejecting("team"), on).everywhere("events") >= 40
 
 
 async def test_after_a_kill_at_any_commit_around_a_title_the_turn_ends_once(
     lives: Lives, files: Sequence[Place]
 ) -> None:
-    async def killed(file: Place, number: int) -> bool:
-        orders = replace(file.orders("talk"), titled=False, messages=("hello", "again"))
-        if await run(lives, replace(orders, commit=number)) is not None:
-            return False
+    def order(file: Place) -> Orders:
+        return replace(file.orders("talk"), titled=False, messages=("hello", "again"))
+
+    async def on(orders: Orders) -> None:
         assert await run(lives, orders) is not None
         for found in await look(orders):
             assert found.texts == ["Good day."]
-        return True
 
-    assert await at_every_place(files, killed) > FEWEST
+    assert await Kills(lives, files, order, on).everywhere("commit") >= FEWEST

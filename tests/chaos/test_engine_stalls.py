@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,9 @@ def lives() -> Iterator[Lives]:
 
 
 @pytest.fixture
-def shared(tmp_path: Path, postgres_url: str) -> Place:
-    return Place(tmp_path, postgres_url)
+def shared(tmp_path: Path, postgres_url: str) -> Iterator[Place]:
+    with closing(Place(tmp_path, postgres_url)) as place:
+        yield place
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.server import PASSWORD, Served
+from tests.api.server import Served
 
 Done = subprocess.CompletedProcess[bytes]
 #: Runs a command with these redirections, this standard input and these variables.
@@ -119,24 +119,7 @@ def test_a_reader_that_closes_the_pipe_is_not_an_error(shell: Shell) -> None:
     assert (done.stdout, done.stderr) == (b"{\n", b"")
 
 
-# --- credentials
-
-
-def test_an_invalid_token_is_reported_and_not_shown(chat: Shell) -> None:
-    for token in ("geheimé", "geheim\n2", b"geheim\xe9", "geheim 2"):
-        told = fault(chat("echo x", CAESURA_TOKEN=token))
-        assert "CAESURA_TOKEN: this cannot be a token" in told
-        assert "geheim" not in told
-
-
-def test_white_space_around_a_token_does_not_matter(chat: Shell, server: Served) -> None:
-    assert says(chat("echo x", CAESURA_TOKEN=f" {server.token()}\n"), b"x\n")
-
-
-def test_a_password_that_is_not_text_is_reported_and_not_shown(chat: Shell) -> None:
-    told = fault(chat("--user", "alice", "echo x", CAESURA_TOKEN="", CAESURA_PASSWORD=b"geheim\xe9"))
-    assert "CAESURA_PASSWORD is not UTF-8" in told
-    assert "geheim" not in told
+# --- passwords
 
 
 def test_a_new_password_that_is_not_text_is_reported_and_not_shown(shell: Shell) -> None:
@@ -148,47 +131,3 @@ def test_a_new_password_that_is_not_text_is_reported_and_not_shown(shell: Shell)
         shell("user", "add", "bob", CAESURA_PASSWORD=b"geheim\xe9")
     )
     assert "standard input is closed" in fault(shell("user", "add", "bob", streams="<&-"))
-
-
-def test_a_person_whose_token_cannot_be_stored_is_logged_in(chat: Shell) -> None:
-    variables = {"CAESURA_TOKEN": "", "CAESURA_PASSWORD": PASSWORD, "XDG_CONFIG_HOME": "/dev/null"}
-    done = chat("--user", "alice", "echo x", **variables)
-    assert says(done, b"x\n")
-    assert done.stderr == b"caesura: the token could not be kept: /dev/null/caesura: Not a directory\n"
-
-
-@pytest.mark.parametrize("content", ['{"%s": []}', '{"%s": {"last": [], "tokens": []}}'])
-def test_invalid_stored_tokens_count_as_absent(
-    chat: Shell, server: Served, tmp_path: Path, content: str
-) -> None:
-    path = tmp_path / "config/caesura/tokens.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(content % server.url)
-    told = fault(chat("--user", "alice", "echo x", CAESURA_TOKEN=""))
-    assert "a log-in is needed" in told
-    assert says(chat("--user", "alice", "echo x", CAESURA_TOKEN="", CAESURA_PASSWORD=PASSWORD), b"x\n")
-    assert says(chat("echo x", CAESURA_TOKEN=""), b"x\n")
-
-
-# --- addresses
-
-
-@pytest.mark.parametrize(
-    ("command", "url"),
-    [
-        (("chat",), "http://127.0.0.1:99999"),
-        (("chat",), "127.0.0.1:8000"),
-        (("chat",), "http://["),
-        (("events", "turn-x"), "http://"),
-        (("events", "turn-x"), "http://a\nb"),
-    ],
-    ids=str,
-)
-def test_an_invalid_address_is_reported(shell: Shell, command: tuple[str, ...], url: str) -> None:
-    told = fault(shell(*command, "--url", url))
-    assert told.endswith(" is not an address such as http://127.0.0.1:8000\n")
-
-
-def test_an_impossible_turn_id_is_reported(shell: Shell, server: Served) -> None:
-    for turn in ("a\nb", b"\xe9", "x?y", "../me"):
-        fault(shell("events", turn, "--url", server.url, CAESURA_TOKEN=server.token()))

@@ -186,8 +186,7 @@ async def test_code_that_is_gone_fails_the_turn_and_says_so_and_a_retry_works(
     said = await world.resume(said, answer)
     assert (said.failure.code, said.failure.retryable) == ("agent_changed", True)
     assert said.failure.message == (
-        "the agent tester has changed since this turn began, and cannot go on with it:"
-        " send the message again"
+        "the agent tester has changed since this turn began, and cannot go on with it: send the message again"
     )
     assert not await world.database.read(interrupts.inbox, "alice")
     await world.checked(said.turn)

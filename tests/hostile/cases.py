@@ -1,13 +1,14 @@
 """Cases: every interesting shape once, then random requests."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
+from tests.effort import examples
 from tests.hostile import bodies, headers, paths, queries, tokens
 from tests.hostile.bodies import Body, Shapes
 from tests.hostile.framings import FRAMINGS, Framing
@@ -15,6 +16,7 @@ from tests.hostile.person import People, Person
 from tests.hostile.request import Header, Request
 from tests.hostile.routes import METHODS, ODD_METHODS, Document, Route
 
+T = TypeVar("T")
 Case = Callable[[Random], Request]
 _SMALL = [body for body in bodies.RAW if len(body.data) < 64 * 1024]
 _LARGE = [body for body in bodies.RAW if len(body.data) >= 64 * 1024]
@@ -52,24 +54,24 @@ class Cases:
         }
 
     def each(self) -> Iterator[Case]:
-        """Every shape that is worth trying by itself."""
-        for template in dict.fromkeys(route.template for route in self._routes):
-            for method in (*METHODS, *ODD_METHODS):
+        """Every shape that is worth trying by itself, on every route, or on some of them (`_some`)."""
+        for place, template in enumerate(dict.fromkeys(route.template for route in self._routes)):
+            for method in _some((*METHODS, *ODD_METHODS), place):
                 yield partial(self._plain, Route(method, template), what=f"the method {method}")
-        for route in self._with_body:
-            for body in bodies.RAW:
+        for place, route in enumerate(self._with_body):
+            for body in _some(bodies.RAW, place):
                 yield partial(self._bodied, route, body)
-            for name, base, value in _rotated(self._shapes, route):
+            for name, base, value in _rotated(self._shapes, route, place):
                 yield partial(self._wrong, route, name, base, value)
-        for route in self._routes:
-            for query in queries.each(route.queries):
+        for place, route in enumerate(self._routes):
+            for query in _some(list(queries.each(route.queries)), place):
                 yield partial(self._queried, route, query)
         yield from self._each_oddity()
 
     def each_large(self) -> Iterator[Case]:
-        """The largest bodies on every route that takes one."""
-        for route in self._with_body:
-            for body in _LARGE:
+        """The largest bodies on the routes that take one."""
+        for place, route in enumerate(self._with_body):
+            for body in _some(_LARGE, place):
                 yield partial(self._bodied, route, body)
 
     def _each_oddity(self) -> Iterator[Case]:
@@ -272,12 +274,19 @@ def _members(route: Route) -> set[str]:
     return set(route.body.get("properties", ())) if route.body else set()
 
 
-def _rotated(shapes: Shapes, route: Route) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Each member with each wrong value, combined with the choices of the other members in rotation."""
+def _some(shapes: Sequence[T], place: int) -> Sequence[T]:
+    """All shapes if the tests are thorough. Otherwise every third one, and on the next place the ones beside
+    them: each place gets some of the shapes, and each shape is tried at some places."""
+    step = examples(3, 1)
+    return shapes[place % step :: step]
+
+
+def _rotated(shapes: Shapes, route: Route, place: int) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Each member with wrong values, combined with the choices of the other members in rotation."""
     assert route.body is not None
     choices = cycle(shapes.choices(route.body))
-    for name in route.body.get("properties", ()):
-        for value in (*bodies.WRONG, *bodies.WRONG_AND_LARGE):
+    for number, name in enumerate(route.body.get("properties", ())):
+        for value in _some((*bodies.WRONG, *bodies.WRONG_AND_LARGE), place + number):
             yield name, next(choices), value
 
 

@@ -9,19 +9,17 @@ from typing import Any
 
 import pytest
 
-from caesura.app import create_app
 from caesura.core import errors
-from caesura.settings import Settings
 from tests.api.artifactflow.test_node import FLAGS
+from tests.api.openapi import document
 from tests.api.server import Served
 from tests.programs import needs, required
 from tests.scenarios import scenario
 
 PAGE = (Path(__file__).parents[3] / "docs" / "api-artifactflow.md").read_text()
-_DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
     (method, path, operation)
-    for path, operations in _DOCUMENT["paths"].items()
+    for path, operations in document()["paths"].items()
     for method, operation in operations.items()
     if operation["tags"] == ["artifactflow"]
 ]
@@ -86,7 +84,7 @@ def test_the_page_has_every_field_of_every_event() -> None:
 
 
 def test_the_page_has_every_field_of_every_body() -> None:
-    schemas = _DOCUMENT["components"]["schemas"]
+    schemas = document()["components"]["schemas"]
     wire = "caesura__dialects__artifactflow__wire__"
     found = 0
     for name in ("Chat", "Resume", "Cancel", "Started", "Resumed", "Cancelled"):

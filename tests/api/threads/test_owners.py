@@ -7,16 +7,14 @@ from typing import Any
 import httpx
 import pytest
 
-from caesura.app import create_app
 from caesura.dialects.threads import thread_ids
-from caesura.settings import Settings
+from tests.api.openapi import document
 from tests.api.server import Served
 from tests.api.threads.thread import Thread
 
-_DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
     (method, path)
-    for path, operations in _DOCUMENT["paths"].items()
+    for path, operations in document()["paths"].items()
     for method, operation in operations.items()
     if operation["tags"] == ["threads"] and "{thread_id}" in path
 ]

@@ -6,17 +6,15 @@ from typing import Any
 
 import pytest
 
-from caesura.app import create_app
 from caesura.core import errors
 from caesura.dialects.threads import routes
-from caesura.settings import Settings
+from tests.api.openapi import document
 from tests.api.threads.test_node import EVENTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "api-threads.md").read_text()
-_DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
     (method, path, operation)
-    for path, operations in _DOCUMENT["paths"].items()
+    for path, operations in document()["paths"].items()
     for method, operation in operations.items()
     if operation["tags"] == ["threads"]
 ]
@@ -52,7 +50,7 @@ def test_the_page_has_every_event_and_no_other() -> None:
 
 
 def test_the_page_has_every_field() -> None:
-    schemas = _DOCUMENT["components"]["schemas"]
+    schemas = document()["components"]["schemas"]
     for name in ("NewSession", "Chat", "Resume", "Session", "Sessions", "ThreadStatus", "InterruptInfo"):
         # Where two APIs have a model of one name, the document names the module too.
         for field in (schemas.get(f"caesura__dialects__threads__wire__{name}") or schemas[name])[

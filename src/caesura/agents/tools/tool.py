@@ -55,7 +55,6 @@ class Tool:
 
     A tool that `asks` may stop the turn while it works. It then runs again from its top. One that `only_asks`
     does nothing else.
-    A tool that `asks` may stop the turn while it works. It then runs again from its top.
 
     `foresee` tells why a call with these arguments can only fail, if that is known without making it.
     """

@@ -1,0 +1,95 @@
+"""A model whose reply depends only on its messages. A module, so that it is imported once for all lives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable
+
+from caesura.agents import titles
+
+#: A call: its id, the tool, its arguments.
+Call = tuple[str, str, str]
+_HELP = '{"task": "help"}'
+#: What those say who call one tool, or several at once, and what they call.
+_ASKING: dict[str, tuple[list[str], list[Call]]] = {
+    "lead": (["I ", "ask."], [("call-lead", "helper", _HELP)]),
+    "team": (["I ", "ask."], [("call-a", "helper", _HELP), ("call-b", "second", _HELP)]),
+    "waits": (["I ", "wait."], [("call-wait", "wait", '{"text": "w"}')]),
+    "graph": (["Working ", "on ", "it."], [("call-jot", "jot", '{"text": "a"}')]),
+}
+#: The calls of the writer, after this many results. The two updates are made at once.
+_WRITING = {
+    0: [("create_artifact", '{"id": "notes", "title": "Notes", "content_type": "text", "content": "a b"}')],
+    1: [
+        ("update_artifact", '{"id": "notes", "old": "a", "new": "1"}'),
+        ("update_artifact", '{"id": "notes", "old": "b", "new": "2"}'),
+    ],
+    3: [("rewrite_artifact", '{"id": "notes", "content": "all new"}')],
+}
+
+
+class Fixed(BaseChatModel):
+    role: str = "tools"
+
+    @property
+    def _llm_type(self) -> str:
+        return "fixed"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Runnable[Any, AIMessage]:
+        return self.bind(**kwargs)
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
+        pieces, _ = self._plan(messages)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("".join(pieces)))])
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        pieces, calls = self._plan(messages)
+        for piece in pieces:
+            yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+            await asyncio.sleep(0.015)  # so that each piece has a commit of its own
+        chunks = [
+            tool_call_chunk(name=name, args=args, id=id, index=place)
+            for place, (id, name, args) in enumerate(calls)
+        ]
+        if chunks:
+            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=chunks))
+
+    def _plan(self, messages: list[BaseMessage]) -> tuple[list[str], list[Call]]:
+        if titles.message_in(str(messages[-1].content)) is not None:
+            return ["A title"], []
+        last = max(place for place, m in enumerate(messages) if isinstance(m, HumanMessage))
+        told = sum(isinstance(m, HumanMessage) for m in messages)
+        results = sum(isinstance(m, ToolMessage) for m in messages[last:])
+        if self.role in ("words", "slow", "talk"):
+            return self._words(told), []
+        if self.role == "writer" and results in _WRITING:
+            return ["Writing."], [
+                (f"call-{results}-{place}", name, args)
+                for place, (name, args) in enumerate(_WRITING[results])
+            ]
+        if results:
+            return ["All ", "done: ", f"{results} results."], []
+        return _ASKING.get(self.role) or (["Working ", "on ", "it."], self._calls(told))
+
+    def _words(self, told: int) -> list[str]:
+        if self.role == "slow":
+            return [f"{number} " for number in range(60)]
+        if self.role == "talk":
+            return ["Good ", "day."]
+        return ["Please ", "confirm ", str(told)] if told < 3 else ["Thank ", "you."]
+
+    def _calls(self, told: int) -> list[Call]:
+        own = "-second" if self.role == "second" else ""
+        return [
+            (f"call-{self.role}-{told}-note", "note", f'{{"text": "a{own}"}}'),
+            (f"call-{self.role}-{told}-seal", "seal", f'{{"text": "b{own}"}}'),
+        ]
