@@ -120,6 +120,9 @@ def test_a_replaced_name_is_another_model_as_primary_as_fallback_and_as_default(
 
 
 def test_what_a_file_says_about_a_model_is_kept_for_the_same_provider_alone() -> None:
+    from langchain_deepseek import ChatDeepSeek
+    from langchain_openai import ChatOpenAI
+
     model = Model(
         primary="gpt-4o",
         temperature=0.5,

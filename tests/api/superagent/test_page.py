@@ -9,20 +9,18 @@ from typing import Any
 
 import pytest
 
-from caesura.app import create_app
 from caesura.core import errors
 from caesura.dialects.superagent import voice
 from caesura.dialects.superagent.routes import TYPES
-from caesura.settings import Settings
+from tests.api.openapi import document
 from tests.api.server import Served
 from tests.programs import needs
 from tests.scenarios import scenario
 
 PAGE = (Path(__file__).parents[3] / "docs" / "api-superagent.md").read_text()
-_DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
     (method, path, operation)
-    for path, operations in _DOCUMENT["paths"].items()
+    for path, operations in document()["paths"].items()
     for method, operation in operations.items()
     if operation["tags"] == ["superagent"]
 ]
@@ -79,7 +77,7 @@ def test_the_page_has_every_type_of_frame_and_every_field() -> None:
 
 
 def test_the_page_has_every_field_of_every_body() -> None:
-    schemas = _DOCUMENT["components"]["schemas"]
+    schemas = document()["components"]["schemas"]
     wire = "caesura__dialects__superagent__wire__"
     names = ["Chat", "Resume", "InSession", "InputField", "ToolCall", "InterruptState", "Waiting", "Aborted"]
     found = 0
