@@ -39,7 +39,7 @@ from caesura.engine import callbacks
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.engine.workspaces import Workspaces
-from caesura.http import auth, docs, health, limits, logs, metrics, tracing
+from caesura.http import auth, docs, health, limits, logs, metrics, openapi, sessions, tracing
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.connections import Connections, raise_descriptors, room
@@ -92,7 +92,7 @@ def create_app(settings: Settings) -> FastAPI:
             Middleware(
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
-                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
                 allow_headers=["Authorization", "Content-Type", "Last-Event-ID", *_headers()],
                 expose_headers=["X-Request-ID", "Retry-After"],
                 max_age=600,
@@ -104,9 +104,11 @@ def create_app(settings: Settings) -> FastAPI:
         ],
     )
     errors.install(app)
-    for router in (auth.router, health.router, metrics.router, *(dialect.router for dialect in DIALECTS)):
+    own = (auth.router, sessions.router, health.router, metrics.router)
+    for router in (*own, *(dialect.router for dialect in DIALECTS)):
         # The routes are added directly. A nested router would cost every request another search.
         app.router.routes.extend(router.routes)
+    openapi.install(app)
     docs.install(app)
     tracing.instrument(app)
     return app

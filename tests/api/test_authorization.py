@@ -22,12 +22,16 @@ from tests.api.server import SECRET, Served
 PUBLIC = {
     ("post", "/api/auth/register"),
     ("post", "/api/auth/login"),
+    ("get", "/api/auth/options"),
+    ("post", "/api/auth/session"),
     ("get", "/health"),
     ("get", "/ready"),
     ("get", "/metrics"),
 }
 #: The session of API C in which a question waits for Alice.
 SESSION = {"agent_id": "approval-agent", "session_id": "the session"}
+#: Routes about the session of the cookie: a token is not accepted.
+BY_COOKIE = {("get", "/api/auth/session"), ("delete", "/api/auth/session")}
 #: A valid body for each route that takes one; names in braces are replaced as in a path.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v2/stream-ticket"): {"stream": "/api/v2/turns/x/events"},
@@ -223,7 +227,9 @@ def test_somebody_elses_resource_looks_like_a_missing_one(
         assert theirs.json() == none.json()
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if route not in OWNED], ids=" ".join)
+@pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route not in (*OWNED, *BY_COOKIE)], ids=" ".join
+)
 def test_a_persons_own_resources_show_nothing_of_others(
     server: Served, nobody: httpx.Client, owned: Owned, route: tuple[str, str]
 ) -> None:

@@ -28,7 +28,7 @@ from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
-from caesura.store import conversations, interrupts, keys, probe, readings, turns
+from caesura.store import conversations, interrupts, keys, probe, readings, sessions, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 
@@ -138,13 +138,14 @@ class Service:
         return await self._database.read(_figures)
 
     async def _sweep(self) -> None:
-        """Periodically delete expired idempotency keys."""
+        """Periodically delete rows that have expired."""
         while True:
             try:
                 await self._database.write_lightly(keys.forget_old)
                 await self._database.write_lightly(readings.forget_old)
+                await self._database.write_lightly(sessions.forget_old)
             except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
-                logger.warning("old keys were not forgotten: %s", error)
+                logger.warning("expired rows were not deleted: %s", error)
             await asyncio.sleep(_SWEEP)
 
     async def _sweep_workspaces(self) -> None:

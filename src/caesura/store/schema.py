@@ -61,6 +61,18 @@ users = Table(
     Column("password_hash", Text, nullable=False),
     Column("conversation_count", Integer, nullable=False, server_default="0"),
     Column("created_at", BigInteger, nullable=False),
+    Column("log_outs", Integer, nullable=False, server_default="0"),
+)
+
+#: Sessions of browsers that were ended before their time, kept until that time.
+ended_sessions = Table(
+    "ended_sessions",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("user_id", String(50), ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Index("ended_sessions_by_user", "user_id"),
+    Index("ended_sessions_by_time", "until"),
 )
 
 invites = Table(
