@@ -200,14 +200,15 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     catalog = _catalog(settings, registry.names)
     catalog.watch()
     stack.callback(catalog.close)
+    model, replaced = _model(settings), _replaced_models(settings)
     engine = Engine(
         database,
         log,
         catalog,
         registry,
         workspaces=workspaces,
-        default_model=_model(settings),
-        replaced_models=_replaced_models(settings),
+        default_model=model,
+        replaced_models=replaced,
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
@@ -215,7 +216,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         capacity=settings.runs,
         callbacks=tracing.callbacks(os.environ),
     )
-    agents = Agents(catalog, settings.default_agent)
+    agents = Agents(catalog, settings.default_agent, model, replaced)
     service = Service(
         database,
         log,

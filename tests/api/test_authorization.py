@@ -38,6 +38,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v2/conversations"): {},
     ("patch", "/api/v2/conversations/{conversation_id}"): {"title": "mine now"},
     ("post", "/api/v2/conversations/{conversation_id}/branch"): {"turn_id": "{turn_id}"},
+    ("put", "/api/v2/conversations/{conversation_id}/read"): {"turn_id": "{turn_id}", "cursor": 1},
     ("post", "/api/v2/conversations/{conversation_id}/turns"): {"content": "echo x", "supersede": True},
     ("post", "/api/v2/conversations/{conversation_id}/artifacts"): {
         "id": "other",

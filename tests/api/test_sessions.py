@@ -110,9 +110,9 @@ def test_the_session_tells_who_it_is(wanda: httpx.Client) -> None:
 )
 def test_a_request_of_another_page_changes_nothing(wanda: httpx.Client, headers: dict[str, str]) -> None:
     before = wanda.get("/api/v2/conversations").json()["total"]
-    sent = {name: value.encode("latin-1") for name, value in headers.items()}
+    sent = {name.encode(): value.encode("latin-1") for name, value in headers.items()}
     for method, path in (("POST", "/api/v2/conversations"), ("DELETE", SESSION), ("DELETE", SESSIONS)):
-        body = {} if method == "POST" else None
+        body: dict[str, str] | None = {} if method == "POST" else None
         assert wanda.request(method, path, json=body, headers=sent).status_code == 403, path
     assert wanda.get("/api/v2/conversations").json()["total"] == before
 
@@ -158,7 +158,7 @@ def test_a_session_is_no_token_and_a_token_no_session(server: Served, wanda: htt
 
 @pytest.mark.parametrize("cookie", ["", "x", "x.y.z", '"', "a=b; c", "\xff" * 50, "." * 5000])
 def test_a_malformed_cookie_is_refused(nobody: httpx.Client, cookie: str) -> None:
-    headers = {"Cookie": f"{COOKIE}={cookie}".encode("latin-1")}
+    headers = {b"Cookie": f"{COOKIE}={cookie}".encode("latin-1")}
     assert nobody.get(SESSION, headers=headers).status_code == 401
 
 
@@ -227,7 +227,6 @@ def test_open_streams_are_cut_by_signing_out(tmp_path: Path, where: str) -> None
         with pytest.raises(httpx.RemoteProtocolError):
             list(reading)
         until(lambda: len(server.context.streams) == (where == SESSION))
-        watching.close()
 
 
 def test_a_ticket_ends_with_its_session(server: Served, wanda: httpx.Client) -> None:
@@ -293,7 +292,9 @@ def test_a_person_with_very_many_ended_sessions_is_signed_out_everywhere(server:
         assert client.delete(SESSION).status_code == 204
         assert other.get(SESSION).status_code == 401
         assert server.call(server.database.read(sessions.ended, ["made-1", "made-2"])) == set()
-        assert server.call(server.database.read(users.get, "vera")).log_outs == 1
+        found = server.call(server.database.read(users.get, "vera"))
+        assert found is not None
+        assert found.log_outs == 1
 
 
 def test_ended_sessions_are_forgotten_once_they_have_expired(server: Served) -> None:

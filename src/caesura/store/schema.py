@@ -132,6 +132,7 @@ turns = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
     Column("size", BigInteger, nullable=False, server_default="0"),
+    Column("about", LargeBinary),
     CheckConstraint(
         "status IN ('queued', 'running', 'waiting', 'done', 'failed', 'stopped')", name="turns_status"
     ),
@@ -270,6 +271,18 @@ agent_versions = Table(
     Column("version", String(64), primary_key=True),
     Column("body", LargeBinary, nullable=False),
     Column("kept_at", BigInteger, nullable=False),
+)
+
+#: Up to where each conversation was read, on whichever device.
+read_marks = Table(
+    "read_marks",
+    metadata,
+    Column(
+        "conversation_id", String(150), ForeignKey("conversations.id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("turn_id", String(40), nullable=False),
+    Column("cursor", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
 )
 
 keys = Table(

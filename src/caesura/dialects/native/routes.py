@@ -72,7 +72,9 @@ async def stream_ticket(here: Here, access: Entered, wanted: requests.StreamWant
 @router.get("/agents", tags=["agents"])
 async def agents(here: Here, user_id: User) -> replies.Agents:
     known = here.service.agents
-    return replies.Agents(agents=[replies.Agent.of(agent, known.default) for agent in known.listing()])
+    return replies.Agents(
+        agents=[replies.Agent.of(agent, known.default, known.model(agent)) for agent in known.listing()]
+    )
 
 
 @router.get("/agents/schema", tags=["agents"])
@@ -171,6 +173,17 @@ async def branch(here: Here, user_id: User, conversation_id: Id, to: requests.Br
     return replies.Conversation.of(
         await here.service.conversations.activate(user_id, conversation_id, to.turn_id)
     )
+
+
+@router.put(
+    "/conversations/{conversation_id}/read",
+    tags=["conversations"],
+    status_code=204,
+    responses=_FOUND | _SENT,
+)
+async def mark_read(here: Here, user_id: User, conversation_id: Id, to: requests.Read) -> None:
+    """Note up to where the person has read. The mark does not move back on its branch."""
+    await here.service.conversations.mark_read(user_id, conversation_id, to.turn_id, to.cursor)
 
 
 @router.get("/conversations/{conversation_id}/grants", tags=["conversations"], responses=_FOUND)
