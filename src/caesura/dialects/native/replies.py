@@ -132,6 +132,16 @@ class FormField(BaseModel):
     options: list[str] = Field(default_factory=list)
 
 
+class File(BaseModel):
+    """What a file holds that an approved call would write."""
+
+    path: str
+    exists: bool
+    content: str | None = Field(description="At most 64 KiB of text; null for anything else")
+    size: int
+    sha256: str | None = Field(description="Null for a file that does not exist or is very long")
+
+
 class Interrupt(BaseModel):
     id: str
     kind: core.Kind
@@ -141,6 +151,10 @@ class Interrupt(BaseModel):
     label: str
     description: str
     unknown: bool = Field(description="The call was begun before a crash, and nobody knows what came of it")
+    file: File | None = Field(description="What the file holds now that `write_file` would write")
+    changed: bool = Field(
+        description="It was approved, but the file had changed since it was shown: nothing was written"
+    )
     questions: list[Question]
     reason: str
     fields: list[FormField]
