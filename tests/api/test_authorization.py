@@ -15,6 +15,7 @@ from caesura.dialects.artifactflow import names
 from caesura.dialects.threads import thread_ids
 from caesura.settings import Settings
 from caesura.store import grants, turns, users
+from tests.api.feeds import FEED
 from tests.api.reading import conversation, finished
 from tests.api.server import SECRET, Served
 
@@ -140,8 +141,17 @@ def ask(
     given = owned._asdict()
     if path.startswith("/api/v1/stream/"):  # here a thread is a run
         given["thread_id"] = owned.run_id
+    if path == FEED:
+        return _begun(client, headers)
     query = QUERIES.get(route)
     return client.request(method, path.format(**given), json=body, headers=headers, params=query)
+
+
+def _begun(client: httpx.Client, headers: dict[str, str]) -> httpx.Response:
+    """The beginning of the feed, which does not end."""
+    with client.stream("GET", FEED, headers=headers) as response:
+        content = next(response.iter_bytes()) if response.status_code == 200 else response.read()
+        return httpx.Response(response.status_code, headers=response.headers, content=content)
 
 
 def filled(value: Any, owned: Owned) -> Any:

@@ -1,4 +1,5 @@
-"""What the OpenAPI document says beyond the routes: the cookie that every route with a token takes too."""
+"""What the OpenAPI document says beyond the routes: the cookie that every route with a token takes too, and
+the data of the events of its streams."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from caesura.http import cookies
+from caesura.http import cookies, sse
 
 _SCHEME = "SessionCookie"
 
@@ -27,7 +28,16 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     }
     for operations in document["paths"].values():
         for operation in operations.values():
+            _gather(operation["responses"], document["components"]["schemas"])
             security = operation.get("security", [])
             if any(name in item for item in security for name in tokens) and {_SCHEME: []} not in security:
                 security.append({_SCHEME: []})
     return document
+
+
+def _gather(responses: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Move the schemas of a stream's data to the components."""
+    for response in responses.values():
+        for content in response.get("content", {}).values():
+            for name, schema in content.pop(sse.SCHEMAS, {}).items():
+                schemas.setdefault(name, schema)

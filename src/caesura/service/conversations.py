@@ -75,7 +75,7 @@ class Conversations:
         self._database, self._log, self._engine = database, log, engine
         self._agents, self._workspaces = agents, workspaces
         self._locks, self._long_reads, self._share, self._refused = locks, long_reads, share, refused
-        self._counts = Counts(database, engine, long_reads)
+        self.counts = Counts(database, engine, long_reads)
 
     async def create(
         self,
@@ -119,7 +119,7 @@ class Conversations:
         page, underway = await self._database.read(_page, user_id, limit, offset, after, order)
         if not underway:
             return page
-        counts = await self._counts.of(underway)
+        counts = await self.counts.of(underway)
         items = [
             item._replace(message_count=counts.get(item.active_turn or "", item.message_count))
             for item in page.items
@@ -207,7 +207,7 @@ class Conversations:
         conversation, turn, pending, underway = await self._database.read(_status, user_id, conversation_id)
         if turn is None:
             return Status(conversation, None, (), 0)
-        counts = await self._counts.of(underway)
+        counts = await self.counts.of(underway)
         return Status(conversation, turn, pending, counts.get(turn.id, turn.message_count))
 
 

@@ -36,7 +36,7 @@ from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, Ru
 from caesura.core.interrupts import closed_by
 from caesura.core.notes import NOTHING, About
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
-from caesura.store import conversations, events, interrupts, shares
+from caesura.store import changes, conversations, events, interrupts, shares
 from caesura.store.schema import QUEUED, live, now_ms, running, turns
 from caesura.store.shares import Share
 from caesura.store.statements import Prepared
@@ -195,6 +195,8 @@ def begin_segment(
     if stop is not None:
         values["stop_requested"] = stop
     _change(connection, turn, values, *LIVE)
+    if turn.status == "waiting":
+        changes.note(connection, turn.conversation_id)
 
 
 class Settled(NamedTuple):
@@ -211,6 +213,8 @@ class Settled(NamedTuple):
 
 def settle(connection: Connection, items: Sequence[Settled]) -> None:
     """End these turns."""
+    for item in items:
+        changes.note(connection, item.turn.conversation_id)
     if connection.dialect.name != "sqlite":
         _change_all(connection, _SETTLE_ALL, [_line(item) for item in items])
         return
@@ -226,6 +230,7 @@ def give_up(
     """End a turn as failed without a run, and release it. `messages` is None if they cannot be read."""
     told = _told(turn, messages) | {"about": about.dumps()} if messages is not None else {}
     _change(connection, turn, _over("failed") | _RELEASED | told, *LIVE)
+    changes.note(connection, turn.conversation_id)
 
 
 def wait(
@@ -241,6 +246,7 @@ def wait(
     at = {"at_num": turn.num, "at_epoch": turn.epoch}
     values = {"status": "waiting", "waits_until": until, "running_ms": running_ms} | _told(turn, messages)
     if _WAIT.count(connection, **values, **(_RELEASED if released else {}), **at):
+        changes.note(connection, turn.conversation_id)
         return
     if stop := _STOP.row(connection, **at):
         raise StopRequested(stop.stop_requested)
@@ -300,7 +306,9 @@ def reopen(connection: Connection, turn_id: str) -> Turn:
     )
     if connection.execute(statement).rowcount == 0:
         raise Conflict("only a failed or stopped turn can be tried again")
-    return get(connection, turn_id)
+    turn = get(connection, turn_id)
+    changes.note(connection, turn.conversation_id)
+    return turn
 
 
 # --- private
@@ -334,6 +342,7 @@ def _readable(connection: Connection, row: Any) -> Turn | None:
     except Exception:
         logger.exception("turn %s cannot be read and is set aside", row.id)
         _set_aside(connection, Owned(row.num, row.epoch))
+        changes.note(connection, row.conversation_id)
         return None
 
 

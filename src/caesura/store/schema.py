@@ -255,6 +255,21 @@ checkpoint_writes = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
+#: What the feed of each person tells. The rows of one person are numbered in the order of their commits.
+changes = Table(
+    "changes",
+    metadata,
+    Column("seq", _Number, primary_key=True, autoincrement=True),
+    Column("user_id", String(50), nullable=False),
+    Column("kind", String(12), nullable=False),
+    Column("conversation_id", String(150), nullable=False),
+    Column("ref", String(40), nullable=False, server_default=""),
+    Column("body", LargeBinary),
+    Column("at", BigInteger, nullable=False),
+    Index("changes_by_user", "user_id", "seq"),
+    sqlite_autoincrement=True,
+)
+
 #: Turns that are read on nodes that do not run them, each with the time until which that holds.
 readings = Table(
     "readings",

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import NotFound, UsernameTaken
+from caesura.store import changes
 from caesura.store.schema import now_ms, users
 from caesura.store.statements import Prepared
 
@@ -78,3 +79,4 @@ def remove(connection: Connection, user_id: str) -> None:
     """Delete a person who has no conversations left. The caller deletes those first."""
     if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
         raise NotFound(f"user not found: {user_id}")
+    changes.remove(connection, user_id)

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from caesura.core import json_data
 from caesura.core.errors import NotFound
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.dialects.native import artifacts, encode, replies, requests
+from caesura.dialects.native import artifacts, encode, feed, replies, requests
+from caesura.dialects.native.event_data import MODELS
 from caesura.dialects.native.faults import FORM
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
@@ -26,7 +27,7 @@ _ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
 _FOUND = documented(FORM, 404, 422)
 _SENT = documented(FORM, 400, 413, 422)
 _STARTS = documented(FORM, 400, 404, 409, 413, 422)
-_STREAM = sse.documented(encode.NAMES.values(), "One event for each fact; `id` is its cursor.")
+_STREAM = sse.documented(MODELS, "One event for each fact; `id` is its cursor.", MODELS)
 
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
 DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
@@ -329,6 +330,7 @@ async def answer_all(
 
 
 router.routes.extend(artifacts.router.routes)
+router.routes.extend(feed.router.routes)
 
 
 def _inbox(found: list[StoredInterrupt], more: bool) -> bytes:
