@@ -60,7 +60,7 @@ from caesura.service.agents import Agents
 from caesura.service.people import LOCAL
 from caesura.service.service import Service
 from caesura.settings import Settings, secret_of
-from caesura.store import changes, conversations
+from caesura.store import conversations
 from caesura.store.open import file_of, open_database
 from caesura.store.shares import Share
 
@@ -184,7 +184,6 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     counted = Metrics()
     database = await open_database(settings.database)
     stack.push_async_callback(database.close)
-    await database.write(changes.skip_lost)
     log = Log(database, committed=counted.committed)
     stack.push_async_callback(log.close)
     workspaces = settings.data_dir.absolute() / "workspaces"

@@ -35,8 +35,8 @@ CHECKS = [
 ]
 # The server runs in this process, and may use randomness of its own while a case is made.
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
-# Signing out everywhere would end the token with which all other requests are sent. The feed does not end; its
-# own tests compare it with the document.
+# Signing out everywhere would end the token with which all other requests are sent. The feed does not end;
+# its own tests compare it with the document.
 schema = schemathesis.openapi.from_dict(create_app(Settings.load(data_dir="unused")).openapi()).exclude(
     path=["/api/auth/sessions", "/api/v2/feed"]
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -120,11 +120,13 @@ class Feeds:
         self._database, self._counts = database, counts
         self._people: dict[str, _Place] = {}
         self._opened = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop
         self._number = 0
 
     def start(self) -> None:
         """Begin to hear of the commits of this process."""
-        self._database.listen(self._wake)
+        self._loop = asyncio.get_running_loop()
+        self._database.listen(self._heard)
 
     async def watch(self) -> None:
         """Look for what other processes change, once a second while feeds are open."""
@@ -175,7 +177,7 @@ class Feeds:
             elif row.kind == "closed":
                 body = row.body
                 items.append(Closed(row.seq, row.ref, row.conversation_id, body["turn_id"], body["outcome"]))
-            elif last[row.conversation_id] == row.seq:
+            elif row.kind != "blank" and last[row.conversation_id] == row.seq:
                 items += _state(row, found.listed.get(row.conversation_id), counts)
         return items, found.rows[-1].seq if found.rows else cursor
 
@@ -194,6 +196,13 @@ class Feeds:
             del place.waiting[news], place.feeds[number]
             if not place.feeds:
                 self._people.pop(user_id, None)
+
+    def _heard(self, people: Collection[str]) -> None:
+        """Called in any thread. To wake the event loop costs more than all of this, and most commits are of
+        people without a feed."""
+        if any(user_id in self._people for user_id in people):
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._wake, people)
 
     def _wake(self, people: Collection[str]) -> None:
         for user_id in people:

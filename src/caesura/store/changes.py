@@ -3,7 +3,8 @@
 A change is noted while a transaction works, and written as its last statement, so that it is committed with
 what changed or not at all. Each person's rows are numbered in the order in which they are committed. On
 PostgreSQL a lock of the person ensures that. It is taken after all other locks, so it is in no deadlock, and
-the commit that follows at once releases it.
+the commit that follows at once releases it. On SQLite the numbers grow with the clock: power loss may take
+rows that were told, and no later row gets a number of these.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, String, bindparam, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, delete, func, insert, select, update
 
 from caesura.core import json_data
 from caesura.core.interrupts import Interrupt, Status
 from caesura.store.schema import changes, conversations, now_ms
 from caesura.store.statements import NOTED, Prepared
 
-Kind = Literal["conversation", "deleted", "opened", "closed", "floor"]
+Kind = Literal["conversation", "deleted", "opened", "closed", "blank", "floor"]
 
 #: Rows that are older, and more rows of one person than this, are removed.
 KEPT_MS, MOST = 7 * 24 * 3600 * 1000, 10_000
@@ -26,13 +27,11 @@ KEPT_MS, MOST = 7 * 24 * 3600 * 1000, 10_000
 _DESCRIPTION = 2000
 #: The first number of the locks, so that they are nobody else's.
 _LOCK = 0x_CAE6
-#: After a start on SQLite numbers go on this much higher: rows that power loss took may have been told.
-_GAP = 1_000_000
 
 
 class Change(NamedTuple):
     """`ref` is the interrupt of a question that was opened or closed, and `body` says what is told of it.
-    Rows before a `floor` were removed."""
+    A `blank` row tells nothing any more. Rows before a `floor` were removed."""
 
     seq: int
     kind: Kind
@@ -114,28 +113,15 @@ def write(connection: Connection) -> set[str]:
 
 
 def _write_one(connection: Connection, item: _Noted) -> list[str]:
-    values = {"kind": item.kind, "ref": item.ref, "body": item.body}
-    if item.user_id is not None:
-        of = {"user_id": item.user_id, "conversation_id": item.conversation_id}
-        _WRITE.count(connection, **values, **of)
-        return [item.user_id]
-    return [row.user_id for row in _WRITE_OF.rows(connection, of=item.conversation_id, **_new(values))]
-
-
-def _new(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"new_{name}": value for name, value in values.items()}
-
-
-def skip_lost(connection: Connection) -> None:
-    """After a start: leave out the numbers that may have been told before power loss. PostgreSQL loses
-    none."""
-    if connection.dialect.name != "sqlite":
-        return
-    moved = connection.exec_driver_sql(
-        "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'changes'", (_GAP,)
-    )
-    if moved.rowcount == 0:
-        connection.exec_driver_sql("INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', ?)", (_GAP,))
+    user_id = item.user_id
+    if user_id is None:
+        owner = _OWNER.row(connection, id=item.conversation_id)
+        if owner is None:
+            return []  # it was deleted in the same transaction
+        user_id = owner.user_id
+    values = {"kind": item.kind, "conversation_id": item.conversation_id, "ref": item.ref, "body": item.body}
+    _WRITE.count(connection, of=user_id, user_id=user_id, **values)
+    return [user_id]
 
 
 # --- reading
@@ -198,26 +184,25 @@ def prune(connection: Connection, user_id: str, seq: int) -> None:
     )
 
 
+def blank(connection: Connection, user_id: str, conversation_id: str) -> None:
+    """Remove what was told of the questions of a conversation that is deleted. The rows stay, because a
+    cursor may name one."""
+    mine = changes.c.user_id == user_id, changes.c.conversation_id == conversation_id
+    told = changes.c.kind.in_(("opened", "closed"))
+    connection.execute(update(changes).where(*mine, told).values(kind="blank", ref="", body=None))
+
+
 def remove(connection: Connection, user_id: str) -> None:
     connection.execute(delete(changes).where(changes.c.user_id == user_id))
 
 
-_WRITE = Prepared(insert(changes).values(at=now_ms()))
-_COLUMNS = ["user_id", "kind", "conversation_id", "ref", "body", "at"]
-_WRITE_OF = Prepared(
-    insert(changes)
-    .from_select(
-        _COLUMNS,
-        select(
-            conversations.c.user_id,
-            bindparam("new_kind", type_=String),
-            conversations.c.id,
-            bindparam("new_ref", type_=String),
-            bindparam("new_body", type_=changes.c.body.type),
-            now_ms(),
-        ).where(conversations.c.id == bindparam("of")),
+_OWNER = Prepared(select(conversations.c.user_id).where(conversations.c.id == bindparam("id")))
+_NEWEST = select(func.max(changes.c.seq)).where(changes.c.user_id == bindparam("of")).scalar_subquery()
+#: For SQLite. The larger of two numbers: the next one of the person, and the microseconds since 1970.
+_WRITE = Prepared(
+    insert(changes).values(
+        seq=func.max(func.coalesce(_NEWEST, 0) + 1, now_ms() * 1000, type_=BigInteger), at=now_ms()
     )
-    .returning(changes.c.user_id)
 )
 _FLOOR = (
     select(changes.c.seq)
@@ -245,9 +230,9 @@ _WRITE_ALL = (
     " LEFT JOIN conversations c ON c.id = n.conversation_id),"
     " held AS MATERIALIZED (SELECT pg_advisory_xact_lock(%s, p.key) FROM (SELECT DISTINCT"
     " hashtext(user_id) AS key FROM noted WHERE user_id IS NOT NULL ORDER BY 1) p, patient)"
-    " INSERT INTO changes (user_id, kind, conversation_id, ref, body, at)"
-    " SELECT n.user_id, n.kind, n.conversation_id, n.ref, n.body,"
+    " INSERT INTO changes (user_id, seq, kind, conversation_id, ref, body, at)"
+    " SELECT o.user_id, nextval('changes_seq'), o.kind, o.conversation_id, o.ref, o.body,"
     " CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
-    " FROM (SELECT count(*) AS locks FROM held) h, noted n WHERE n.user_id IS NOT NULL AND h.locks > 0"
-    " ORDER BY n.place RETURNING user_id"
+    " FROM (SELECT n.* FROM (SELECT count(*) AS locks FROM held) h, noted n"
+    " WHERE n.user_id IS NOT NULL AND h.locks > 0 ORDER BY n.place) o RETURNING user_id"
 )

@@ -208,6 +208,7 @@ def remove(connection: Connection, conversation_id: str, user_id: str) -> list[i
     connection.execute(
         update(users).where(users.c.id == user_id).values(conversation_count=users.c.conversation_count - 1)
     )
+    changes.blank(connection, user_id, conversation_id)
     changes.note_deleted(connection, user_id, conversation_id)
     return numbers
 

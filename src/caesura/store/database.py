@@ -41,8 +41,8 @@ class Database(Protocol):
         ...
 
     def listen(self, told: Callable[[Collection[str]], None]) -> None:
-        """Call `told` in the event loop after each commit of this process that has written changes
-        (`store.changes`), with the people they belong to. It must be quick."""
+        """Call `told` after each commit of this process that has written changes (`store.changes`), with the
+        people they belong to, in the thread that commits. It must be quick and not raise."""
         ...
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -72,7 +72,6 @@ ended_sessions = Table(
     Column("user_id", String(50), ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
     Column("until", BigInteger, nullable=False),
     Index("ended_sessions_by_user", "user_id"),
-    Index("ended_sessions_by_time", "until"),
 )
 
 invites = Table(
@@ -259,15 +258,14 @@ checkpoint_writes = Table(
 changes = Table(
     "changes",
     metadata,
-    Column("seq", _Number, primary_key=True, autoincrement=True),
-    Column("user_id", String(50), nullable=False),
+    Column("user_id", String(50), primary_key=True),
+    Column("seq", _Number, primary_key=True, autoincrement=False),
     Column("kind", String(12), nullable=False),
     Column("conversation_id", String(150), nullable=False),
     Column("ref", String(40), nullable=False, server_default=""),
     Column("body", LargeBinary),
     Column("at", BigInteger, nullable=False),
-    Index("changes_by_user", "user_id", "seq"),
-    sqlite_autoincrement=True,
+    sqlite_with_rowid=False,
 )
 
 #: Turns that are read on nodes that do not run them, each with the time until which that holds.

@@ -65,8 +65,7 @@ class Sqlite:
         path = sqlite_file.real(path)
         self._lock = sqlite_file.own(path, beside)
         self._after_commit = after_commit or _nothing
-        #: For each listener, the loop that it is called in.
-        self._told: list[tuple[asyncio.AbstractEventLoop, Callable[[Collection[str]], None]]] = []
+        self._told: list[Callable[[Collection[str]], None]] = []
         #: The people whose changes the current group has written.
         self._people: set[str] = set()
         self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
@@ -103,7 +102,7 @@ class Sqlite:
         return (self._writing, self._reading)
 
     def listen(self, told: Callable[[Collection[str]], None]) -> None:
-        self._told.append((asyncio.get_running_loop(), told))
+        self._told.append(told)
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._refuse_closed()
@@ -229,9 +228,8 @@ class Sqlite:
         if not self._people:
             return
         people, self._people = self._people, set()
-        for loop, told in self._told:
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(told, people)
+        for told in self._told:
+            told(people)
 
     def _tell(self, unit: _Unit, result: Any, error: Exception | None) -> None:
         """Called by the disk, which may be quicker than the writer: `committed` comes first."""

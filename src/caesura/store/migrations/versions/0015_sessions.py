@@ -17,4 +17,3 @@ def upgrade() -> None:
         sa.Column("until", sa.BigInteger(), nullable=False),
     )
     op.create_index("ended_sessions_by_user", "ended_sessions", ["user_id"])
-    op.create_index("ended_sessions_by_time", "ended_sessions", ["until"])
