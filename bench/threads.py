@@ -168,7 +168,7 @@ async def _served() -> AsyncIterator[tuple[FastAPI, Database]]:
 async def _get(app: FastAPI, name: str, url: str) -> None:
     """The whole way through the application: token, rows, JSON."""
     path, _, query = url.partition("?")
-    token = _TOKENS.setdefault(name, Tokens(_SECRET).issue(name, ""))
+    token = _TOKENS.setdefault(name, Tokens(_SECRET).issue(name, users.stamp("")))
     scope = {
         "type": "http",
         "method": "GET",

@@ -18,6 +18,7 @@ def accounts(connection: Connection) -> tuple[Accounts, Accounts]:
 def _count(connection: Connection, name: str) -> int:
     own = turns.c.conversation_id == name
     told = func.length(turns.c.content) + func.coalesce(func.length(turns.c.messages), 0)
+    told += func.coalesce(func.length(turns.c.about), 0)
     logs = select(func.sum(func.length(events.c.body))).join(turns, turns.c.num == events.c.turn)
     asked = func.length(interrupts.c.body) + func.coalesce(func.length(interrupts.c.answer), 0)
     questions = select(func.sum(asked)).join(turns, turns.c.num == interrupts.c.turn)

@@ -39,7 +39,7 @@ from caesura.engine import callbacks
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.engine.workspaces import Workspaces
-from caesura.http import auth, docs, health, limits, logs, metrics, tracing
+from caesura.http import auth, docs, health, limits, logs, metrics, openapi, sessions, tracing
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.connections import Connections, raise_descriptors, room
@@ -92,7 +92,7 @@ def create_app(settings: Settings) -> FastAPI:
             Middleware(
                 CORSMiddleware,
                 allow_origins=settings.cors_origins,
-                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
                 allow_headers=["Authorization", "Content-Type", "Last-Event-ID", *_headers()],
                 expose_headers=["X-Request-ID", "Retry-After"],
                 max_age=600,
@@ -104,9 +104,11 @@ def create_app(settings: Settings) -> FastAPI:
         ],
     )
     errors.install(app)
-    for router in (auth.router, health.router, metrics.router, *(dialect.router for dialect in DIALECTS)):
+    own = (auth.router, sessions.router, health.router, metrics.router)
+    for router in (*own, *(dialect.router for dialect in DIALECTS)):
         # The routes are added directly. A nested router would cost every request another search.
         app.router.routes.extend(router.routes)
+    openapi.install(app)
     docs.install(app)
     tracing.instrument(app)
     return app
@@ -198,14 +200,15 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     catalog = _catalog(settings, registry.names)
     catalog.watch()
     stack.callback(catalog.close)
+    model, replaced = _model(settings), _replaced_models(settings)
     engine = Engine(
         database,
         log,
         catalog,
         registry,
         workspaces=workspaces,
-        default_model=_model(settings),
-        replaced_models=_replaced_models(settings),
+        default_model=model,
+        replaced_models=replaced,
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
@@ -213,7 +216,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         capacity=settings.runs,
         callbacks=tracing.callbacks(os.environ),
     )
-    agents = Agents(catalog, settings.default_agent)
+    agents = Agents(catalog, settings.default_agent, model, replaced)
     service = Service(
         database,
         log,

@@ -103,7 +103,7 @@ class Served:
         found = self.call(self.database.read(users.get, user_id))
         if found is None:
             self.call(self.database.write(users.create, user_id, _HASH))
-        return self.tokens.issue(user_id, found.password_hash if found else _HASH)
+        return self.tokens.issue(user_id, found.stamp if found else users.stamp(_HASH))
 
     def headers(self, user_id: str = "alice") -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token(user_id)}"}

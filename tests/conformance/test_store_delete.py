@@ -12,12 +12,14 @@ from caesura.core.interrupts import Approval
 from caesura.core.messages import Message, to_dict
 from caesura.store import (
     artifacts,
+    changes,
     checkpoints,
     conversations,
     events,
     interrupts,
     keys,
     life,
+    read_marks,
     tool_calls,
     turns,
     users,
@@ -36,12 +38,16 @@ async def test_a_deleted_conversation_leaves_nothing_in_any_table(database: Data
     conversation_id = await make_conversation(database, "alice")
     await _fill(database, conversation_id, "gone")
     full = await database.read(_everything)
-    of_nobody = {"users", "invites", "alembic_version"}
+    of_nobody = {"users", "invites", "ended_sessions", "agent_versions", "alembic_version"}
     untouched = {name for name in full if len(full[name]) <= len(before[name])} - of_nobody
     assert untouched == set(), "a new table is to be filled here too"
     removed = await database.write(conversations.remove, conversation_id, "alice")
     assert len(removed) == 2
-    assert await database.read(_everything) == before
+    after = await database.read(_everything)
+    told = [row for row in after.pop("changes") if row not in before["changes"]]
+    assert after == {name: rows for name, rows in before.items() if name != "changes"}
+    assert "gone" not in repr(told), "of the feed only ids stay"
+    assert [row.kind for row in await database.read(changes.after, "alice", 0, 100)][-1] == "deleted"
 
 
 async def test_a_deleted_persons_rows_are_gone_when_their_conversations_are(database: Database) -> None:
@@ -68,7 +74,7 @@ async def test_nothing_can_be_written_to_a_deleted_turn(database: Database) -> N
     assert await database.read(turns.numbered, turn.num) is None
     assert await database.write(life.renew, "node-1", [turn.num], 1000) == {}
     after = {name: len(rows) for name, rows in (await database.read(_everything)).items()}
-    assert after == before | {"conversations": 0, "turns": 0}
+    assert after == before | {"conversations": 0, "turns": 0, "changes": before["changes"] + 1}
 
 
 async def test_the_number_of_a_deleted_turn_is_never_used_again(database: Database) -> None:
@@ -98,6 +104,7 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
     await database.write(checkpoints.put, second.num, "", checkpoints.Checkpoint("1", None, "t", b"", b""))
     write = checkpoints.Write("t", 0, "", "messages", "t", b"")
     await database.write(checkpoints.put_writes, second.num, "", "1", [write])
+    await database.write(read_marks.move, second, 1)
     await database.write(keys.keep, "alice", mark, "print", {}, conversation_id)
     words: dict[str, Any] = {"title": mark, "content_type": "text", "first": artifacts.draft(create(mark))}
     await database.write(artifacts.create, conversation_id, "plan", **words)

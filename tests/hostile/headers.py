@@ -73,7 +73,8 @@ _VALUES: dict[bytes, tuple[bytes, ...]] = {
     b"X-HTTP-Method-Override": (b"DELETE", b"\xff"),
     b"X-Original-URL": (b"/api/v2/me", b"/metrics"),
     b"Forwarded": (b"for=x;host=evil.example", b";;;="),
-    b"Cookie": (b"a=b", b"=" * 5000, b"\xff", b";" * 3000, b"$Version=1"),
+    b"Cookie": (b"a=b", b"=" * 5000, b"\xff", b";" * 3000, b"$Version=1", b"caesura_session=x.y.z"),
+    b"X-CSRF-Token": (b"", b"x" * 5000, b"\xff"),
     b"Content-Type": (
         b"",
         b"text/event-stream",

@@ -14,7 +14,7 @@ SECRET = "a secret that is long enough to sign with"
 
 def test_a_token_names_its_owner() -> None:
     tokens = Tokens(SECRET)
-    access = tokens.read(tokens.issue("alice", "hash"))
+    access = tokens.read(tokens.issue("alice", stamp("hash")))
     assert (access.user_id, access.stamp) == ("alice", stamp("hash"))
 
 
@@ -25,14 +25,14 @@ def test_a_short_key_is_refused() -> None:
 
 def test_a_token_expires() -> None:
     tokens = Tokens(SECRET, hours=0.5)
-    claims = jwt.decode(tokens.issue("alice", "hash"), options={"verify_signature": False})
+    claims = jwt.decode(tokens.issue("alice", stamp("hash")), options={"verify_signature": False})
     assert claims["exp"] - claims["iat"] == tokens.seconds == 1800
 
 
 def test_a_token_of_a_node_whose_clock_is_ahead_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 60)
-    token = Tokens(SECRET).issue("alice", "hash")
+    token = Tokens(SECRET).issue("alice", stamp("hash"))
     monkeypatch.undo()
     assert Tokens(SECRET).read(token).user_id == "alice"
 

@@ -1,6 +1,6 @@
 """A wrapper of a real database that loses requests or replies."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from sqlalchemy import Connection, Engine
@@ -29,6 +29,9 @@ class Flaky:
     @property
     def engines(self) -> tuple[Engine, ...]:
         return self._database.engines
+
+    def listen(self, told: Callable[[Collection[str]], None]) -> None:
+        self._database.listen(told)
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._database.read(work, *args, **kwargs)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from caesura.core.answers import Answer
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import File, Interrupt
 from caesura.core.language import Language
 from caesura.store.database import Database
 
@@ -37,6 +37,8 @@ class RunContext:
     ask: Callable[[Interrupt], Answer] = _nobody
     parent: str | None = None
     database: Database | None = None
+    #: What a file that the call replaces must still hold: what the person was shown who approved it.
+    expected: File | None = None
 
     @contextmanager
     def active(self) -> Iterator[None]:

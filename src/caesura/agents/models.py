@@ -16,6 +16,7 @@ from caesura.agents.spec import Model
 from caesura.core.errors import CaesuraError
 
 DEMO = "demo"
+DEMO_LABEL: str = DemoModel.model_fields["model_name"].default
 DEFAULT = "default"
 NOTHING_REPLACED: Mapping[str, str] = MappingProxyType({})
 _TIMEOUT = 120.0
@@ -99,6 +100,14 @@ def wrong_name(name: str) -> tuple[str, str] | None:
     if not colon and _inferred(name) is None:
         return f"unknown model: {name}", f"write provider:name, such as openai:{name}, or demo"
     return None
+
+
+def named(model: Model, default_model: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> str:
+    """The name of the model that replies first, for people."""
+    if model.class_ is not None:
+        return model.class_
+    full = full_name(model.primary, default_model, replaced)
+    return DEMO_LABEL if full == DEMO else full
 
 
 def label(model: BaseChatModel) -> str:

@@ -68,7 +68,7 @@ def token(name: str, **flags: str | None) -> None:
     user = _with_people(settings, lambda people: people.get(name))
     if user is None:
         raise NotFound(f"user not found: {name}")
-    print(Tokens(secret_of(settings), settings.token_hours).issue(user.id, user.password_hash))
+    print(Tokens(secret_of(settings), settings.token_hours).issue(user.id, user.stamp))
 
 
 def new_password(name: str) -> str:

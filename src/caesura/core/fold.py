@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from caesura.core import events as ev
 from caesura.core import messages
+from caesura.core import notes as between
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
+from caesura.core.notes import Note
 
 NOT_DONE = "Not done: the turn ended before this call was made."
 UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may not have taken effect."
@@ -25,7 +27,7 @@ class _Draft:
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
 
-    def message(self, done: ev.ModelFinished | None) -> Message:
+    def message(self, done: ev.ModelFinished | None, at: int | None = None) -> Message:
         return Message(
             "assistant",
             "".join(self.text),
@@ -35,6 +37,7 @@ class _Draft:
             parent=self.parent,
             cut=done is None,
             usage=done.usage if done else None,
+            at=at,
         )
 
 
@@ -69,8 +72,17 @@ class Transcript:
     #: The version of the agent that works on the turn.
     version: str = ""
     last_call: int = 0
+    #: The model of the agent's newest reply.
+    model: str = ""
+    #: Their places count the finished messages, in the order of the log.
+    notes: list[Note] = field(default_factory=list)
+    #: When each tool call that runs was started, and the time of the newest event.
+    started: dict[str, int | None] = field(default_factory=dict)
+    last_at: int | None = field(default=None, compare=False)
 
-    def apply(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
+    def apply(self, event: ev.Event, at: int | None = None) -> None:  # noqa: C901 - one case for each event
+        """`at` is the time of the event, if it is known."""
+        before, self.last_at = self.last_at, at
         if type(event) is ev.TextDelta:  # nearly all events of a log: a pattern would cost more
             self.drafts[event.call].text.append(event.text)
             return
@@ -80,31 +92,33 @@ class Transcript:
             case ev.ReasoningDelta(call, text):
                 self.drafts[call].reasoning.append(text)
             case ev.RunStarted():
-                self._begin(event)
-            case ev.ModelStarted(call, agent, _, parent, ref):
+                self._begin(event, before, at)
+            case ev.ModelStarted(call, agent, model, parent, ref):
                 self.drafts[call] = _Draft(agent, parent, ref)
                 self.last_call = max(self.last_call, call)
+                self.model = model if parent is None and model else self.model
             case ev.TextVoided(call):
                 self._void(call)
             case ev.ModelFinished(call):
-                self._finish(call, event)
+                self._finish(call, event, at)
             case ev.ToolStarted():
-                self.running[event.id] = event
+                self.running[event.id], self.started[event.id] = event, at
                 self.attempts[event.id] = self.attempts.get(event.id, 0) + 1
             case ev.ToolFinished():
                 self.running.pop(event.id, None)
-                self.finished.append(_tool_message(event))
+                self.finished.append(_tool_message(event, self.started.pop(event.id, None), at))
                 self.adoptions = 0
             case ev.TitleChanged(title):
                 self.title = title
-            case ev.Interrupted(interrupts):
-                self.pending, self.outcome = interrupts, event
-                self.interrupt_ids.update(item.id for item in interrupts)
+            case ev.Interrupted():
+                self._ask(event, at)
             case ev.InterruptClosed():
-                self._close(event)
+                self._close(event, at)
             case ev.Finished() | ev.Failed() | ev.Stopped():
                 self.pending, self.outcome = (), event
                 self.lapsed = set(self.interrupt_ids) if isinstance(event, ev.Stopped) else self.lapsed
+                if not isinstance(event, ev.Finished):
+                    self.notes.append(between.ended(event, len(self.finished), at))
             case ev.SegmentEnded():
                 self.open = False
             case ev.ArtifactChanged():
@@ -112,10 +126,26 @@ class Transcript:
             case unreachable:
                 assert_never(unreachable)
 
-    def messages(self) -> list[Message]:
-        """The messages so far, drafts last, as the person saw them."""
-        drafts = [draft.message(None) for draft in self.drafts.values() if draft.text or draft.reasoning]
+    def messages(self, ended: int | None = None) -> list[Message]:
+        """The messages so far, drafts last, as the person saw them. `ended` is when the drafts were cut, if
+        they were."""
+        drafts = [
+            draft.message(None, ended) for draft in self.drafts.values() if draft.text or draft.reasoning
+        ]
         return [*self.finished, *drafts]
+
+    def placed(
+        self, shown: list[Message], outcome: ev.Event | None = None, at: int | None = None
+    ) -> list[Note]:
+        """The notes among the messages that are shown. `outcome` is one that is not applied yet, with its
+        time."""
+        notes = self.notes
+        if isinstance(outcome, ev.Stopped | ev.Failed):
+            notes = [*notes, between.ended(outcome, len(self.finished), at)]
+        placed = between.placed(notes, self.finished, shown)
+        if isinstance(outcome or self.outcome, ev.Stopped | ev.Failed):
+            placed[-1] = replace(placed[-1], after=len(shown))  # after the replies that it cut
+        return placed
 
     def shown(self) -> int:
         """How many of the messages so far a history shows. Joins no text."""
@@ -124,9 +154,9 @@ class Transcript:
             any(text and not text.isspace() for text in draft.text) for draft in drafts
         )
 
-    def closed(self) -> list[Message]:
+    def closed(self, ended: int | None = None) -> list[Message]:
         """The messages of an ended turn: every tool call has a result, so that any provider accepts them."""
-        return close(self.messages(), self.running)
+        return close(self.messages(ended), self.running)
 
     @property
     def text(self) -> str:
@@ -134,7 +164,9 @@ class Transcript:
         own = [m.content for m in self.messages() if m.role == "assistant" and m.parent is None and m.content]
         return own[-1] if own else ""
 
-    def _begin(self, event: ev.RunStarted) -> None:
+    def _begin(self, event: ev.RunStarted, before: int | None, at: int | None) -> None:
+        if event.cause == "adopt":
+            self.notes.append(Note("restart", len(self.finished), at, between.between(before, at)))
         self.segment, self.outcome, self.open = event.segment, None, True
         self.epoch = event.epoch
         self.version = event.version or self.version
@@ -142,9 +174,9 @@ class Transcript:
         if event.cause == "retry":
             self.steps, self.ids_before_retry = 0, set(self.interrupt_ids)
 
-    def _finish(self, call: int, event: ev.ModelFinished) -> None:
+    def _finish(self, call: int, event: ev.ModelFinished, at: int | None) -> None:
         draft = self.drafts.pop(call)
-        message = draft.message(event)
+        message = draft.message(event, at)
         self.finished.append(message)
         self.calls[call] = (draft.ref, message)
         self.adoptions = 0
@@ -154,18 +186,39 @@ class Transcript:
         self.drafts.pop(call, None)
         if call in self.calls:
             _, void = self.calls.pop(call)
-            self.finished = [message for message in self.finished if message is not void]
+            place = next(place for place, message in enumerate(self.finished) if message is void)
+            del self.finished[place]
+            self.notes = [
+                replace(note, after=note.after - 1) if note.after > place else note for note in self.notes
+            ]
 
-    def _close(self, event: ev.InterruptClosed) -> None:
+    def _ask(self, event: ev.Interrupted, at: int | None) -> None:
+        new = [item for item in event.interrupts if item.id not in self.interrupt_ids]
+        self.notes += [between.paused(item, len(self.finished), at) for item in new]
+        self.pending, self.outcome = event.interrupts, event
+        self.interrupt_ids.update(item.id for item in event.interrupts)
+
+    def _close(self, event: ev.InterruptClosed, at: int | None) -> None:
         self.pending = tuple(item for item in self.pending if item.id != event.id)
+        self.notes = [
+            between.resumed(note, event, at) if note.interrupt_id == event.id else note for note in self.notes
+        ]
         if event.message:
-            self.finished.append(Message("user", event.message))
+            self.finished.append(Message("user", event.message, at=at))
 
 
 def fold(events: Iterable[ev.Event]) -> Transcript:
     transcript = Transcript()
     for event in events:
         transcript.apply(event)
+    return transcript
+
+
+def timed(log: Iterable[ev.Envelope]) -> Transcript:
+    """As `fold`, with the times of the events."""
+    transcript = Transcript()
+    for _, at, event in log:
+        transcript.apply(event, at)
     return transcript
 
 
@@ -201,7 +254,7 @@ def _missing(call: dict[str, Any], message: Message, begun: bool) -> Message:
     )
 
 
-def _tool_message(event: ev.ToolFinished) -> Message:
+def _tool_message(event: ev.ToolFinished, started: int | None, at: int | None) -> Message:
     return Message(
         "tool",
         event.output,
@@ -210,4 +263,6 @@ def _tool_message(event: ev.ToolFinished) -> Message:
         status=event.status,
         agent=event.agent,
         parent=event.parent,
+        at=at,
+        ms=between.between(started, at),
     )

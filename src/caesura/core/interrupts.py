@@ -39,6 +39,27 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """What a file held when a person was asked whether it may be written. `content` is None for a file that
+    is not a text or is long. `sha256` is that of the whole content. A file that is too long for that has a
+    `mark` instead, which changes when it is written."""
+
+    path: str
+    exists: bool = False
+    content: str | None = None
+    size: int = 0
+    sha256: str | None = None
+    mark: str = ""
+
+    def same(self, other: File) -> bool:
+        """Whether both are the same file with the same content."""
+        return self._identity() == other._identity()
+
+    def _identity(self) -> tuple[object, ...]:
+        return self.path, self.exists, self.size, self.sha256, self.mark
+
+
+@dataclass(frozen=True, slots=True)
 class _Base:
     """The members of every kind. `decisions` are the decisions that the kind allows.
 
@@ -64,7 +85,8 @@ class _Base:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval(_Base):
     """A tool call that a person must approve. If `unknown` is true, the call began before a crash and nobody
-    knows whether it took effect: approving runs it (again), rejecting does not."""
+    knows whether it took effect: approving runs it (again), rejecting does not. `file` is what the call would
+    replace. If `changed` is true, the call was approved, but the file had changed since it was shown."""
 
     kind = "approval"
     decisions = ("approve", "edit", "reject", "respond")
@@ -72,6 +94,8 @@ class Approval(_Base):
     name: str = ""
     args: dict[str, Any] = field(default_factory=dict)
     unknown: bool = False
+    file: File | None = None
+    changed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +139,10 @@ _CLASSES: dict[str, type[Interrupt]] = {kind.kind: kind for kind in get_args(Int
 _DEFAULTS: dict[Kind, Interrupt] = {kind.kind: kind("") for kind in get_args(Interrupt)}
 _PLAIN = (
     *("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent"),
-    *("expires_at", "parent"),
+    *("expires_at", "parent", "changed"),
 )
 #: The members of all kinds together.
-MEMBERS = frozenset(("id", "kind", *_PLAIN, "questions", "fields"))
+MEMBERS = frozenset(("id", "kind", *_PLAIN, "questions", "fields", "file"))
 _OWN = {kind: frozenset(item.name for item in fields_of(kind)) for kind in get_args(Interrupt)}
 
 
@@ -131,6 +155,8 @@ def to_dict(item: Interrupt) -> dict[str, Any]:
             data[name] = value
     if isinstance(item, Questions) and item.questions:
         data["questions"] = [question_dict(question) for question in item.questions]
+    if isinstance(item, Approval) and item.file is not None:
+        data["file"] = file_dict(item.file)
     if isinstance(item, Confirmation) and item.fields:
         data["fields"] = [field_dict(form_field) for form_field in item.fields]
     return data
@@ -146,6 +172,7 @@ def from_dict(data: Mapping[str, Any]) -> Interrupt:
         **data,
         "questions": tuple(question_from(item) for item in data.get("questions", ())),
         "fields": tuple(field_from(item) for item in data.get("fields", ())),
+        "file": file_from(data.get("file")),
     }
     return kind(**{name: value for name, value in members.items() if name in _OWN[kind]})
 
@@ -156,6 +183,19 @@ def question_dict(question: Question) -> dict[str, Any]:
 
 def question_from(data: Mapping[str, Any]) -> Question:
     return Question(data["question"], tuple(Option(**option) for option in data.get("options", ())))
+
+
+def file_dict(file: File) -> dict[str, Any]:
+    data = {item.name: getattr(file, item.name) for item in fields_of(File)}
+    if not file.mark:
+        del data["mark"]
+    return data
+
+
+def file_from(data: Mapping[str, Any] | None) -> File | None:
+    if data is None:
+        return None
+    return File(**{item.name: data[item.name] for item in fields_of(File) if item.name in data})
 
 
 def field_dict(item: Field) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,7 +12,8 @@ Role = Literal["user", "assistant", "tool", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`cut` marks a reply that was stopped or broke off; `parent` a sub-agent's message, by tool call."""
+    """`cut` marks a reply that was stopped or broke off; `parent` a sub-agent's message, by tool call. `at`
+    is when the message ended, if that is known, and `ms` how long a tool call took."""
 
     role: Role
     content: str
@@ -24,9 +26,12 @@ class Message:
     parent: str | None = None
     cut: bool = False
     usage: dict[str, int] | None = field(default=None, compare=False)
+    at: int | None = field(default=None, compare=False)
+    ms: int | None = field(default=None, compare=False)
 
 
 _DEFAULTS = Message("user", "")
+_MEMBERS = frozenset(Message.__slots__)
 
 
 def to_dict(message: Message) -> dict[str, Any]:
@@ -38,7 +43,18 @@ def to_dict(message: Message) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> Message:
-    return Message(**{**data, "tool_calls": tuple(data.get("tool_calls", ()))})
+    """The message of this data, without members that other versions may have written."""
+    known = {name: value for name, value in data.items() if name in _MEMBERS}
+    return Message(**{**known, "tool_calls": tuple(data.get("tool_calls", ()))})
+
+
+def usage(messages: Iterable[Message]) -> dict[str, int] | None:
+    """The tokens of all these messages together; None if none of them says."""
+    known = [message.usage for message in messages if message.usage]
+    total = Counter[str]()
+    for counts in known:
+        total.update(counts)
+    return dict(total) if known else None
 
 
 #: The role and the text of a message.

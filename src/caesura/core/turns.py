@@ -43,6 +43,8 @@ class Turn:
     ended_at: int | None
     #: The bytes of the turn that are counted for its owner.
     size: int
+    #: What is kept of an ended turn beside its messages, as `core.notes` stores it.
+    about: bytes | None = None
     #: Whether the conversation had a title when this turn was created; None if that was not checked.
     titled: bool | None = field(default=None, compare=False)
 
@@ -52,4 +54,4 @@ class Turn:
 
     def bare(self) -> Turn:
         """The turn without its texts: a reader may wait for hours and does not need them."""
-        return replace(self, content="", messages=None)
+        return replace(self, content="", messages=None, about=None)

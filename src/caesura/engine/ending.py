@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -16,6 +17,7 @@ from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, StopRequested
 from caesura.core.fold import Transcript
 from caesura.core.messages import Message
+from caesura.core.notes import About
 from caesura.core.turns import Turn
 from caesura.engine.changes import Changes
 from caesura.engine.failures import RunFailed
@@ -51,11 +53,12 @@ class Ending:
         titled = title is None or not _waits_for(title, run, outcome)
         if title is not None and titled:
             title.close()
-        messages = _messages(run.transcript, outcome)
-        rows = _rows(run, outcome, messages, titled)
+        at = time.time_ns() // 1_000_000
+        messages = _messages(run.transcript, outcome, at)
+        rows = _rows(run, outcome, messages, titled, at)
         last = [ev.SegmentEnded()] if titled else []
         try:
-            await run.record(outcome, *last, also=rows, durable=True)
+            await run.record(outcome, *last, also=rows, durable=True, at=at)
         except StopRequested as request:
             await self.end(run, ev.Stopped(stop_reason(request.reason)), title)
             return
@@ -84,20 +87,22 @@ class Ending:
         if turn.ended:
             await self._pack(turn)
 
-    async def give_up(
-        self, turn: Turn, outcome: ev.Failed, messages: Sequence[Message] | None = None
-    ) -> None:
-        """End a turn without its run. Its messages are taken from the log, or left out if the log cannot be
-        read."""
+    async def give_up(self, turn: Turn, outcome: ev.Failed, transcript: Transcript | None = None) -> None:
+        """End a turn without its run. Its messages are those of the transcript, or left out if the log cannot
+        be read."""
         stream = await self._log.open(turn.num, turn.epoch)
+        at = time.time_ns() // 1_000_000
+        messages = transcript.closed(at) if transcript is not None else None
+        told = transcript.placed(messages, outcome, at) if transcript is not None and messages else []
+        about = About(transcript.model if transcript is not None else "", told)
 
         def ended(connection: Connection) -> None:
             interrupts.close(connection, turn.num, "cancelled")
-            life.give_up(connection, turn, messages)
+            life.give_up(connection, turn, messages, about)
             checkpoints.remove(connection, turn.num)
             shares.charge(connection, turn.num)
 
-        await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
+        await stream.submit(outcome, ev.SegmentEnded(), also=ended, durable=True, at=at)
         self._changes.tell_of(turn)
 
     async def _wait_for(self, title: Title, run: Run) -> None:
@@ -138,13 +143,14 @@ def _waits_for(title: Title, run: Run, outcome: Outcome) -> bool:
     return goes_on and title.expected and not run.control.hurry.is_set()
 
 
-def _messages(transcript: Transcript, outcome: Outcome) -> list[Message]:
-    return transcript.messages() if isinstance(outcome, ev.Interrupted) else transcript.closed()
+def _messages(transcript: Transcript, outcome: Outcome, at: int) -> list[Message]:
+    return transcript.messages() if isinstance(outcome, ev.Interrupted) else transcript.closed(at)
 
 
-def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool) -> Also:
+def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool, at: int) -> Also:
     if not isinstance(outcome, ev.Interrupted):
-        return _Over(run, _STATUS[type(outcome)], messages, released)
+        about = About(run.transcript.model, run.transcript.placed(messages, outcome, at))
+        return _Over(run, _STATUS[type(outcome)], messages, about, released)
     turn = run.turn
     until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)
 
@@ -163,6 +169,7 @@ class _Over(Bulk):
     run: Run
     status: life.Outcome
     messages: list[Message]
+    about: About
     released: bool
 
     @classmethod
@@ -177,7 +184,7 @@ class _Over(Bulk):
 
     def _settled(self) -> life.Settled:
         run = self.run
-        return life.Settled(run.turn, self.status, self.messages, run.running_ms, self.released)
+        return life.Settled(run.turn, self.status, self.messages, run.running_ms, self.released, self.about)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

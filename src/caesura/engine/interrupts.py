@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sqlalchemy import Connection
@@ -12,7 +12,7 @@ from caesura.agents.aside import LARGE, Aside
 from caesura.agents.spec import Spec
 from caesura.core import answers, interrupts, json_data, shown
 from caesura.core import events as ev
-from caesura.core.interrupts import Confirmation, Interrupt
+from caesura.core.interrupts import Approval, Confirmation, Interrupt
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.engine import confirmations, texts
@@ -32,7 +32,7 @@ class Interrupts:
     async def ask(self, run: Run, found: Mapping[str, Interrupt]) -> ev.Interrupted:
         """The outcome of a segment that ends with these interrupts, by graph id. Their rows are written
         together with the outcome."""
-        _check_limits(run, found.values())
+        found = _fitting(run, found)
         spec, now = run.agent.spec, 0
         if any(_seconds(spec, item) is not None for item in found.values()):
             now = await self._database.read(rows.clock)
@@ -96,16 +96,32 @@ def _seconds(spec: Spec, item: Interrupt) -> int | None:
     return spec.approvals.timeout_seconds
 
 
-def _check_limits(run: Run, items: Collection[Interrupt]) -> None:
-    if len(items) > run.limits.questions:
+def _without_content(item: Interrupt) -> Interrupt:
+    if not isinstance(item, Approval) or item.file is None:
+        return item
+    return replace(item, file=replace(item.file, content=None))
+
+
+def _fitting(run: Run, found: Mapping[str, Interrupt]) -> Mapping[str, Interrupt]:
+    """The interrupts, without the contents of files if they are too large with them. `QuestionLimit` if there
+    are too many of them or they are still too large."""
+    if len(found) > run.limits.questions:
         raise QuestionLimit(
-            f"the agent asked for {len(items)} decisions at once, and {run.limits.questions} may be"
+            f"the agent asked for {len(found)} decisions at once, and {run.limits.questions} may be"
         )
-    size = sum(len(json_data.dumps(interrupts.to_dict(item))) for item in items)
+    if _size(found.values()) <= run.limits.question_bytes:
+        return found
+    light = {graph_id: _without_content(item) for graph_id, item in found.items()}
+    size = _size(light.values())
     if size > run.limits.question_bytes:
         raise QuestionLimit(
             f"what the agent asks for has {size} bytes, and {run.limits.question_bytes} may be"
         )
+    return light
+
+
+def _size(items: Iterable[Interrupt]) -> int:
+    return sum(len(json_data.dumps(interrupts.to_dict(item))) for item in items)
 
 
 def _in_order(run: Run, found: Mapping[str, Interrupt]) -> list[tuple[str, Interrupt]]:

@@ -118,7 +118,7 @@ class Run:
                 self.say(replace(event, text=event.text[place : place + LONGEST_DELTA]), lax=lax)
             return
         self.stream.put(event, lax=lax)
-        self.transcript.apply(event)
+        self.transcript.apply(event, self.stream.stamped)
         self.logged += codec.size(event)
         if self.logged > self.limits.log:
             self.bound()
@@ -127,17 +127,22 @@ class Run:
         """Append events together with their rows, without waiting. If the write fails, all later writes
         fail."""
         self.stream.note(*events, also=also, lax=lax)
-        self._apply(events)
+        self._apply(events, self.stream.stamped)
         self.bound()
 
-    async def record(self, *events: ev.Event, also: Also | None = None, durable: bool = False) -> Any:
-        """Append events together with their rows, and return when they are on disk."""
+    async def record(
+        self, *events: ev.Event, also: Also | None = None, durable: bool = False, at: int | None = None
+    ) -> Any:
+        """Append events together with their rows, and return when they are on disk. `at` is the time of the
+        events, if the rows contain it."""
+        done = self.stream.submit(*events, also=also, durable=durable, at=at)
+        stamped = self.stream.stamped
         try:
-            result = await self.stream.commit(*events, also=also, durable=durable)
+            result = await done
         except asyncio.CancelledError:
-            self._apply(events)  # the events are being written all the same
+            self._apply(events, stamped)  # the events are being written all the same
             raise
-        self._apply(events)
+        self._apply(events, stamped)
         return result
 
     async def offer(self, *events: ev.Event, also: Also) -> None:
@@ -145,19 +150,20 @@ class Run:
         written, and later writes go on. A caller that is cancelled waits for the outcome first, so that the
         transcript says what the log says."""
         done = self.stream.submit(*events, also=also)
+        stamped = self.stream.stamped
         try:
             await asyncio.shield(done)
         except asyncio.CancelledError:
             await asyncio.wait([done])
             if done.exception() is None:
-                self._apply(events)
+                self._apply(events, stamped)
             raise
-        self._apply(events)
+        self._apply(events, stamped)
         self.bound()
 
-    def _apply(self, events: Iterable[ev.Event]) -> None:
+    def _apply(self, events: Iterable[ev.Event], at: int) -> None:
         for event in events:
-            self.transcript.apply(event)
+            self.transcript.apply(event, at)
             self.logged += codec.size(event)
 
     def bound(self, held: int = 0) -> None:

@@ -130,7 +130,7 @@ class Runner:
         return past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
 
     async def _open(self, turn: Turn, control: Control, known: Past, stream: Stream) -> Run:
-        transcript = fold.fold(item.event for item in known.events)
+        transcript = fold.timed(known.events)
         agent = await self._versions.of(turn, transcript)
         history = await self.history.before(turn)
         first = history[0].text if history else ""
@@ -213,8 +213,7 @@ class Runner:
         failure.__cause__ = error
         run.stream.fail(Unwritable())  # a title may still be about to be written
         known = await self._database.read(past.read, run.turn.num)
-        messages = fold.fold(item.event for item in known.events).closed()
-        await self._ending.give_up(run.turn, failed(run.turn, failure), messages)
+        await self._ending.give_up(run.turn, failed(run.turn, failure), fold.timed(known.events))
 
     async def _drive(self, run: Run) -> Outcome:
         run.control.stoppable = True

@@ -51,6 +51,13 @@ def unknown_outcome(description: str, language: Language) -> str:
     return f"(The server stopped meanwhile: it may already be done. Run it again?) {description}"
 
 
+def changed_since(description: str, language: Language) -> str:
+    """The note comes first, as above."""
+    if language == "zh":
+        return f"（文件在您批准后已被改动，因此没有写入。仍要写入吗？）{description}"
+    return f"(The file has changed since it was shown, so nothing was written. Write it now?) {description}"
+
+
 def confirmation(item: Confirmation, answer: Answer, language: Language) -> str:
     """A person's answer to a confirmation, as the agent reads it. The decision comes first: what the person
     wrote beside it cannot turn it into another one."""

@@ -25,7 +25,7 @@ from caesura.core import events as ev
 from caesura.core import ids, json_data, outputs
 from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError, Outdated
-from caesura.core.interrupts import Approval, Interrupt
+from caesura.core.interrupts import Approval, File, Interrupt
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.run import AnswersNeeded, Released, Scope
@@ -70,6 +70,8 @@ class _Call:
         self._name = wanted["name"]
         self._args: dict[str, Any] = wanted["args"]
         self._tool: Tool | None = self._agent.tools.get(self._name)
+        #: What the file held that the call replaces, when the person was asked who approved the call.
+        self._expected: File | None = None
         #: How often the tool has asked for an answer of each kind.
         self._asks: Counter[type[Interrupt]] = Counter()
 
@@ -107,7 +109,7 @@ class _Call:
     async def _confirmed(self, unknown: bool = False) -> ToolMessage:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""
         if (given := self._given(unknown)) is not None:
-            return await self._decided(given, unknown)
+            return await self._decided(*given, unknown)
         if not unknown and self._name in self._run.grants:
             try:
                 return await self._make(granted=True)
@@ -118,7 +120,7 @@ class _Call:
             return self._note(reason, "error")
         raise AnswersNeeded([await self._approval(unknown)])
 
-    def _given(self, unknown: bool) -> Answer | None:
+    def _given(self, unknown: bool) -> tuple[Approval, Answer] | None:
         """The decision about this call, unless the person has stopped the turn since. Each attempt with an
         unknown outcome needs its own decision."""
         transcript = self._run.transcript
@@ -126,7 +128,7 @@ class _Call:
         if not decided or decided[-1][0].id in transcript.lapsed:
             return None
         enough = not unknown or len(decided) >= transcript.attempts.get(self._id, 0)
-        return decided[-1][1] if enough else None
+        return decided[-1] if enough else None
 
     def _approvals(self, unknown: bool = False) -> list[tuple[Approval, Answer]]:
         return [
@@ -143,20 +145,47 @@ class _Call:
             if item.interrupt.tool_call_id == self._id and item.answer is not None
         ]
 
-    async def _approval(self, unknown: bool) -> Approval:
+    async def _approval(self, unknown: bool, changed: bool = False) -> Approval:
         large = len(json_data.dumps(self._args)) > LARGE
         (label, description), args = await self._run.aside.run(self._describe) if large else self._describe()
+        if unknown:
+            description = texts.unknown_outcome(description, self._run.language)
+        if changed:
+            description = texts.changed_since(description, self._run.language)
         return Approval(
             ids.interrupt(),
             tool_call_id=self._id,
             name=self._name,
             args=args,
             label=label,
-            description=texts.unknown_outcome(description, self._run.language) if unknown else description,
+            description=description,
             unknown=unknown,
+            file=await self._file(),
+            changed=changed,
             agent=self._agent.name,
             parent=self._scope.parent,
         )
+
+    async def _file(self) -> File | None:
+        """What the file holds that the call would replace."""
+        if self._tool is None or self._tool.replaces is None:
+            return None
+        with self._context().active():
+            return await self._tool.replaces.look(self._args)
+
+    async def _check_file(self, asked: Approval, unknown: bool) -> None:
+        """Ask again if the file is no longer what the person was shown: they approved something else. What
+        cannot be looked at is left to the call, which says what is wrong."""
+        replaces = self._tool.replaces if self._tool is not None else None
+        if replaces is None:
+            return
+        self._expected = _expected(asked.file, self._args.get("path"))
+        with self._context().active():
+            if self._expected is not None and await replaces.unchanged(self._args, self._expected):
+                return
+            if await replaces.look(self._args) is None:
+                return
+        raise AnswersNeeded([await self._approval(unknown, changed=True)])
 
     def _ask(self, item: Interrupt) -> Answer:
         """The answer that the tool itself asks for. Interrupts and answers of one kind are matched in
@@ -172,7 +201,7 @@ class _Call:
             raise AnswersNeeded([replace(mine, parent=self._scope.parent)])
         return given[place]
 
-    async def _decided(self, answer: Answer, unknown: bool) -> ToolMessage:
+    async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> ToolMessage:
         match answer.decision:
             case "reject" if unknown:
                 return self._note(texts.left_unknown(answer.message), "unknown")
@@ -182,8 +211,12 @@ class _Call:
                 return self._note(answer.message, "answered")
             case "edit":
                 self._args = answer.args or {}
+                await self._check_file(asked, unknown)
                 return await self._make()
             case "approve":
+                if asked.changed:
+                    self._args = asked.args  # a person may have edited them before
+                await self._check_file(asked, unknown)
                 return await self._make()
             case "answers" | "fields" | "value":
                 raise ValueError(f"{answer.decision} is no decision about a tool call")
@@ -282,6 +315,7 @@ class _Call:
             ask=self._ask,
             parent=self._scope.parent,
             database=self._run.database,
+            expected=self._expected,
         )
 
     def _end(self, result: Result) -> ToolMessage:
@@ -330,3 +364,10 @@ class _Call:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
         return self._tool.describe(self._args, self._run.language), json_data.clean(self._args)
+
+
+def _expected(shown: File | None, path: object) -> File | None:
+    """What the file must be: what was shown or, under a path that a person has edited, no file at all."""
+    if shown is None or not isinstance(path, str):
+        return None
+    return shown if shown.path == path else File(path)

@@ -12,7 +12,7 @@ from fastapi.security import OAuth2PasswordBearer
 from pydantic import BaseModel, Field
 
 from caesura.core.errors import CaesuraError, Unauthenticated
-from caesura.http import credentials
+from caesura.http import cookies, credentials
 from caesura.http.context import Here
 from caesura.http.credentials import Credentials, Newcomer
 from caesura.http.errors import COMMON, documented
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from caesura.service.service import Service
 
 logger = logging.getLogger(__name__)
+
+#: Seconds for which an ended session is remembered after it would have expired: clocks differ.
+_LATE = 3600
 
 router = APIRouter(prefix="/api/auth", tags=["people"])
 _bearer = OAuth2PasswordBearer(tokenUrl="/api/auth/login", auto_error=False)
@@ -45,8 +48,8 @@ class Token(BaseModel):
 
 
 class Gate:
-    """Finds the owner of a token or a ticket. Both become invalid as soon as their owner's password is
-    changed."""
+    """Finds the owner of a token, a session or a ticket. All of them become invalid as soon as their owner's
+    password is changed, or their owner logs out everywhere."""
 
     def __init__(self, service: Service, tokens: Tokens | None) -> None:
         """Without `tokens` no token is needed: everyone that the guard lets in is the same local person."""
@@ -57,17 +60,59 @@ class Gate:
         user = await self._people.authenticate(username, password)
         if self._tokens is None:
             raise Unauthenticated
-        token = self._tokens.issue(user.id, user.password_hash)
+        token = self._tokens.issue(user.id, user.stamp)
         return Token(access_token=token, expires_in=self._tokens.seconds)
 
+    async def begin(self, username: str, password: str) -> tuple[str, Access]:
+        """Begin a session for a browser. Returns what its cookie holds, and the access that it gives."""
+        user = await self._people.authenticate(username, password)
+        if self._tokens is None:
+            raise Unauthenticated
+        session = self._tokens.issue_session(user.id, user.stamp)
+        return session, self._tokens.read_session(session)
+
+    async def end(self, access: Access) -> None:
+        """End this session, and no other."""
+        if access.session:
+            await self._stamps.end(access.user_id, access.session, (access.until + _LATE) * 1000)
+
+    async def end_all(self, access: Access) -> None:
+        """End every token, ticket and session of this person."""
+        if self._tokens is not None:
+            await self._stamps.end_all(access.user_id)
+
     async def enter(self, request: Request, token: str | None) -> Access:
+        """The access of a request with this token or, if it has none, with the cookie of a session."""
         if self._tokens is None:
             return Access(LOCAL, "")
-        if token is None:
-            raise Unauthenticated
-        access = self._tokens.read(token)
-        if await self._stamps.get(access.user_id) != access.stamp:
+        access = self._tokens.read(token) if token is not None else self._by_cookie(request, self._tokens)
+        if await self._stamps.get(access.user_id, access.session) != access.stamp:
             raise Unauthenticated("the token is not valid")
+        return access
+
+    async def resume(self, request: Request) -> Access:
+        """The access of the session that the request's cookie names. No token is accepted."""
+        return await self.enter(request, None)
+
+    def csrf(self, access: Access) -> str:
+        return self._tokens.csrf(access) if self._tokens is not None else LOCAL
+
+    @property
+    def needed(self) -> bool:
+        """Whether people have to log in."""
+        return self._tokens is not None
+
+    @property
+    def seconds(self) -> int:
+        """How long a token and a session are valid."""
+        return self._tokens.seconds if self._tokens is not None else 0
+
+    @staticmethod
+    def _by_cookie(request: Request, tokens: Tokens) -> Access:
+        if (session := cookies.session_of(request)) is None:
+            raise Unauthenticated
+        access = tokens.read_session(session)
+        cookies.check(request, tokens.csrf(access))
         return access
 
     async def enter_by_ticket(self, request: Request, ticket: str) -> Access:
@@ -90,8 +135,9 @@ class Gate:
     async def _cut_ended(self, streams: EventStreams) -> None:
         held = streams.held()
         stamps = await self._stamps.of({access.user_id for _, access in held})
+        ended = await self._stamps.ended({access.session for _, access in held if access.session})
         for stream, access in held:
-            if stamps.get(access.user_id) != access.stamp:
+            if stamps.get(access.user_id) != access.stamp or access.session in ended:
                 stream.abort()
 
 

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Response
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caesura.core.errors import CaesuraError, TooManyRequests
@@ -31,6 +33,9 @@ STREAMS = "caesura.streams"
 #: The key of the scope for the `Access` of the request.
 HOLDER = "caesura.holder"
 _OUTLET = "caesura.outlet"
+#: The member of a documented stream with the schemas of its data, which belong to the components.
+SCHEMAS = "x-schemas"
+_REFERENCE = "#/components/schemas/{model}"
 #: Seconds after which a person with too many streams may retry.
 _RETRY = 5
 PING = b": ping\n\n"
@@ -46,12 +51,21 @@ def frame(id: int | str, event: str, data: bytes) -> bytes:
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (str(id).encode(), event.encode(), data)
 
 
-def documented(names: Iterable[str], description: str = "") -> dict[int | str, dict[str, Any]]:
-    """The responses of a route that streams these events, for the OpenAPI document."""
+def documented(
+    names: Iterable[str], description: str = "", models: Mapping[str, type[BaseModel]] | None = None
+) -> dict[int | str, dict[str, Any]]:
+    """The responses of a route that streams these events, for the OpenAPI document. `models` are those of the
+    data of each event, by its name."""
+    content: dict[str, Any] = {"schema": schema(names)}
+    if models:
+        found = [(model, "serialization") for model in models.values()]
+        named, parts = models_json_schema(found, ref_template=_REFERENCE)  # type: ignore[arg-type]
+        data = {name: named[model, "serialization"] for name, model in models.items()}
+        content = {"schema": {"oneOf": [_one(name, data[name]) for name in data]}, SCHEMAS: parts["$defs"]}
     return {
         200: {
             "description": f"Server-sent events. {description}".strip(),
-            "content": {"text/event-stream": {"schema": schema(names)}},
+            "content": {"text/event-stream": content},
         },
         204: {"description": "Everything was sent, and nothing more will come"},
     }
@@ -64,6 +78,13 @@ def schema(names: Iterable[str] = ()) -> dict[str, Any]:
     data = {"type": "string", "contentMediaType": "application/json"}
     fields = {"id": {"type": "string"}, "event": event | ({"enum": known} if known else {}), "data": data}
     return {"type": "object", "properties": fields}
+
+
+def _one(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The event of this name, whose data is JSON of this form."""
+    text = {"type": "string", "contentMediaType": "application/json", "contentSchema": dict(data)}
+    event = {"type": "string", "const": name}
+    return {"type": "object", "properties": {"id": {"type": "string"}, "event": event, "data": text}}
 
 
 class EventStreams:

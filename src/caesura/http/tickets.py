@@ -20,6 +20,8 @@ class Tickets:
 
     def issue(self, access: Access, stream: str) -> str:
         holder = {"sub": access.user_id, "stamp": access.stamp, "viewer": access.viewer}
+        if access.session:
+            holder["session"] = access.session
         return self._tokens.sign(_AUDIENCE, SECONDS, **holder, stream=stream, jti=ids.token())
 
     async def redeem(self, ticket: str, stream: str) -> Access:
@@ -28,6 +30,7 @@ class Tickets:
         if claims["stream"] != stream:
             raise Unauthenticated("the ticket is for another stream")
         viewer = str(claims.get("viewer", ONE_VIEWER))  # older versions do not name it
-        access = Access(str(claims["sub"]), str(claims["stamp"]), viewer)
-        await self._spent.spend(access.user_id, str(claims["jti"]), access.stamp)
+        session = str(claims.get("session", ""))
+        access = Access(str(claims["sub"]), str(claims["stamp"]), viewer, session)
+        await self._spent.spend(access.user_id, str(claims["jti"]), access.stamp, session)
         return access

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import time
 from dataclasses import dataclass
 from typing import Any
 
 import jwt
 
+from caesura.core import ids
 from caesura.core.errors import Unauthenticated
-from caesura.store.users import stamp
 
 _ALGORITHM = "HS256"
 _ISSUER = "caesura"
 _ACCESS = "caesura:access"
+_SESSION = "caesura:session"
 _SHORTEST = 32
 #: The viewer of all requests, where there are no tokens.
 ONE_VIEWER = "-"
@@ -24,12 +26,15 @@ _REMEMBERED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`stamp` changes with the person's password, which makes older tokens invalid. `viewer` tells the
-    log-ins of the person apart."""
+    """`stamp` changes with the person's password and when they log out everywhere, which makes older tokens
+    invalid. `viewer` tells the log-ins of the person apart. `session` is the id of a browser's session, which
+    can be ended alone, and `until` the second in which it expires; a token has neither."""
 
     user_id: str
     stamp: str
     viewer: str = ONE_VIEWER
+    session: str = ""
+    until: int = 0
 
 
 class Tokens:
@@ -38,21 +43,40 @@ class Tokens:
             raise ValueError(f"a key for tokens has at least {_SHORTEST} bytes")
         self._secret = secret
         self.seconds = int(hours * 3600)
-        self._verified: dict[str, tuple[Access, int]] = {}
+        self._verified: dict[tuple[str, str], tuple[Access, int]] = {}
 
-    def issue(self, user_id: str, password_hash: str) -> str:
-        return self.sign(_ACCESS, self.seconds, sub=user_id, stamp=stamp(password_hash))
+    def issue(self, user_id: str, stamp: str) -> str:
+        return self.sign(_ACCESS, self.seconds, sub=user_id, stamp=stamp)
+
+    def issue_session(self, user_id: str, stamp: str) -> str:
+        """What a browser keeps in its cookie. It is no token: the `Authorization` header does not take it."""
+        return self.sign(_SESSION, self.seconds, sub=user_id, stamp=stamp, jti=ids.token())
 
     def read(self, token: str) -> Access:
         """The owner of the token. The caller must check the stamp every time."""
-        access, ends = self._verified.get(token, (None, 0))
+        return self._read(_ACCESS, token)
+
+    def read_session(self, session: str) -> Access:
+        """As `read`, for a session. The caller must also check whether it was ended."""
+        return self._read(_SESSION, session, "jti")
+
+    def csrf(self, access: Access) -> str:
+        """What a request by cookie must repeat in a header. Another web page cannot know it."""
+        key = f"caesura:csrf {self._secret}".encode()
+        return hmac.new(key, access.session.encode(), hashlib.sha256).hexdigest()[:32]
+
+    def _read(self, audience: str, token: str, *required: str) -> Access:
+        key = audience, token
+        access, ends = self._verified.get(key, (None, 0))
         if access is not None and time.time() < ends:
             return access
-        claims = self.verify(token, _ACCESS, "stamp")
-        access = Access(claims["sub"], str(claims["stamp"]), _viewer(token))
+        claims = self.verify(token, audience, "stamp", *required)
+        ends = int(claims["exp"])
+        own = (str(claims["jti"]), ends) if required else ()
+        access = Access(claims["sub"], str(claims["stamp"]), _viewer(token), *own)
         if len(self._verified) >= _REMEMBERED:
             self._verified.clear()
-        self._verified[token] = access, int(claims["exp"])
+        self._verified[key] = access, ends
         return access
 
     def sign(self, audience: str, seconds: int, **claims: Any) -> str:

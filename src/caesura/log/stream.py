@@ -97,6 +97,8 @@ class Stream:
         self.last = last
         #: When the pending words are due to be written, in milliseconds.
         self.due = 0
+        #: The time of the newest event that was put or submitted, in milliseconds.
+        self.stamped = 0
         #: Why nothing more can be written, if that is so.
         self.error: CaesuraError | None = None
         self._dirty = dirty
@@ -110,7 +112,7 @@ class Stream:
         little later, together with the events that follow."""
         if self.error is not None:
             raise self.error
-        now = time.time_ns() // 1_000_000
+        now = self.stamped = time.time_ns() // 1_000_000
         self._pending.append((now, event))
         if lax:
             self._dirty(self)
@@ -136,11 +138,14 @@ class Stream:
         and none of these events is written. An `also` without an event must be safe to repeat."""
         return await self.submit(*events, also=also, durable=durable)
 
-    def submit(self, *events: Event, also: Also | None = None, durable: bool = False) -> asyncio.Future[Any]:
-        """As `commit`, for a caller that waits for the outcome in its own way."""
+    def submit(
+        self, *events: Event, also: Also | None = None, durable: bool = False, at: int | None = None
+    ) -> asyncio.Future[Any]:
+        """As `commit`, for a caller that waits for the outcome in its own way. `at` is the time of the
+        events, if the caller has already used it."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._now = True
-        self._queue(events, also, durable, done)
+        self._queue(events, also, durable, done, at)
         return done
 
     def note(self, *events: Event, also: Also, lax: bool = False) -> None:
@@ -155,10 +160,11 @@ class Stream:
         also: Also | None,
         durable: bool = False,
         done: asyncio.Future[Any] | None = None,
+        at: int | None = None,
     ) -> None:
         if self.error is not None:
             raise self.error
-        now = time.time_ns() // 1_000_000
+        now = self.stamped = time.time_ns() // 1_000_000 if at is None else at
         taken, self._pending = self._pending, []
         if also is not None and taken:
             # Events that were put before must not fail together with `also`.

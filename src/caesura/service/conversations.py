@@ -24,7 +24,7 @@ from caesura.service.locks import PersonLocks
 from caesura.service.long_reads import LongReads
 from caesura.service.pages import BranchPage, TreePage
 from caesura.store import conversations as rows
-from caesura.store import turns
+from caesura.store import read_marks, turns
 from caesura.store.conversations import Order, Page
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
@@ -75,7 +75,7 @@ class Conversations:
         self._database, self._log, self._engine = database, log, engine
         self._agents, self._workspaces = agents, workspaces
         self._locks, self._long_reads, self._share, self._refused = locks, long_reads, share, refused
-        self._counts = Counts(database, engine, long_reads)
+        self.counts = Counts(database, engine, long_reads)
 
     async def create(
         self,
@@ -119,7 +119,7 @@ class Conversations:
         page, underway = await self._database.read(_page, user_id, limit, offset, after, order)
         if not underway:
             return page
-        counts = await self._counts.of(underway)
+        counts = await self.counts.of(underway)
         items = [
             item._replace(message_count=counts.get(item.active_turn or "", item.message_count))
             for item in page.items
@@ -181,11 +181,15 @@ class Conversations:
         """Like `tree`, for the end of the active branch, or of the branch that ends in `leaf`."""
 
         def written() -> bytes:
-            return write(BranchPage(found.conversation, pages.seen(found.turns), before))
+            return write(BranchPage(found.conversation, pages.seen(found.turns), before, found.read))
 
         async with self._long_reads.of(user_id):
             found, before = await self._database.read(pages.branch, user_id, conversation_id, limit, leaf)
             return await self._long_reads.run(written)
+
+    async def mark_read(self, user_id: str, conversation_id: str, turn_id: str, cursor: int) -> None:
+        """Note up to where the person has read. The mark never moves back on its branch."""
+        await self._database.write_lightly(_mark_read, user_id, conversation_id, turn_id, cursor)
 
     async def history(self, user_id: str, conversation_id: str) -> AsyncGenerator[list[Line], None]:
         """The messages with text on the active branch, oldest first. One page is in memory at a time."""
@@ -203,7 +207,7 @@ class Conversations:
         conversation, turn, pending, underway = await self._database.read(_status, user_id, conversation_id)
         if turn is None:
             return Status(conversation, None, (), 0)
-        counts = await self._counts.of(underway)
+        counts = await self.counts.of(underway)
         return Status(conversation, turn, pending, counts.get(turn.id, turn.message_count))
 
 
@@ -233,6 +237,14 @@ def _rename(connection: Connection, user_id: str, conversation_id: str, title: s
     rows.get(connection, conversation_id, user_id)
     rows.set_title(connection, conversation_id, title)
     return rows.get(connection, conversation_id, user_id)
+
+
+def _mark_read(connection: Connection, user_id: str, conversation_id: str, turn_id: str, cursor: int) -> None:
+    rows.get(connection, conversation_id, user_id)
+    turn = turns.owned(connection, turn_id, user_id)
+    if turn.conversation_id != conversation_id:
+        raise NotFound("turn not found")
+    read_marks.move(connection, turn, cursor)
 
 
 def _links(connection: Connection, user_id: str, conversation_id: str) -> tuple[Conversation, list[Link]]:

@@ -13,23 +13,27 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from caesura.core import cursors, fold
+from caesura.core import cursors, fold, notes
 from caesura.core import messages as msg
+from caesura.core import tree as tree_of
 from caesura.core.conversations import Conversation
 from caesura.core.errors import NoConversation, NotFound
 from caesura.core.events import ToolStarted
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Line, Message
+from caesura.core.notes import About
 from caesura.core.turns import ENDED, Turn
 from caesura.service.long_reads import LongReads
 from caesura.store import conversations as rows
-from caesura.store import events, interrupts, turns
+from caesura.store import events, interrupts, read_marks, turns
+from caesura.store.read_marks import ReadMark
 from caesura.store.turns import Entry, Said
 
 #: A page has at most this many turns and at most this many bytes, but at least one turn.
 _TURNS = 1_000
 BYTES = 4 * 1024 * 1024
 _ALL = 1 << 30
+_SIBLINGS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,9 @@ class Seen:
     pending: tuple[Interrupt, ...] = ()
     calls: tuple[int | None, ...] = ()
     running: tuple[ToolStarted, ...] = ()
+    #: The model of the reply, what happened between the messages, and the turns with the same parent.
+    about: About = notes.NOTHING
+    siblings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ class BranchPage:
     conversation: Conversation
     turns: list[Seen]
     before: str | None
+    read: ReadMark | None = None
 
 
 class Stored(NamedTuple):
@@ -70,11 +78,13 @@ class Stored(NamedTuple):
     end: int
     pending: tuple[Interrupt, ...]
     log: list[events.Stored] | None
+    siblings: tuple[str, ...]
 
 
 class Found(NamedTuple):
     conversation: Conversation
     turns: list[Stored]
+    read: ReadMark | None = None
 
 
 class HistoryTurn(NamedTuple):
@@ -101,7 +111,9 @@ def branch(
     if leaf is not None and not found:
         raise NotFound("turn not found")
     shown = next(_pages(found), [])
-    return _found(connection, conversation, shown), shown[-1].parent_id if shown else None
+    page = _found(connection, conversation, shown)
+    read = read_marks.get(connection, conversation_id)
+    return page._replace(read=read), shown[-1].parent_id if shown else None
 
 
 def _pages(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
@@ -122,12 +134,24 @@ def _found(connection: Connection, conversation: Conversation, entries: Sequence
     numbers = [entry.num for entry in entries]
     ends = events.ends(connection, numbers)
     found = turns.some(connection, numbers)
-    return Found(conversation, [_stored(connection, turn, ends.get(turn.num, 0)) for turn in found])
+    beside = tree_of.children(turns.tree(connection, conversation.id)) if found else {}
+    return Found(
+        conversation,
+        [_stored(connection, turn, ends.get(turn.num, 0), beside[turn.parent_id]) for turn in found],
+    )
 
 
-def _stored(connection: Connection, turn: Turn, end: int) -> Stored:
+def _stored(connection: Connection, turn: Turn, end: int, beside: list[str]) -> Stored:
     log = None if turn.ended else events.stored(connection, turn.num)
-    return Stored(turn, end, pending(connection, turn), log)
+    return Stored(turn, end, pending(connection, turn), log, _near(beside, turn.id))
+
+
+def _near(beside: list[str], turn_id: str) -> tuple[str, ...]:
+    """At most `_SIBLINGS` of these turns, around this one: each of a thousand would have a thousand."""
+    if len(beside) <= _SIBLINGS:
+        return tuple(beside)
+    first = max(min(beside.index(turn_id) - _SIBLINGS // 2, len(beside) - _SIBLINGS), 0)
+    return tuple(beside[first : first + _SIBLINGS])
 
 
 def pending(connection: Connection, turn: Turn) -> tuple[Interrupt, ...]:
@@ -146,12 +170,16 @@ def _seen(item: Stored) -> Seen:
     """The messages come from the row if the turn has ended, and from the log, which is ahead of the row,
     while the turn is live."""
     if item.log is None:
-        return Seen(item.turn, item.turn.messages or [], item.end)
+        kept = notes.read(item.turn.about)
+        messages = item.turn.messages or []
+        return Seen(item.turn, messages, item.end, about=kept, siblings=item.siblings)
     transcript = folded(item.log)
     messages = transcript.messages()
     calls = tuple(_calls(transcript, messages))
     cursor = cursors.make(transcript.epoch, item.end)
-    return Seen(item.turn, messages, cursor, item.pending, calls, tuple(transcript.running.values()))
+    running = tuple(transcript.running.values())
+    about = About(transcript.model, transcript.placed(messages))
+    return Seen(item.turn, messages, cursor, item.pending, calls, running, about, item.siblings)
 
 
 def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int | None]:
@@ -198,4 +226,4 @@ def _lines_of(item: HistoryTurn) -> list[Line]:
 
 
 def folded(log: list[events.Stored]) -> fold.Transcript:
-    return fold.fold(item.event for item in events.decoded(log))
+    return fold.timed(events.decoded(log))

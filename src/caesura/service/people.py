@@ -40,7 +40,7 @@ class People:
         hasher: PasswordHasher | None = None,
         registration: Registration = "open",
     ) -> None:
-        self._database, self._registration = database, registration
+        self._database, self.registration = database, registration
         self._hasher = hasher or PasswordHasher()
         # Only two hashes at once, because each takes 64 MiB. They have their own threads, because an
         # operator's models and tools may block all others.
@@ -50,9 +50,9 @@ class People:
 
     async def register(self, username: str, password: str, invite: str | None = None) -> str:
         """Register a person, if the server allows it. Returns the new person's id, which is the name."""
-        if self._registration == "closed":
+        if self.registration == "closed":
             raise Forbidden("registration is closed: ask whoever runs this server to add you")
-        if self._registration == "open":
+        if self.registration == "open":
             return await self.add(username, password)
         if not invite:
             raise Forbidden("an invite is needed to register: ask whoever runs this server for a code")

@@ -17,6 +17,7 @@ from caesura.log import Log
 from caesura.service.agents import Agents
 from caesura.service.artifacts import Artifacts
 from caesura.service.conversations import Conversations, Refused
+from caesura.service.feed import Feeds
 from caesura.service.grants import Grants
 from caesura.service.inbox import Inbox
 from caesura.service.locks import PersonLocks
@@ -28,7 +29,7 @@ from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
 from caesura.service.turns import Turns
-from caesura.store import conversations, interrupts, keys, probe, readings, turns
+from caesura.store import changes, conversations, interrupts, keys, probe, readings, sessions, turns
 from caesura.store.database import Database
 from caesura.store.shares import UNBOUNDED, Share
 
@@ -80,16 +81,19 @@ class Service:
         self.streams = Streams(database, log, self.presence, self.long_reads)
         self.inbox = Inbox(database, self.long_reads)
         self.showings = Showings(database)
+        self.feeds = Feeds(database, self.conversations.counts)
         self.grants = Grants(database)
         self.tickets = Tickets(database)
 
     def start(self) -> None:
         """Start working, first on turns that a dead process left behind."""
         self.engine.start(self.presence.started)
+        self.feeds.start()
         self.engine.spawn(self._sweep())
         self.engine.spawn(self._sweep_workspaces())
         if self._database.shared:
             self.engine.spawn(self._tell_of_readers())
+            self.engine.spawn(self.feeds.watch())
 
     async def drain(self, grace: float = 5.0) -> None:
         """Release all runs within `grace` seconds. Safe to call again."""
@@ -138,13 +142,16 @@ class Service:
         return await self._database.read(_figures)
 
     async def _sweep(self) -> None:
-        """Periodically delete expired idempotency keys."""
+        """Periodically delete rows that have expired."""
         while True:
             try:
                 await self._database.write_lightly(keys.forget_old)
                 await self._database.write_lightly(readings.forget_old)
+                await self._database.write_lightly(sessions.forget_old)
+                for user_id, last in await self._database.read(changes.outdated):
+                    await self._database.write_lightly(changes.prune, user_id, last)
             except Exception as error:  # noqa: BLE001 - it is tried again later, whatever it was
-                logger.warning("old keys were not forgotten: %s", error)
+                logger.warning("expired rows were not deleted: %s", error)
             await asyncio.sleep(_SWEEP)
 
     async def _sweep_workspaces(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +14,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    func,
     insert,
     or_,
     select,
@@ -26,8 +27,8 @@ from sqlalchemy.exc import IntegrityError
 from caesura.core import json_data
 from caesura.core.conversations import Conversation
 from caesura.core.errors import Conflict, NoConversation, TooManyConversations, Unauthenticated
-from caesura.store import shares
-from caesura.store.schema import conversations, events, now_ms, turns, users
+from caesura.store import changes, shares
+from caesura.store.schema import conversations, events, interrupts, now_ms, turns, users, waits
 from caesura.store.statements import Prepared
 
 Order = Literal["created", "updated"]
@@ -56,6 +57,7 @@ def create(
         _CREATE.count(connection, id=conversation_id, user_id=user_id, agent=agent, session=session)
     except IntegrityError as error:
         raise Conflict("this conversation exists already") from error
+    changes.note(connection, conversation_id)
     return get(connection, conversation_id, user_id)
 
 
@@ -122,13 +124,38 @@ def page(
     return Page([_conversation(row[:-1]) for row in rows if row[0] is not None], rows[0][-1] if rows else 0)
 
 
+class Listed(NamedTuple):
+    """A conversation as a list shows it, with the number of questions that wait in it."""
+
+    conversation: Conversation
+    questions: int
+
+
+def some(connection: Connection, user_id: str, conversation_ids: Collection[str]) -> dict[str, Listed]:
+    """Those of these conversations that belong to this person, by id."""
+    mine = and_(conversations.c.user_id == user_id, conversations.c.id.in_(conversation_ids))
+    found = [_conversation(row) for row in connection.execute(_listed(conversations).where(mine))]
+    counted = (
+        select(turns.c.conversation_id, func.count())
+        .join(interrupts, interrupts.c.turn == turns.c.num)
+        .where(interrupts.c.user_id == user_id, waits(interrupts))
+        .where(turns.c.conversation_id.in_(conversation_ids))
+        .group_by(turns.c.conversation_id)
+    )
+    questions = {name: count for name, count in connection.execute(counted)}
+    return {item.id: Listed(item, questions.get(item.id, 0)) for item in found}
+
+
 def set_title(connection: Connection, conversation_id: str, title: str) -> bool:
     """Set the title. False if there is no such conversation."""
+    changes.note(connection, conversation_id)
     return _RETITLE.count(connection, at_id=conversation_id, title=_short(title)) == 1
 
 
 def set_first_titles(connection: Connection, titles: Mapping[str, str]) -> int:
     """Set the titles of conversations that have none, by id. Returns how many were set."""
+    for id_ in titles:
+        changes.note(connection, id_)
     if connection.dialect.name == "sqlite":
         return sum(_TITLE_FIRST.count(connection, at_id=id_, title=_short(titles[id_])) for id_ in titles)
     return connection.exec_driver_sql(
@@ -142,6 +169,7 @@ def _short(title: str) -> str:
 
 def activate(connection: Connection, conversation_id: str, turn_id: str) -> None:
     """Make the branch that ends in this turn the active one."""
+    changes.note(connection, conversation_id)
     connection.execute(
         update(conversations).where(conversations.c.id == conversation_id).values(active_turn=turn_id)
     )
@@ -149,6 +177,7 @@ def activate(connection: Connection, conversation_id: str, turn_id: str) -> None
 
 def extend(connection: Connection, conversation_id: str, turn_id: str) -> None:
     """A new turn was made: the active branch ends in it."""
+    changes.note(connection, conversation_id)
     _EXTEND.count(connection, at_id=conversation_id, active_turn=turn_id)
 
 
@@ -179,6 +208,8 @@ def remove(connection: Connection, conversation_id: str, user_id: str) -> list[i
     connection.execute(
         update(users).where(users.c.id == user_id).values(conversation_count=users.c.conversation_count - 1)
     )
+    changes.blank(connection, user_id, conversation_id)
+    changes.note_deleted(connection, user_id, conversation_id)
     return numbers
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -38,6 +38,11 @@ class Database(Protocol):
     @property
     def engines(self) -> tuple[Engine, ...]:
         """The engines that statements run on. The first one is for writing."""
+        ...
+
+    def listen(self, told: Callable[[Collection[str]], None]) -> None:
+        """Call `told` after each commit of this process that has written changes (`store.changes`), with the
+        people they belong to, in the thread that commits. It must be quick and not raise."""
         ...
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -24,7 +24,7 @@ from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
 from caesura.core.interrupts import Approval, Status
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.store import grants, showings
+from caesura.store import changes, grants, showings
 from caesura.store.schema import interrupts, now_ms, turns, waits
 from caesura.store.statements import Prepared
 
@@ -46,7 +46,10 @@ def ask(
     items: Mapping[str, core.Interrupt],
 ) -> None:
     """Store these interrupts, by graph id, as pending."""
+    place = _PLACE.row(connection, num=turn) if items else None
     for graph_id, item in items.items():
+        if place is not None:
+            changes.note_opened(connection, place.conversation_id, place.id, item)
         values = {
             "id": item.id,
             "turn": turn,
@@ -103,6 +106,11 @@ def count_pending(connection: Connection) -> int:
     ).scalar_one()
 
 
+def count_of(connection: Connection, user_id: str) -> int:
+    """How many interrupts wait for this person."""
+    return connection.execute(_COUNT_OF, {"user_id": user_id}).scalar_one()
+
+
 def get(connection: Connection, interrupt_id: str, user_id: str) -> StoredInterrupt:
     found = _found(connection, _GET, id=interrupt_id, user_id=user_id)
     if not found:
@@ -147,6 +155,7 @@ def decide(
     for item in found:
         if not _close(connection, item.interrupt.id, "answered", bodies[item.interrupt.id]):
             raise _lost(get(connection, item.interrupt.id, user_id))
+        _note_closed(connection, item, "answered")
         if checked[item.interrupt.id].grants and isinstance(item.interrupt, Approval) and item.interrupt.name:
             grants.add(connection, item.turn, item.interrupt.name)
     return {turn: len(pending(connection, turn)) for turn in {item.turn for item in found}}
@@ -155,7 +164,14 @@ def decide(
 def close(connection: Connection, turn: int, status: Status) -> list[StoredInterrupt]:
     """Close the pending interrupts of a turn, and return them. The caller owns the turn."""
     found = _found(connection, _UNANSWERED, turn=turn)
-    return [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
+    closed = [item for item in found if _close(connection, item.interrupt.id, status, None, late=True)]
+    for item in closed:
+        _note_closed(connection, item, status)
+    return closed
+
+
+def _note_closed(connection: Connection, item: StoredInterrupt, outcome: Status) -> None:
+    changes.note_closed(connection, item.conversation_id, item.turn_id, item.interrupt.id, outcome)
 
 
 def _close(
@@ -203,6 +219,7 @@ def _stored(row: Any) -> StoredInterrupt:
 
 # Built once: building a statement costs more than running it.
 _ASK = Prepared(insert(interrupts).values(created_at=now_ms()))
+_PLACE = Prepared(select(turns.c.id, turns.c.conversation_id).where(turns.c.num == bindparam("num")))
 _ALL = (
     select(interrupts, turns.c.id.label("turn_id"), turns.c.conversation_id)
     .join(turns, turns.c.num == interrupts.c.turn)
@@ -233,6 +250,11 @@ _INBOX = Prepared(
     .where(interrupts.c.user_id == bindparam("user_id"), waits(interrupts), _LATER)
     .order_by(interrupts.c.created_at, interrupts.c.id)
     .limit(bindparam("limit"))
+)
+_COUNT_OF = (
+    select(func.count())
+    .select_from(interrupts)
+    .where(interrupts.c.user_id == bindparam("user_id"), waits(interrupts))
 )
 _NAMED = _MINE.where(interrupts.c.id.in_(bindparam("names", expanding=True)))
 _HELD = Prepared(select(turns.c.num).where(turns.c.num == bindparam("num")).with_for_update())

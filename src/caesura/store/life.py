@@ -34,8 +34,9 @@ from caesura.core import messages as msg
 from caesura.core.answers import Answer
 from caesura.core.errors import Conflict, Fenced, InterruptPending, NotFound, RunInProgress, StopRequested
 from caesura.core.interrupts import closed_by
+from caesura.core.notes import NOTHING, About
 from caesura.core.turns import ENDED, LIVE, OnDisconnect, Status, Turn
-from caesura.store import conversations, events, interrupts, shares
+from caesura.store import changes, conversations, events, interrupts, shares
 from caesura.store.schema import QUEUED, live, now_ms, running, turns
 from caesura.store.shares import Share
 from caesura.store.statements import Prepared
@@ -194,6 +195,8 @@ def begin_segment(
     if stop is not None:
         values["stop_requested"] = stop
     _change(connection, turn, values, *LIVE)
+    if turn.status == "waiting":
+        changes.note(connection, turn.conversation_id)
 
 
 class Settled(NamedTuple):
@@ -205,22 +208,29 @@ class Settled(NamedTuple):
     messages: Sequence[msg.Message]
     running_ms: int
     released: bool
+    about: About = NOTHING
 
 
 def settle(connection: Connection, items: Sequence[Settled]) -> None:
     """End these turns."""
+    for item in items:
+        changes.note(connection, item.turn.conversation_id)
     if connection.dialect.name != "sqlite":
         _change_all(connection, _SETTLE_ALL, [_line(item) for item in items])
         return
     for item in items:
         values = _told(item.turn, item.messages) | {"running_ms": item.running_ms} | _over(item.status)
+        values["about"] = item.about.dumps()
         _change(connection, item.turn, values | (_RELEASED if item.released else {}), "running")
 
 
-def give_up(connection: Connection, turn: Turn, messages: Sequence[msg.Message] | None) -> None:
+def give_up(
+    connection: Connection, turn: Turn, messages: Sequence[msg.Message] | None, about: About = NOTHING
+) -> None:
     """End a turn as failed without a run, and release it. `messages` is None if they cannot be read."""
-    told = _told(turn, messages) if messages is not None else {}
+    told = _told(turn, messages) | {"about": about.dumps()} if messages is not None else {}
     _change(connection, turn, _over("failed") | _RELEASED | told, *LIVE)
+    changes.note(connection, turn.conversation_id)
 
 
 def wait(
@@ -236,6 +246,7 @@ def wait(
     at = {"at_num": turn.num, "at_epoch": turn.epoch}
     values = {"status": "waiting", "waits_until": until, "running_ms": running_ms} | _told(turn, messages)
     if _WAIT.count(connection, **values, **(_RELEASED if released else {}), **at):
+        changes.note(connection, turn.conversation_id)
         return
     if stop := _STOP.row(connection, **at):
         raise StopRequested(stop.stop_requested)
@@ -295,7 +306,9 @@ def reopen(connection: Connection, turn_id: str) -> Turn:
     )
     if connection.execute(statement).rowcount == 0:
         raise Conflict("only a failed or stopped turn can be tried again")
-    return get(connection, turn_id)
+    turn = get(connection, turn_id)
+    changes.note(connection, turn.conversation_id)
+    return turn
 
 
 # --- private
@@ -329,6 +342,7 @@ def _readable(connection: Connection, row: Any) -> Turn | None:
     except Exception:
         logger.exception("turn %s cannot be read and is set aside", row.id)
         _set_aside(connection, Owned(row.num, row.epoch))
+        changes.note(connection, row.conversation_id)
         return None
 
 
@@ -373,7 +387,7 @@ def _change_all(connection: Connection, statement: str, lines: Sequence[tuple[An
 def _line(item: Settled) -> tuple[Any, ...]:
     turn, told = item.turn, _told(item.turn, item.messages)
     said = told["messages"], told["message_count"]
-    return turn.num, turn.epoch, item.status, *said, item.running_ms, item.released
+    return turn.num, turn.epoch, item.status, *said, item.running_ms, item.released, item.about.dumps()
 
 
 def _told(turn: Turn, messages: Sequence[msg.Message]) -> dict[str, Any]:
@@ -476,12 +490,13 @@ _RENEW_ALL = (
 _HELD_ALL = "SELECT num, stop_requested FROM turns WHERE num = ANY(%s) AND owner = %s"
 _SETTLE_ALL = (
     "UPDATE turns t SET status = n.status, messages = n.messages, message_count = n.message_count,"
-    " running_ms = n.running_ms, ended_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
+    " running_ms = n.running_ms, about = n.about,"
+    " ended_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
     " stop_requested = NULL, waits_until = NULL,"
     " owner = CASE WHEN n.released THEN NULL ELSE t.owner END,"
     " lease_until = CASE WHEN n.released THEN NULL ELSE t.lease_until END"
-    " FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::bytea[], %s::int[], %s::bigint[], %s::bool[])"
-    " AS n(num, epoch, status, messages, message_count, running_ms, released)"
+    " FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::bytea[], %s::int[], %s::bigint[], %s::bool[],"
+    " %s::bytea[]) AS n(num, epoch, status, messages, message_count, running_ms, released, about)"
     " WHERE t.num = n.num AND t.epoch = n.epoch AND t.status = 'running'"
 )
 _RELEASE_ALL = (

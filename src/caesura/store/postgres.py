@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Any
 
@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
-from caesura.store import migrate
+from caesura.store import changes, migrate
 from caesura.store.database import P, T, Work, cause, storage_errors
 from caesura.store.watchdog import cut_after, cut_in_thread_after
 
@@ -69,6 +69,7 @@ class Postgres:
         self._writing, self._reading, self._lightly = writing, reading, lightly
         self._stating, self._blocking = stating, blocking
         self._after_commit = after_commit
+        self._told: list[Callable[[Collection[str]], None]] = []
         self._closed = False
 
     @classmethod
@@ -111,6 +112,9 @@ class Postgres:
     def _asynchronous(self) -> tuple[AsyncEngine, ...]:
         return self._writing, self._reading, self._lightly, self._stating
 
+    def listen(self, told: Callable[[Collection[str]], None]) -> None:
+        self._told.append(told)
+
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._refuse_closed()
         with storage_errors():
@@ -139,12 +143,15 @@ class Postgres:
                     async with asyncio.timeout(limit and limit + _MORE), engine.connect() as connection:
                         with cut_after(_driver(connection), limit):
                             async with connection.begin():
-                                result = await connection.run_sync(work)
+                                result, people = await connection.run_sync(_noting, work)
                     break
                 except OperationalError as error:
                     if not left or not isinstance(error.orig, DeadlockDetected):
                         raise
         self._after_commit()
+        if people:
+            for told in self._told:
+                told(people)
         return result
 
     async def write_ahead(self, work: Callable[[Connection], T], committed: Callable[[T], None]) -> T:
@@ -163,7 +170,7 @@ class Postgres:
             cut_in_thread_after(connection.connection.driver_connection, _BEAT),
             connection.begin(),
         ):
-            return work(connection, *args, **kwargs)
+            return _noting(connection, lambda c: work(c, *args, **kwargs))[0]
 
     async def close(self) -> None:
         self._closed = True
@@ -175,6 +182,11 @@ class Postgres:
         """An engine that was disposed of would open new connections, which nobody closes."""
         if self._closed:
             raise Unavailable("the database is closed")
+
+
+def _noting(connection: Connection, work: Callable[[Connection], T]) -> tuple[T, set[str]]:
+    changes.forget(connection)
+    return work(connection), changes.write(connection)
 
 
 def _driver(connection: AsyncConnection) -> Any:

@@ -61,6 +61,17 @@ users = Table(
     Column("password_hash", Text, nullable=False),
     Column("conversation_count", Integer, nullable=False, server_default="0"),
     Column("created_at", BigInteger, nullable=False),
+    Column("log_outs", Integer, nullable=False, server_default="0"),
+)
+
+#: Sessions of browsers that were ended before their time, kept until that time.
+ended_sessions = Table(
+    "ended_sessions",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("user_id", String(50), ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Index("ended_sessions_by_user", "user_id"),
 )
 
 invites = Table(
@@ -120,6 +131,7 @@ turns = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
     Column("size", BigInteger, nullable=False, server_default="0"),
+    Column("about", LargeBinary),
     CheckConstraint(
         "status IN ('queued', 'running', 'waiting', 'done', 'failed', 'stopped')", name="turns_status"
     ),
@@ -242,6 +254,20 @@ checkpoint_writes = Table(
     Column("body", LargeBinary, nullable=False),
 )
 
+#: What the feed of each person tells. The rows of one person are numbered in the order of their commits.
+changes = Table(
+    "changes",
+    metadata,
+    Column("user_id", String(50), primary_key=True),
+    Column("seq", _Number, primary_key=True, autoincrement=False),
+    Column("kind", String(12), nullable=False),
+    Column("conversation_id", String(150), nullable=False),
+    Column("ref", String(40), nullable=False, server_default=""),
+    Column("body", LargeBinary),
+    Column("at", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 #: Turns that are read on nodes that do not run them, each with the time until which that holds.
 readings = Table(
     "readings",
@@ -258,6 +284,18 @@ agent_versions = Table(
     Column("version", String(64), primary_key=True),
     Column("body", LargeBinary, nullable=False),
     Column("kept_at", BigInteger, nullable=False),
+)
+
+#: Up to where each conversation was read, on whichever device.
+read_marks = Table(
+    "read_marks",
+    metadata,
+    Column(
+        "conversation_id", String(150), ForeignKey("conversations.id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("turn_id", String(40), nullable=False),
+    Column("cursor", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
 )
 
 keys = Table(

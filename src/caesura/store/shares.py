@@ -100,6 +100,7 @@ _HOLD = Prepared(select(users.c.id).where(users.c.id == bindparam("id")).with_fo
 _SIZE = (
     _bytes(turns.c.content)
     + _bytes(turns.c.messages)
+    + _bytes(turns.c.about)
     + _sum(events, events.c.body)
     + _sum(interrupts, interrupts.c.body, interrupts.c.answer)
     + _sum(tool_calls, tool_calls.c.args, tool_calls.c.output)
@@ -120,7 +121,7 @@ _ADD = Prepared(
 #: As above in one statement, for many turns. Conversations are locked in the order of their ids.
 _CHARGE = (
     "WITH measured AS (SELECT t.num, t.conversation_id, t.size, length(t.content)"
-    " + coalesce(length(t.messages), 0)"
+    " + coalesce(length(t.messages), 0) + coalesce(length(t.about), 0)"
     " + coalesce((SELECT sum(length(e.body)) FROM events e WHERE e.turn = t.num), 0)"
     " + coalesce((SELECT sum(length(i.body) + coalesce(length(i.answer), 0)) FROM interrupts i"
     " WHERE i.turn = t.num), 0)"

@@ -11,7 +11,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine
 
 from caesura.core.errors import CaesuraError, StartupError, Unavailable
-from caesura.store import migrate, sqlite_file
+from caesura.store import changes, migrate, sqlite_file
 from caesura.store.database import P, T, Work, cause, mapped, storage_errors
 from caesura.store.disk import Disk
 from caesura.store.readers import Readers
@@ -65,6 +65,9 @@ class Sqlite:
         path = sqlite_file.real(path)
         self._lock = sqlite_file.own(path, beside)
         self._after_commit = after_commit or _nothing
+        self._told: list[Callable[[Collection[str]], None]] = []
+        #: The people whose changes the current group has written.
+        self._people: set[str] = set()
         self._units: queue.SimpleQueue[_Unit | None] = queue.SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
@@ -97,6 +100,9 @@ class Sqlite:
     @property
     def engines(self) -> tuple[Engine, ...]:
         return (self._writing, self._reading)
+
+    def listen(self, told: Callable[[Collection[str]], None]) -> None:
+        self._told.append(told)
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._refuse_closed()
@@ -204,6 +210,7 @@ class Sqlite:
             with storage_errors():
                 outcomes = self._commit_all(group)
             self._after_commit()
+            self._tell_people()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is each caller's answer
             outcomes = [(None, error) for _ in group]
         with self._telling:
@@ -217,6 +224,13 @@ class Sqlite:
                 if not unit.durable or failure is not None:
                     unit.tell(result, failure)
 
+    def _tell_people(self) -> None:
+        if not self._people:
+            return
+        people, self._people = self._people, set()
+        for told in self._told:
+            told(people)
+
     def _tell(self, unit: _Unit, result: Any, error: Exception | None) -> None:
         """Called by the disk, which may be quicker than the writer: `committed` comes first."""
         with self._telling:
@@ -229,13 +243,32 @@ class Sqlite:
             if len(group) == 1 and group[0].single:
                 return [(group[0].work(self._connection), None)]
             run(self._connection, "BEGIN IMMEDIATE")
-            outcomes = [_run(self._connection, unit, alone=len(group) == 1) for unit in group]
+            outcomes = [self._run(self._connection, unit, alone=len(group) == 1) for unit in group]
             run(self._connection, "COMMIT")
         except BaseException:
+            self._people.clear()
             self._connection.close()
             self._connection = None
             raise
         return outcomes
+
+    def _run(self, connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Exception | None]:
+        """The result of the unit, or its error. The caller is notified when the transaction is on disk."""
+        changes.forget(connection)
+        if alone:
+            return self._noted(connection, unit), None
+        try:
+            with savepoint(connection):
+                return self._noted(connection, unit), None
+        except Exception as error:
+            if not driver(connection).in_transaction:
+                raise  # a full disk made SQLite roll back the whole transaction
+            return None, mapped(error)
+
+    def _noted(self, connection: Connection, unit: _Unit) -> Any:
+        result = unit.work(connection)
+        self._people |= changes.write(connection)
+        return result
 
     def _release(self) -> None:
         self._under_way.close()
@@ -243,19 +276,6 @@ class Sqlite:
         self._reading.dispose()
         if self._lock is not None:
             os.close(self._lock)
-
-
-def _run(connection: Connection, unit: _Unit, alone: bool) -> tuple[Any, Exception | None]:
-    """The result of the unit, or its error. The caller is notified when the transaction is on disk."""
-    if alone:
-        return unit.work(connection), None
-    try:
-        with savepoint(connection):
-            return unit.work(connection), None
-    except Exception as error:
-        if not driver(connection).in_transaction:
-            raise  # a full disk made SQLite roll back the whole transaction
-        return None, mapped(error)
 
 
 def _answer() -> tuple[asyncio.Future[Any], _Tell]:

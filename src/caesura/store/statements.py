@@ -18,6 +18,9 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import UpdateBase
 from sqlalchemy.sql.selectable import Select
 
+#: The key of a connection's `info` under which its transaction gathers what it has to note (`changes`).
+NOTED = "caesura.noted"
+
 
 class _Form(NamedTuple):
     """A statement compiled for a certain set of values: its text, and the order of the values."""
@@ -108,6 +111,17 @@ def driver(connection: Connection) -> sqlite3.Connection:
 @contextmanager
 def savepoint(connection: Connection) -> Iterator[None]:
     """If the block raises, its changes are undone, and nothing else is."""
+    noted = len(connection.info.get(NOTED, ()))
+    try:
+        with _savepoint(connection):
+            yield
+    except BaseException:
+        del connection.info.get(NOTED, [])[noted:]
+        raise
+
+
+@contextmanager
+def _savepoint(connection: Connection) -> Iterator[None]:
     if connection.dialect.name != "sqlite":
         with connection.begin_nested():
             yield

@@ -122,6 +122,11 @@ def get(connection: Connection, turn_id: str) -> Turn:
     return made(row)
 
 
+def find(connection: Connection, turn_id: str) -> Turn | None:
+    row = _BY_ID.row(connection, id=turn_id)
+    return made(row) if row else None
+
+
 def owned(connection: Connection, turn_id: str, user_id: str) -> Turn:
     """A person's own turn. Another person's turn and a missing one look the same."""
     row = _OWNED.row(connection, id=turn_id, user_id=user_id)
@@ -236,10 +241,10 @@ def count_queued(connection: Connection) -> int:
 
 def made(row: Any) -> Turn:
     """A turn made from its row."""
-    *first, content, messages, grants, created_at, ended_at, size = row
+    *first, content, messages, grants, created_at, ended_at, size, about = row
     allowed = tuple(json_data.loads(grants)) if grants else ()
-    values = [*first, bytes(content).decode(), _messages(messages), allowed, created_at, ended_at, size]
-    return Turn(*values)
+    texts = bytes(content).decode(), _messages(messages)
+    return Turn(*[*first, *texts, allowed, created_at, ended_at, size, about])
 
 
 def _messages(stored: bytes | None) -> list[msg.Message] | None:

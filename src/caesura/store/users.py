@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import NotFound, UsernameTaken
+from caesura.store import changes
 from caesura.store.schema import now_ms, users
 from caesura.store.statements import Prepared
 
@@ -19,15 +20,19 @@ class User(NamedTuple):
     password_hash: str
     conversation_count: int
     created_at: int
+    #: How often the person has logged out everywhere.
+    log_outs: int = 0
 
     @property
     def stamp(self) -> str:
-        return stamp(self.password_hash)
+        return stamp(self.password_hash, self.log_outs)
 
 
-def stamp(password_hash: str) -> str:
-    """A value that changes with the hash, whose salt is secret: it reveals nothing about the password."""
-    return hashlib.sha256(password_hash.encode()).hexdigest()[:16]
+def stamp(password_hash: str, log_outs: int = 0) -> str:
+    """A value that changes with the password and when the person logs out everywhere. The salt of the hash is
+    secret: the value reveals nothing about the password."""
+    source = f"{password_hash} {log_outs}" if log_outs else password_hash
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
 def create(connection: Connection, user_id: str, password_hash: str) -> None:
@@ -50,8 +55,8 @@ def stamps(connection: Connection, user_ids: Collection[str]) -> dict[str, str]:
     """The stamps of these people. Missing people are left out."""
     if len(user_ids) == 1:  # the usual case: the prepared statement costs a fraction
         return {user.id: user.stamp for user_id in user_ids if (user := get(connection, user_id))}
-    statement = select(users.c.id, users.c.password_hash).where(users.c.id.in_(user_ids))
-    return {user_id: stamp(found) for user_id, found in connection.execute(statement)}
+    statement = select(users.c.id, users.c.password_hash, users.c.log_outs).where(users.c.id.in_(user_ids))
+    return {user_id: stamp(found, log_outs) for user_id, found, log_outs in connection.execute(statement)}
 
 
 def listing(connection: Connection) -> list[User]:
@@ -64,7 +69,14 @@ def set_password(connection: Connection, user_id: str, password_hash: str) -> No
         raise NotFound(f"user not found: {user_id}")
 
 
+def log_out(connection: Connection, user_id: str) -> None:
+    """Change the person's stamp: every token, ticket and session of theirs ends."""
+    statement = update(users).where(users.c.id == user_id).values(log_outs=users.c.log_outs + 1)
+    connection.execute(statement)
+
+
 def remove(connection: Connection, user_id: str) -> None:
     """Delete a person who has no conversations left. The caller deletes those first."""
     if connection.execute(delete(users).where(users.c.id == user_id)).rowcount == 0:
         raise NotFound(f"user not found: {user_id}")
+    changes.remove(connection, user_id)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from langchain_core.tools import ToolException
 
 from caesura.agents import context
 from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Meter, Quota, Size
 from caesura.agents.tools.threads import Threads
-from caesura.agents.tools.tool import Describe, Tool, describer, structured
-from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace
+from caesura.agents.tools.tool import Describe, Replaces, Tool, describer, structured
+from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace, fits
+from caesura.core.interrupts import File
 
 _BUSY = "not done: too many other files are being used, try again later"
 Path = Annotated[str, "A path relative to the workspace, such as notes.txt or src/main.py"]
@@ -31,8 +35,24 @@ def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[To
         def take(size: Size) -> str | None:
             return shared.take(run.user_id, run.workspace, size)
 
-        count = await threads.do(Workspace(run.workspace, meter=meter, take=take).write, path, content)
+        workspace = Workspace(run.workspace, meter=meter, take=take)
+        # Compared where it is written: a person's file work is done one after the other.
+        count = await threads.do(workspace.write, path, content, run.expected)
         return f"wrote {count} bytes to {path}"
+
+    async def look(args: Mapping[str, Any]) -> File | None:
+        path = args.get("path")
+        try:
+            return await threads.do(_workspace().look, path) if isinstance(path, str) else None
+        except ToolException:
+            return None  # the call will say what is wrong
+
+    async def unchanged(args: Mapping[str, Any], shown: File) -> bool:
+        content = args.get("content")
+        if not isinstance(content, str):
+            return True  # the call will say what is wrong
+        found = await look(args)
+        return found is not None and fits(found, shown, content)
 
     read = structured(read_file, "Read a text file in the workspace.")
     found = structured(list_files, "List a folder of the workspace; '.' is the workspace itself.")
@@ -46,6 +66,7 @@ def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[To
             _describe("Write a file", "Writing file", "写入文件", counted="content"),
             "confirm",
             repeatable=True,
+            replaces=Replaces(look, unchanged),
         ),
     ]
 

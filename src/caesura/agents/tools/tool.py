@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from caesura.core import described, shown
 from caesura.core.events import Event
+from caesura.core.interrupts import File
 from caesura.core.language import Language
 
 #: At most this many faults are listed: a longer list would not help.
@@ -49,6 +50,15 @@ class _Plain(StructuredTool):
     """Nothing but a function from checked arguments to a result, which comes as LangChain's artifact."""
 
 
+class Replaces(NamedTuple):
+    """For a tool that replaces a file: `look` finds what the file holds before a call with these arguments,
+    or None if that cannot be said. `unchanged` tells whether it still holds what a person was shown, or
+    already what the call would write."""
+
+    look: Callable[[Mapping[str, Any]], Awaitable[File | None]]
+    unchanged: Callable[[Mapping[str, Any], File], Awaitable[bool]]
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """`repeatable` tools may run again after a crash that left the outcome unknown.
@@ -67,6 +77,7 @@ class Tool:
     asks: bool = False
     only_asks: bool = False
     foresee: Callable[[Mapping[str, Any]], str | None] | None = None
+    replaces: Replaces | None = None
 
     def hopeless(self, args: dict[str, Any]) -> str | None:
         """Why a call with these arguments can only fail, so that no person need decide on it; None if it may

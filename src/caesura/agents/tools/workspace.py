@@ -4,6 +4,7 @@ refused."""
 from __future__ import annotations
 
 import errno
+import hashlib
 import heapq
 import os
 import secrets
@@ -17,10 +18,15 @@ from langchain_core.tools import ToolException
 
 from caesura.agents.tools.opener import Opener, best
 from caesura.agents.tools.size import Meter, Take
+from caesura.core.interrupts import File
 
 WRITE_LIMIT = 1024 * 1024
 READ_LIMIT = 256 * 1024
 LIST_LIMIT = 1000
+#: Before a file is written a person is shown at most this many bytes of it; a longer file is only compared.
+SHOWN_LIMIT = 64 * 1024
+#: Of a file that is longer than this only the size and the times are compared.
+HASH_LIMIT = 32 * 1024 * 1024
 _NAME_LIMIT = 255
 _PATH_LIMIT = 1024
 UNFINISHED = ".caesura-unfinished-"
@@ -61,10 +67,24 @@ class Workspace:
             return f"{text}\n[cut: only the first {READ_LIMIT} of {found.st_size} bytes are shown]"
         return text
 
-    def write(self, path: str, content: str) -> int:
-        """Write `content` to the file atomically; returns the number of bytes."""
+    def look(self, path: str) -> File:
+        """What the file holds now, as far as a person is shown it before it is written."""
+        parts = file_parts(path)
+        with self._rooted(path) as root:
+            try:
+                with self._opened(root, parts, os.O_RDONLY | os.O_NONBLOCK) as file:
+                    return _seen(file, path)
+            except FileNotFoundError:
+                return File(path)
+
+    def write(self, path: str, content: str, expected: File | None = None) -> int:
+        """Write `content` to the file atomically; returns the number of bytes. If the file must be as
+        `expected` and is not, it is left alone. A file that already has this content is no fault: this call
+        may have written it before a crash."""
         *folders, name = file_parts(path)
         data = _encoded(content)
+        if expected is not None and not fits(self.look(path), expected, content):
+            raise WorkspaceError(f"not done: {path} has changed since the person was asked")
         with self._rooted(path) as root:
             if fault := self._meter.fault(self._root, len(data), self._take):
                 raise WorkspaceError(fault)
@@ -118,6 +138,12 @@ class Workspace:
             yield descriptor
         finally:
             os.close(descriptor)
+
+
+def fits(found: File, expected: File, content: str) -> bool:
+    """Whether the file is as it was expected to be, or already holds this content."""
+    written = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+    return found.same(expected) or found.sha256 == written
 
 
 def parts_of(path: str) -> list[str]:
@@ -206,6 +232,31 @@ def _write(file: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(file, rest) :]
+
+
+def _seen(file: int, path: str) -> File:
+    found = os.fstat(file)
+    _must_be_file(found.st_mode, path)
+    if found.st_size > HASH_LIMIT:
+        mark = f"{found.st_ino}-{found.st_mtime_ns}-{found.st_ctime_ns}"
+        return File(path, True, None, found.st_size, None, mark)
+    digest, size, first = hashlib.sha256(), 0, b""
+    # A file that grows meanwhile is read up to the limit.
+    while size <= HASH_LIMIT and (part := os.read(file, SHOWN_LIMIT + 1)):
+        digest.update(part)
+        first = part if not size else first + part if len(first) <= SHOWN_LIMIT else first
+        size += len(part)
+    return File(path, True, _text(first), size, digest.hexdigest())
+
+
+def _text(data: bytes) -> str | None:
+    """The data as text, if it is a text that is not too long to be shown."""
+    if len(data) > SHOWN_LIMIT or b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _read(file: int, limit: int) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any, assert_never, get_args
 
 from caesura.core import cursors, interrupts, json_data
 from caesura.core import events as ev
-from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
+from caesura.core.interrupts import Approval, Confirmation, File, GraphRequest, Interrupt, Questions
 
 #: The name on the wire of each event.
 NAMES: dict[type[ev.Event], str] = {
@@ -75,6 +75,8 @@ def interrupt(item: Interrupt) -> dict[str, Any]:
         "label": item.label,
         "description": item.description,
         "unknown": False,
+        "file": None,
+        "changed": False,
         "questions": [],
         "reason": "",
         "fields": [],
@@ -87,11 +89,16 @@ def interrupt(item: Interrupt) -> dict[str, Any]:
     return shared | _own(item)
 
 
+def _file(file: File) -> dict[str, Any]:
+    return {name: getattr(file, name) for name in ("path", "exists", "content", "size", "sha256")}
+
+
 def _own(item: Interrupt) -> dict[str, Any]:
     """The members that only this kind has."""
     match item:
-        case Approval(name=name, args=args, unknown=unknown):
-            return {"name": name, "args": args, "unknown": unknown}
+        case Approval(name=name, args=args, unknown=unknown, file=file, changed=changed):
+            shown = _file(file) if file is not None else None
+            return {"name": name, "args": args, "unknown": unknown, "file": shown, "changed": changed}
         case Questions(name=name, args=args, questions=questions):
             listed = [interrupts.question_dict(question) for question in questions]
             return {"name": name, "args": args, "questions": listed}

@@ -12,6 +12,7 @@ from pydantic import (
 from caesura.core import answers as core_answers
 from caesura.core import interrupts as core
 from caesura.core import messages as msg
+from caesura.core import notes
 from caesura.core.conversations import Conversation as ConversationRow
 from caesura.core.conversations import Grant as GrantRow
 from caesura.core.events import ToolStarted
@@ -20,6 +21,7 @@ from caesura.core.turns import OnDisconnect, Status
 from caesura.core.turns import Turn as TurnRow
 from caesura.dialects.native import encode
 from caesura.service.agents import Agent as LoadedAgent
+from caesura.service.agents import is_demo
 from caesura.service.pages import BranchPage, Seen, TreePage
 
 
@@ -34,9 +36,11 @@ class Agent(BaseModel):
     type: Literal["chat_model_agent", "langgraph"]
     sub_agents: list[str]
     is_default: bool
+    model: str | None = Field(description="Its model; null if an operator's graph names none")
+    demo: bool = Field(description="Whether its model is the demo model, which is no AI")
 
     @classmethod
-    def of(cls, agent: LoadedAgent, default: str) -> Agent:
+    def of(cls, agent: LoadedAgent, default: str, model: str | None) -> Agent:
         return cls(
             name=agent.name,
             description=agent.description,
@@ -44,6 +48,8 @@ class Agent(BaseModel):
             type=agent.spec.type,
             sub_agents=[link.agent.name for link in agent.sub_agents],
             is_default=agent.name == default,
+            model=model,
+            demo=is_demo(model),
         )
 
 
@@ -97,6 +103,8 @@ class Message(BaseModel):
     parent: str | None = None
     cut: bool = False
     usage: dict[str, int] | None = None
+    at: int | None = Field(default=None, description="When it ended; null if that is not known")
+    ms: int | None = Field(default=None, description="How long a tool call took")
     call: int | None = None
 
     @classmethod
@@ -124,6 +132,16 @@ class FormField(BaseModel):
     options: list[str] = Field(default_factory=list)
 
 
+class File(BaseModel):
+    """What a file holds that an approved call would write."""
+
+    path: str
+    exists: bool
+    content: str | None = Field(description="At most 64 KiB of text; null for anything else")
+    size: int
+    sha256: str | None = Field(description="Null for a file that does not exist or is very long")
+
+
 class Interrupt(BaseModel):
     id: str
     kind: core.Kind
@@ -133,6 +151,10 @@ class Interrupt(BaseModel):
     label: str
     description: str
     unknown: bool = Field(description="The call was begun before a crash, and nobody knows what came of it")
+    file: File | None = Field(description="What the file holds now that `write_file` would write")
+    changed: bool = Field(
+        description="It was approved, but the file had changed since it was shown: nothing was written"
+    )
     questions: list[Question]
     reason: str
     fields: list[FormField]
@@ -215,6 +237,26 @@ class RunningTool(BaseModel):
         return cls(id=event.id, name=event.name, args=event.args, agent=event.agent, parent=event.parent)
 
 
+class Note(BaseModel):
+    """What happened between messages."""
+
+    kind: notes.Kind
+    after: int = Field(description="How many messages come before it")
+    at: int | None
+    ms: int | None = Field(description="How long a pause or an outage took")
+    outcome: str | None = Field(
+        description="The decision that ended a pause, or why the turn was stopped or failed"
+    )
+    interrupt_id: str | None
+    tool_call_id: str | None
+    message: str | None = Field(description="What is said about a failure")
+    error_id: str | None
+
+    @classmethod
+    def of(cls, note: notes.Note) -> Note:
+        return cls(**{name: getattr(note, name) for name in notes.Note.__slots__})
+
+
 class SeenTurn(Turn):
     """A turn with its messages, up to and including the event `cursor`."""
 
@@ -222,6 +264,13 @@ class SeenTurn(Turn):
     interrupts: list[Interrupt]
     running_tools: list[RunningTool]
     cursor: int
+    model: str | None = Field(description="The model of the newest reply; null while there is none")
+    demo: bool
+    usage: dict[str, int] | None = Field(description="The tokens of all messages together")
+    siblings: list[str] = Field(
+        description="The turns with the same parent, oldest first: at most 100, around this one"
+    )
+    notes: list[Note]
 
     @classmethod
     def of_seen(cls, seen: Seen) -> SeenTurn:
@@ -232,6 +281,11 @@ class SeenTurn(Turn):
             interrupts=[Interrupt.of(item) for item in seen.pending],
             running_tools=[RunningTool.of(item) for item in seen.running],
             cursor=seen.cursor,
+            model=seen.about.model or None,
+            demo=is_demo(seen.about.model),
+            usage=msg.usage(seen.messages),
+            siblings=list(seen.siblings),
+            notes=[Note.of(item) for item in seen.about.notes],
         )
 
 
@@ -250,6 +304,14 @@ class Tree(Conversation):
         )
 
 
+class Read(BaseModel):
+    """Up to where the person has read, on whichever device."""
+
+    turn_id: str
+    cursor: int
+    at: int
+
+
 class Snapshot(BaseModel):
     """The end of the active branch as it is now, oldest turn first. Later changes are the events after
     `cursor` of `turn`, the newest turn here."""
@@ -259,6 +321,7 @@ class Snapshot(BaseModel):
     turn: str | None
     cursor: int
     before: str | None = Field(description="The cursor of the page before this one; null at the beginning")
+    read: Read | None = Field(description="What the person has read last; null if nothing is known")
 
     @classmethod
     def of_page(cls, page: BranchPage) -> Snapshot:
@@ -269,6 +332,7 @@ class Snapshot(BaseModel):
             turn=newest.turn.id if newest else None,
             cursor=newest.cursor if newest else 0,
             before=page.before,
+            read=Read(**page.read._asdict()) if page.read else None,
         )
 
 

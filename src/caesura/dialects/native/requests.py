@@ -54,6 +54,13 @@ class Branch(_In):
     turn_id: Id
 
 
+class Read(_In):
+    """The last turn that was read, and the cursor of the last event in it."""
+
+    turn_id: Id
+    cursor: int = Field(default=0, ge=0, le=2**53)
+
+
 class NewTurn(_In):
     """Without `parent` the message continues the active branch. `null` begins a new root. A turn's id
     branches there."""

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from caesura.core import json_data
 from caesura.core.errors import NotFound
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.dialects.native import artifacts, encode, replies, requests
+from caesura.dialects.native import artifacts, encode, feed, replies, requests
+from caesura.dialects.native.event_data import MODELS
 from caesura.dialects.native.faults import FORM
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
@@ -26,7 +27,7 @@ _ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
 _FOUND = documented(FORM, 404, 422)
 _SENT = documented(FORM, 400, 413, 422)
 _STARTS = documented(FORM, 400, 404, 409, 413, 422)
-_STREAM = sse.documented(encode.NAMES.values(), "One event for each fact; `id` is its cursor.")
+_STREAM = sse.documented(MODELS, "One event for each fact; `id` is its cursor.", MODELS)
 
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
 DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
@@ -72,7 +73,9 @@ async def stream_ticket(here: Here, access: Entered, wanted: requests.StreamWant
 @router.get("/agents", tags=["agents"])
 async def agents(here: Here, user_id: User) -> replies.Agents:
     known = here.service.agents
-    return replies.Agents(agents=[replies.Agent.of(agent, known.default) for agent in known.listing()])
+    return replies.Agents(
+        agents=[replies.Agent.of(agent, known.default, known.model(agent)) for agent in known.listing()]
+    )
 
 
 @router.get("/agents/schema", tags=["agents"])
@@ -171,6 +174,17 @@ async def branch(here: Here, user_id: User, conversation_id: Id, to: requests.Br
     return replies.Conversation.of(
         await here.service.conversations.activate(user_id, conversation_id, to.turn_id)
     )
+
+
+@router.put(
+    "/conversations/{conversation_id}/read",
+    tags=["conversations"],
+    status_code=204,
+    responses=_FOUND | _SENT,
+)
+async def mark_read(here: Here, user_id: User, conversation_id: Id, to: requests.Read) -> None:
+    """Note up to where the person has read. The mark does not move back on its branch."""
+    await here.service.conversations.mark_read(user_id, conversation_id, to.turn_id, to.cursor)
 
 
 @router.get("/conversations/{conversation_id}/grants", tags=["conversations"], responses=_FOUND)
@@ -316,6 +330,7 @@ async def answer_all(
 
 
 router.routes.extend(artifacts.router.routes)
+router.routes.extend(feed.router.routes)
 
 
 def _inbox(found: list[StoredInterrupt], more: bool) -> bytes:

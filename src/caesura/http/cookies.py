@@ -1,0 +1,60 @@
+"""The cookie of a browser's session, and the check that a request by cookie comes from the server's own page.
+
+A browser sends the cookie by itself, whoever made the page. So a request that changes something must show
+that its page could read a response of this server: it repeats a value that only such a response has.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import urlsplit
+
+from fastapi import Request, Response
+
+from caesura.core.errors import Forbidden
+
+NAME = "caesura_session"
+HEADER = "X-CSRF-Token"
+_SAFE = ("GET", "HEAD")
+
+
+def session_of(request: Request) -> str | None:
+    return request.cookies.get(NAME) or None
+
+
+def keep(response: Response, request: Request, session: str, seconds: int) -> None:
+    """Let the browser keep the session. No script can read it, and no other site can make it be sent."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(NAME, session, max_age=seconds, secure=secure, httponly=True, samesite="strict")
+
+
+def drop(response: Response, request: Request) -> None:
+    keep(response, request, "", 0)
+
+
+def check(request: Request, csrf: str) -> None:
+    """Refuse a request by cookie that changes something and may come from another web page."""
+    if request.method in _SAFE:
+        return
+    check_origin(request)
+    if not hmac.compare_digest(request.headers.get(HEADER, "").encode(), csrf.encode()):
+        raise Forbidden(f"{HEADER} is missing or wrong: it must be the csrf of this session")
+
+
+def check_origin(request: Request) -> None:
+    """Refuse a request that a browser says comes from another origin."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    # A page cannot set either header. The first is the browser's own verdict, which no proxy disturbs.
+    if site is not None:
+        same = site in ("same-origin", "none")
+    else:
+        same = origin is None or _place(origin) == request.headers.get("host")
+    if not same:
+        raise Forbidden("another web page may not use this session")
+
+
+def _place(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
