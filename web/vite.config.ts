@@ -15,7 +15,11 @@ export default defineConfig({
     // An inlined file would be a data: address, which the policy of the page forbids.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // A diagram is drawn in a frame of its own (frames/diagram.html).
+    rolldownOptions: { input: ["index.html", "frames/diagram.html"] },
   },
+  // The worker that highlights code loads languages when they are needed.
+  worker: { format: "es" },
   server: {
     proxy: {
       "/api": { target: server },

@@ -37,7 +37,7 @@ from caesura.engine import callbacks
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.engine.workspaces import Workspaces
-from caesura.http import auth, docs, health, limits, logs, metrics, tracing
+from caesura.http import auth, docs, health, limits, logs, metrics, page, tracing
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.connections import Connections, raise_descriptors, room
@@ -106,6 +106,7 @@ def create_app(settings: Settings) -> FastAPI:
         # The routes are added directly. A nested router would cost every request another search.
         app.router.routes.extend(router.routes)
     docs.install(app)
+    page.install(app)
     tracing.instrument(app)
     return app
 
