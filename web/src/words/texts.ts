@@ -307,6 +307,21 @@ export const TEXTS = {
   hoursMinutesUnit: ["{0} h {1} min", "{0} 小时 {1} 分"],
   daysUnit: ["{0} d", "{0} 天"],
   msUnit: ["{0} ms", "{0} 毫秒"],
+
+  // documents, besides
+  breakAdded: ["Adds a line break at the end", "末尾增加换行"],
+  breakRemoved: ["Removes the line break at the end", "末尾去掉换行"],
+  image: ["Picture: {0}", "图片：{0}"],
+  rowsShown: ["{0} of {1} rows", "{0} / {1} 行"],
+  showMore: ["Show more", "显示更多"],
+  noDocuments: ["No documents yet.", "还没有文档。"],
+  badDiagram: ["This diagram cannot be drawn. Here is its source.", "这个图表无法绘制，以下是源码。"],
+  drawing: ["Drawing", "正在绘制"],
+  previewFrame: ["Preview of {0}", "{0} 的预览"],
+  noChanges: ["No difference.", "没有差别。"],
+  olderVersion: ["Older version", "较早的版本"],
+  newerVersion: ["Newer version", "较新的版本"],
+  badSource: ["This is not valid {0}. Here is its source.", "这不是有效的 {0}，以下是源码。"],
 } as const satisfies Record<string, readonly [english: string, chinese: string]>;
 
 export type Key = keyof typeof TEXTS;
