@@ -8,8 +8,8 @@ export default ts.config(
   { ignores: ["dist", "node_modules", "src/api/schema.d.ts", "public"] },
   js.configs.recommended,
   ...ts.configs.recommendedTypeChecked,
-  hooks.configs.flat["recommended-latest"],
   a11y.flatConfigs.recommended,
+  { plugins: { "react-hooks": hooks }, rules: { "react-hooks/rules-of-hooks": "error", "react-hooks/exhaustive-deps": "error" } },
   {
     languageOptions: {
       globals: { ...globals.browser },
@@ -17,10 +17,9 @@ export default ts.config(
     },
     rules: {
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
-      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true }],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-confusing-void-expression": "off",
-      "react-hooks/set-state-in-effect": "off",
     },
   },
   { files: ["**/*.js", "**/*.mjs"], ...ts.configs.disableTypeChecked, languageOptions: { globals: globals.node, parserOptions: { program: null, project: false, projectService: false } } },

@@ -25,7 +25,7 @@ let ended: () => void = () => undefined;
 let ahead = 0;
 
 /** The token of the session against forged requests. */
-export function useForgeryToken(token: string): void {
+export function setForgeryToken(token: string): void {
   forgery = token;
 }
 

@@ -1,8 +1,8 @@
 // Text from an agent or a file, so that it cannot mislead who reads it before they decide: what has no form of its own,
 // or changes the order of other characters, is written out.
 
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Co}|\p{Cn}/gu;
+/** Controls, format characters (bidirectional, zero-width, tags), private and unassigned ones, other blanks than the space. */
+const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Z}]|[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]|\p{Variation_Selector}/gu;
 
 /** The text with hidden characters written as escapes. Line breaks and tabs stay. */
 export function shown(text: string): string {
