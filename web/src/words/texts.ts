@@ -319,8 +319,9 @@ export const TEXTS = {
   drawing: ["Drawing", "正在绘制"],
   previewFrame: ["Preview of {0}", "{0} 的预览"],
   noChanges: ["No difference.", "没有差别。"],
-  olderVersion: ["Older version", "较早的版本"],
-  newerVersion: ["Newer version", "较新的版本"],
+  olderVersion: ["older", "更早"],
+  versions: ["Versions", "版本"],
+  emptyVersion: ["empty", "空白"],
   badSource: ["This is not valid {0}. Here is its source.", "这不是有效的 {0}，以下是源码。"],
 } as const satisfies Record<string, readonly [english: string, chinese: string]>;
 

@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 
+import { shownLine } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { folded, type Part } from "./folds";
 import { hunked, type Hunk } from "./hunks";
 import { difference } from "./rows";
 import { Rows, type DiffMode } from "./Rows";
-import { visible } from "./visible";
 
 export interface DiffProps {
   before: string;
@@ -23,7 +23,7 @@ export function Diff({ before, after, path, mode = "inline" }: DiffProps) {
   return (
     <div className="diff">
       <header>
-        <span className="path">{visible(path)}</span>
+        <span className="path">{shownLine(path)}</span>
         <span className="grow" />
         <Counts added={found.added} removed={found.removed} />
       </header>
@@ -44,7 +44,7 @@ export function HunkDiff({ hunks, path, mode = "inline" }: { hunks: readonly Hun
   return (
     <div className="diff">
       <header>
-        <span className="path">{visible(path)}</span>
+        <span className="path">{shownLine(path)}</span>
         <span className="grow" />
         <Counts added={found.added} removed={found.removed} />
       </header>

@@ -1,9 +1,9 @@
 import { Fragment, useState } from "react";
 
+import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import type { Part } from "./folds";
 import type { Line, Row } from "./rows";
-import { visible } from "./visible";
 
 export type DiffMode = "inline" | "split";
 
@@ -23,16 +23,16 @@ export function Rows({ parts, mode, skipped }: RowsProps) {
   const [most, setMost] = useState(SHOWN);
   const total = parts.reduce((sum, part) => sum + part.rows.length, 0);
   let left = most;
-  const shown: Part[] = [];
+  const drawn: Part[] = [];
   for (const part of parts) {
     if (left <= 0) break;
     // A fold costs one row, however many lines are in it.
-    shown.push(part.kind === "rows" ? { ...part, rows: part.rows.slice(0, left) } : part);
+    drawn.push(part.kind === "rows" ? { ...part, rows: part.rows.slice(0, left) } : part);
     left -= part.kind === "rows" ? part.rows.length : 1;
   }
   return (
     <>
-      {shown.map((part) => (
+      {drawn.map((part) => (
         <Fragment key={part.start}>
           {skipped?.has(part.start) ? <div className="skip">{say("unchanged", skipped.get(part.start) ?? 0)}</div> : null}
           {part.kind === "fold" ? <Fold rows={part.rows} mode={mode} /> : <Body rows={part.rows} mode={mode} />}
@@ -100,7 +100,7 @@ function Cell({ line, kind }: { line: Line | null; kind: keyof typeof SIGNS }) {
     <div className={kind ? `ln ${kind}` : "ln"}>
       <span>{line.number}</span>
       <span>{SIGNS[kind]}</span>
-      <span>{line.pieces.map((piece, index) => (piece.changed ? <mark key={index}>{visible(piece.text)}</mark> : visible(piece.text)))}</span>
+      <span>{line.pieces.map((piece, index) => (piece.changed ? <mark key={index}>{shown(piece.text)}</mark> : shown(piece.text)))}</span>
     </div>
   );
 }

@@ -44,9 +44,7 @@ const Rendered = memo(function Rendered({ text, live, onLast }: RenderedProps) {
   const found = useMemo(() => {
     if (tooHard(text)) return null;
     // What is remembered only saves work: the blocks are the same without it.
-    // eslint-disable-next-line react-hooks/refs
     known.current = cut(text, known.current);
-    // eslint-disable-next-line react-hooks/refs
     return known.current;
   }, [text]);
   const last = found?.blocks.at(-1);
