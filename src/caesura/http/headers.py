@@ -32,7 +32,7 @@ _PAGE = (
 #: origin of their own: no cookie, no storage, nothing of the page. No directive allows a network address.
 _FRAME = (
     b"sandbox allow-scripts; default-src 'none'; %b; style-src 'unsafe-inline'; img-src data: blob:; "
-    b"font-src data:; media-src data: blob:; webrtc 'block'; base-uri 'none'; form-action 'none'; "
+    b"font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'; "
     b"frame-ancestors 'self'"
 )
 #: An agent's document has its scripts in it. A diagram is drawn by a script of ours, and no other runs.

@@ -321,7 +321,6 @@ export const TEXTS = {
   noChanges: ["No difference.", "没有差别。"],
   olderVersion: ["older", "更早"],
   versions: ["Versions", "版本"],
-  emptyVersion: ["empty", "空白"],
   badSource: ["This is not valid {0}. Here is its source.", "这不是有效的 {0}，以下是源码。"],
 } as const satisfies Record<string, readonly [english: string, chinese: string]>;
 

@@ -45,10 +45,38 @@ export function Code({ text, language = "", name, live = false, bare = false }: 
   );
 }
 
+/** Lines are laid out in groups: a new line then moves nothing but its own group. */
+const GROUP = 40;
+
 function Lines({ text, language }: { text: string; language: string }) {
   const painted = usePainted(text, language);
   const lines = useMemo(() => text.split("\n"), [text]);
-  return lines.map((line, index) => <Line key={index} text={line} tokens={painted[index]} last={index === lines.length - 1} />);
+  const groups = [];
+  for (let start = 0; start < lines.length; start += GROUP)
+    groups.push(<Group key={start} lines={lines.slice(start, start + GROUP)} tokens={painted.slice(start, start + GROUP)} />);
+  return groups;
+}
+
+interface GroupProps {
+  lines: readonly string[];
+  tokens: readonly Token[][];
+}
+
+const Group = memo(
+  function Group({ lines, tokens }: GroupProps) {
+    return (
+      <span className="group">
+        {lines.map((line, index) => (
+          <Line key={index} text={line} tokens={tokens[index]} last={index === lines.length - 1} />
+        ))}
+      </span>
+    );
+  },
+  (before, after) => same(before.lines, after.lines) && same(before.tokens, after.tokens),
+);
+
+function same<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index]);
 }
 
 interface LineProps {
@@ -58,7 +86,8 @@ interface LineProps {
 }
 
 const Line = memo(function Line({ text, tokens, last }: LineProps) {
-  const end = last ? "" : "\n";
+  // The group ends a line by itself, but not one that is empty.
+  const end = last && text !== "" ? "" : "\n";
   if (!tokens) return text + end;
   // Colours come a moment after the words: words without colours follow those that have them.
   const known = tokens.reduce((sum, token) => sum + token.text.length, 0);

@@ -36,7 +36,14 @@ function pieces(words: readonly string[], same: ReadonlySet<number>): Piece[] {
     if (last?.changed === changed) last.text += text;
     else found.push({ text, changed });
   });
-  return found;
+  return found.flatMap(trimmed);
+}
+
+/** White space at the ends of changed words is not worth a mark. Where it is all that changed, it is. */
+function trimmed(piece: Piece): Piece[] {
+  const [, before = "", words = "", after = ""] = /^(\s*)([^]*?)(\s*)$/.exec(piece.text) ?? [];
+  if (!piece.changed || words === "") return [piece];
+  return [{ text: before, changed: false }, { text: words, changed: true }, { text: after, changed: false }].filter((part) => part.text !== "");
 }
 
 /** White space between two changed words is marked with them. */

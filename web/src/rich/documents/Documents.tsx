@@ -47,7 +47,7 @@ function List({ artifacts, onSelect, onClose }: DocumentsProps) {
           <Icon name="cross" />
         </button>
       </div>
-      <div className="sheet-body flush documents">
+      <div className="sheet-body documents">
         {artifacts.length === 0 ? <p className="quiet told">{say("noDocuments")}</p> : null}
         {artifacts.map((item) => (
           <button type="button" className="chip" key={item.id} onClick={() => onSelect(item.id)}>

@@ -1,9 +1,12 @@
-import { cleanup, render } from "@testing-library/react";
-import { afterEach, expect, test } from "vitest";
+import { act, cleanup, render } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
 
 import { Markdown } from "./Markdown";
 
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
 
 const shown = (text: string, live = false) => render(<Markdown text={text} live={live} />).container;
 
@@ -40,12 +43,18 @@ test("tables, task lists, quotes and code have their elements", () => {
 
 test("a text that grows looks like the whole text at its end, and never shows an unfinished mark", () => {
   const text = "# Plan\n\nSome **bold** and `code` with [a link](https://a.example).\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| *x* | y |\n\n```js\nlet a = `x`\n```\n\nSee [ref].\n\n[ref]: https://r.example\n";
+  vi.useFakeTimers();
+  const drawn = new Set<string>();
   const { container, rerender } = render(<Markdown text="" live />);
   for (let end = 1; end <= text.length; end += 1) {
     rerender(<Markdown text={text.slice(0, end)} live />);
+    act(() => void vi.advanceTimersByTime(1000));
     const prose = [...container.querySelectorAll("p, li, td, th, h2, h3")].map((element) => element.textContent).join("\n");
     expect(prose).not.toMatch(/\*\*|`|\]\(|\|/);
+    drawn.add(prose);
   }
+  // It was drawn while it grew, not only at its end.
+  expect(drawn.size).toBeGreaterThan(40);
   rerender(<Markdown text={text} live={false} />);
   expect(container.innerHTML.replace(/_r_\w+_/g, "")).toBe(shown(text).innerHTML.replace(/_r_\w+_/g, ""));
 });

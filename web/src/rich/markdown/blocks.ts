@@ -32,8 +32,17 @@ export function cut(text: string, known: Blocks = EMPTY): Blocks {
   if (!first || !text.startsWith(known.text)) return joined(text, parse(text, 0), EMPTY);
   if (text.length === known.text.length) return known;
   const tail = text.slice(first.start);
-  const now = settled.length === known.blocks.length - 1 && openFence(tail) ? [{ ...first, source: tail }] : parse(tail, first.start);
-  return joined(text, [...settled, ...now], known);
+  if (settled.length === known.blocks.length - 1 && onlyGrows(first, tail)) return { ...known, text, blocks: [...settled, { ...first, source: tail }] };
+  return joined(text, [...settled, ...parse(tail, first.start)], known);
+}
+
+/** Whether the block is sure to be the same one, only longer. Most words need no parser to know that. */
+function onlyGrows(block: Block, tail: string): boolean {
+  if (openFence(tail)) return true;
+  const { source } = block;
+  // Without a line break, the words after the beginning of a line change nothing outside it.
+  if (/[\n\r]/.test(tail.slice(source.length)) || /[\n\r]$/.test(source) || source.includes("[")) return false;
+  return !UNDECIDED.test(source.slice(lineStart(source, source.length)));
 }
 
 // A line whose first signs do not tell yet to which block it belongs: `2` may become the next item of the list above.
