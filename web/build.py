@@ -29,7 +29,7 @@ class NoNode(Exception):
 
 
 def stale(web: Path = WEB, page: Path = PAGE) -> bool:
-    """Whether the page was built from other sources than these. Times of files say nothing after a checkout."""
+    """Whether the page was built from other sources. The times of files say nothing after a checkout."""
     stamp = page / _STAMP
     return not stamp.is_file() or stamp.read_text() != digest(web)
 

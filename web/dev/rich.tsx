@@ -39,9 +39,11 @@ function Feed() {
     const tokens = LONG(options.get("kind") ?? "mixed", 4000);
     const each = Number(options.get("each") ?? 1);
     let at = 0;
+    let words = "";
     const step = () => {
+      words += tokens.slice(at, at + each).join("");
       at += each;
-      setText(tokens.slice(0, at).join(""));
+      setText(words);
       if (at < tokens.length) requestAnimationFrame(step);
       else {
         setLive(false);

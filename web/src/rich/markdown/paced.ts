@@ -2,11 +2,11 @@
 import { useEffect, useRef, useState } from "react";
 
 /** Words are drawn so often, in milliseconds: a reader does not see the difference, a battery does. */
-const SHORTEST = 40;
+const SHORTEST = 50;
 /** Characters of the last block for each millisecond between two drawings. */
-const PACE = 15;
+const PACE = 10;
 /** No word waits longer than this, in milliseconds. */
-const LONGEST = 800;
+const LONGEST = 1000;
 
 /** The milliseconds between two drawings of a text whose last block has this length. */
 export function pause(length: number): number {
