@@ -70,6 +70,12 @@ def test_the_environment_is_read_and_a_flag_counts_more(monkeypatch: pytest.Monk
     assert Settings.load(port=9001).port == 9001
 
 
+def test_models_are_replaced_by_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAESURA_MODEL_MAP", " gpt-4o = demo, gpt-4o-mini=openai:gpt-5-mini ,")
+    assert Settings.load().model_map == {"gpt-4o": "demo", "gpt-4o-mini": "openai:gpt-5-mini"}
+    assert Settings.load(model_map="a=demo").model_map == {"a": "demo"}
+
+
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValidationError):
         Settings.load().port = 1
@@ -98,6 +104,11 @@ def test_settings_do_not_change() -> None:
         ({"TRUSTED_PROXIES": "10.0.0.0/8,gateway"}, "CAESURA_TRUSTED_PROXIES: 'gateway' is not an address"),
         ({"AUTH": "none", "HOST": "0.0.0.0"}, "CAESURA_AUTH=none needs a loopback"),
         ({"LOG_LEVEL": "loud"}, "CAESURA_LOG_LEVEL"),
+        ({"MODEL_MAP": "gpt-4o"}, "CAESURA_MODEL_MAP: 'gpt-4o' is not such as gpt-4o=demo"),
+        ({"MODEL_MAP": "gpt-4o=demo,=x"}, "CAESURA_MODEL_MAP: '=x' is not such as gpt-4o=demo"),
+        ({"MODEL_MAP": "gpt-4o=demo=x"}, "CAESURA_MODEL_MAP: 'gpt-4o=demo=x' is not such as gpt-4o=demo"),
+        ({"MODEL_MAP": "a=demo,a=demo"}, "CAESURA_MODEL_MAP: a is named twice"),
+        ({"MODEL_MAP": "default=demo"}, "CAESURA_MODEL_MAP: default cannot be replaced here"),
         ({"SEARCH_URL": "search.example"}, "CAESURA_SEARCH_URL: must be such as https://"),
         ({"SEARCH_URL": "https://me:hunter2@search.example"}, "CAESURA_SEARCH_URL: must be such as https://"),
         ({"SEARCH_URL": "https://search.example?key=1"}, "CAESURA_SEARCH_URL: must be such as https://"),

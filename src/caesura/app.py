@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 import caesura
+from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
 from caesura.agents.loader import Catalog
 from caesura.agents.models import ModelUnavailable, chat_models, default_model
@@ -32,6 +33,7 @@ from caesura.core.addresses import Allowed
 from caesura.core.errors import NotFound, StartupError
 from caesura.dialects.artifactflow import routes as artifactflow
 from caesura.dialects.native import routes as native
+from caesura.dialects.superagent import routes as superagent
 from caesura.dialects.threads import routes as threads
 from caesura.engine import callbacks
 from caesura.engine.engine import Engine
@@ -71,7 +73,7 @@ _YOUNG = 10_000
 #: The agent that leads the others, where the operator has chosen no default agent.
 _LEAD = "lead_agent"
 #: In this order: the first route that matches a path serves it.
-DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT, artifactflow.DIALECT)
+DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT, artifactflow.DIALECT, superagent.DIALECT)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -204,6 +206,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         registry,
         workspaces=workspaces,
         default_model=_model(settings),
+        replaced_models=_replaced_models(settings),
         environ=os.environ,
         limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
         history_bytes=settings.history_cache_bytes,
@@ -211,11 +214,12 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         capacity=settings.runs,
         callbacks=tracing.callbacks(os.environ),
     )
+    agents = Agents(catalog, settings.default_agent)
     service = Service(
         database,
         log,
         engine,
-        Agents(catalog, settings.default_agent),
+        agents,
         Workspaces(workspaces, _origin(settings), disk_share.forget),
         disconnect_grace=settings.disconnect_grace,
         registration=settings.registers,
@@ -239,6 +243,13 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         refused=counted.refused,
     )
     stack.push_async_callback(rates.aclose)
+    if settings.redis_url is not None:
+        from caesura.service.mirror import open_mirror  # Redis' client is slow to import, and rarely needed
+
+        mirror = await open_mirror(settings.redis_url, database, agents.mirrored)
+        engine.changes.listen(mirror.changed)
+        stack.push_async_callback(mirror.aclose)
+        spawn(mirror.keep())
     streams = EventStreams(settings.sse_ping_interval, settings.stream_ttl, settings.streams_per_person)
     gate = Gate(service, tokens)
     service.start()
@@ -297,7 +308,10 @@ async def _tell_of(sandbox: Sandbox) -> None:
 def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:
     if settings.agents_dir is not None and not settings.agents_dir.is_dir():
         raise StartupError(f"CAESURA_AGENTS_DIR: there is no folder {settings.agents_dir}")
-    catalog = Catalog(settings.agents_dir, tools, report=_warn)
+    catalog = Catalog(settings.agents_dir, tools, report=_warn, redis=settings.redis_url is not None)
+    for fault in catalog.faults:
+        if fault.message == NEEDS_REDIS:
+            raise StartupError(str(fault))
     try:
         catalog.get(settings.default_agent)
     except NotFound as error:
@@ -317,6 +331,15 @@ def _model(settings: Settings) -> str:
     except ModelUnavailable as error:
         raise StartupError(f"CAESURA_MODEL: {error.message} (or set CAESURA_MODEL=demo)") from error
     return name
+
+
+def _replaced_models(settings: Settings) -> dict[str, str]:
+    for name, model in settings.model_map.items():
+        try:
+            chat_models(Model(primary=model), default_model(os.environ, settings.model), os.environ)
+        except ModelUnavailable as error:
+            raise StartupError(f"CAESURA_MODEL_MAP: {name}={model}: {error.message}") from error
+    return settings.model_map
 
 
 def _warn(fault: Fault) -> None:

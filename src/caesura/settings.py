@@ -55,6 +55,7 @@ class Settings(BaseSettings):
     agents_dir: Path | None = None
     default_agent: str = "assistant"
     model: str | None = None
+    model_map: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
 
     auth: Literal["password", "none"] = "password"
     registration: Literal["open", "invite", "closed"] | None = None
@@ -123,6 +124,11 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
+
+    @field_validator("model_map", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:
+        return _mapped(value) if isinstance(value, str) else value
 
     @field_validator("cors_origins")
     @classmethod
@@ -265,6 +271,21 @@ def _rate(value: str) -> str:
     if not _RATE.fullmatch(value):
         raise ValueError("must be such as 60/minute (second, minute, hour or day), or off")
     return value
+
+
+def _mapped(value: str) -> dict[str, str]:
+    """`gpt-4o=demo,gpt-4o-mini=openai:gpt-5-mini` as a mapping."""
+    mapped: dict[str, str] = {}
+    for part in (part.strip() for part in value.split(",") if part.strip()):
+        name, equals, model = (item.strip() for item in part.partition("="))
+        if not (name and equals and model) or "=" in model:
+            raise ValueError(f"{part!r} is not such as gpt-4o=demo")
+        if name == "default":
+            raise ValueError(f"default cannot be replaced here: {PREFIX}MODEL names it")
+        if name in mapped:
+            raise ValueError(f"{name} is named twice")
+        mapped[name] = model
+    return mapped
 
 
 def _off(value: Any) -> Any:

@@ -96,6 +96,39 @@ def test_fallbacks_follow_the_primary() -> None:
     assert [type(item) for item in found] == [ChatOpenAI, ChatDeepSeek, DemoModel]
 
 
+def test_a_replaced_name_is_another_model_as_primary_as_fallback_and_as_default() -> None:
+    model = Model(primary="gpt-4o", fallbacks=["default", "openai:gpt-4o", "gpt-4o-mini"])
+    replaced = {"gpt-4o": "demo", "deepseek:deepseek-v4-flash": "gpt-4o-mini", "gpt-4o-mini": "default"}
+    found = chat_models(model, "deepseek:deepseek-v4-flash", KEYS, replaced=replaced)
+    assert [label(item) for item in found] == [
+        "demo (no AI)",
+        "gpt-4o-mini",
+        "gpt-4o",
+        "deepseek-v4-flash",
+    ]
+
+
+def test_what_a_file_says_about_a_model_is_kept_for_the_same_provider_alone() -> None:
+    model = Model(
+        primary="gpt-4o",
+        temperature=0.5,
+        base_url="http://127.0.0.1:9/v1",
+        api_key_env="MINE",
+        options={"seed": 7},
+    )
+    environ = KEYS | {"MINE": "my-own-key"}
+    (same,) = chat_models(model, "demo", environ, replaced={"gpt-4o": "openai:gpt-5-mini"})
+    assert isinstance(same, ChatOpenAI)
+    assert (same.model_name, same.openai_api_base, same.seed) == ("gpt-5-mini", "http://127.0.0.1:9/v1", 7)
+    (other,) = chat_models(model, "demo", environ, replaced={"gpt-4o": "deepseek:deepseek-v4-flash"})
+    assert isinstance(other, ChatDeepSeek)
+    assert other.temperature == 0.5
+    assert "127.0.0.1" not in str(other.api_base)
+    assert other.api_key is not None
+    assert other.api_key.get_secret_value() == KEYS["DEEPSEEK_API_KEY"]
+    assert isinstance(chat_models(model, "demo", {}, replaced={"gpt-4o": "demo"})[0], DemoModel)
+
+
 def test_the_error_for_a_missing_key_names_it() -> None:
     with pytest.raises(ModelUnavailable, match="model openai:gpt-4o needs a key: set OPENAI_API_KEY"):
         one({}, primary="openai:gpt-4o")

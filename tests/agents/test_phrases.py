@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -115,3 +116,71 @@ def test_a_phrase_is_found_anywhere_in_a_long_reply(place: int) -> None:
 def test_marks_in_a_phrase_count_as_a_space() -> None:
     assert phrases.detect("Say snake_case now. Bye.", ["snake_case"]) == "Say snake_case now."
     assert phrases.detect("anything", ["**", " _ "]) is None
+
+
+def scanned(pieces: list[str], extra: tuple[str, ...] = ()) -> str | None:
+    scanner = phrases.Scanner(extra)
+    for piece in pieces:
+        scanner.feed(piece)
+    return scanner.end()
+
+
+#: What makes a difference to where a sentence ends, or to what is compared.
+_PARTS = (
+    *("Please", "confirm", "are you sure", "请", "确认", "是否继续", "v2.0", "Σ", "İ", "sign here", "x"),
+    *(" ", "  ", "\n", "\r\n", ".", "...", "?", '"', "。", "”", "*", "**", "_", "…", ")", "\u3000"),
+    *("y" * 1000, "." * 1500, "\n" * 1100, "。" + "”" * 4096, " " * 700),
+)
+_TEXTS = st.lists(st.sampled_from(_PARTS), max_size=30).map("".join)
+
+
+@given(_TEXTS, st.lists(st.integers(0, 12_000), max_size=30))
+def test_a_reply_in_pieces_asks_what_the_whole_reply_asks(text: str, cuts: list[int]) -> None:
+    places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    pieces = [text[start:end] for start, end in pairwise(places)]
+    assert scanned(pieces, ("sign here",)) == phrases.detect(text, ["sign here"])
+
+
+@given(_TEXTS)
+def test_a_reply_character_by_character_asks_what_the_whole_reply_asks(text: str) -> None:
+    assert scanned(list(text)) == phrases.detect(text)
+
+
+@pytest.mark.parametrize("sentence", EXAMPLES)
+@pytest.mark.parametrize("before", [0, 1, 1000, 1023, 4090, 4096, 5000])
+def test_each_example_is_found_character_by_character_wherever_it_begins(sentence: str, before: int) -> None:
+    text = "y" * before + "\n" + sentence + "\n" + "z" * 2000
+    assert scanned(list(text)) == sentence
+
+
+def test_a_scanner_holds_little_of_a_long_reply() -> None:
+    scanner = phrases.Scanner()
+    for piece in ["word ", "line\n", "End. ", "*", "确认", "Please confirm. "] * 20_000:
+        scanner.feed(piece)
+    parts = [*scanner._pieces, scanner._rest, scanner._before, *scanner._asking]
+    parts += [sentence.text for sentence in scanner._sentences]
+    assert sum(map(len, parts)) < 20_000
+
+
+def test_the_first_sentences_that_ask_are_kept_of_very_many() -> None:
+    reason = phrases.detect("Please confirm one. " + "Please confirm. " * 100_000)
+    assert reason is not None
+    assert reason.startswith("Please confirm one. Please confirm. ")
+    assert reason.endswith("…")
+
+
+def test_a_phrase_over_several_lines_names_just_those_lines() -> None:
+    assert phrases.detect("Fine. Thanks.\nWould you\nlike me\nto proceed?\nBye") == (
+        "Would you like me to proceed?"
+    )
+
+
+def test_a_sentence_without_an_end_is_asked_about_in_part() -> None:
+    reason = phrases.detect("a" * 50_000 + " please confirm " + "b" * 50_000)
+    assert reason is not None
+    assert "please confirm" in reason
+    assert len(reason) <= phrases.LONGEST_REASON
+
+
+def test_a_ligature_is_read_as_its_letters() -> None:
+    assert phrases.detect("Please conﬁrm it.") == "Please conﬁrm it."

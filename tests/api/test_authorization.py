@@ -26,6 +26,8 @@ PUBLIC = {
     ("get", "/ready"),
     ("get", "/metrics"),
 }
+#: The session of API C in which a question waits for Alice.
+SESSION = {"agent_id": "approval-agent", "session_id": "the session"}
 #: A valid body for each route that takes one; names in braces are replaced as in a path.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/api/v2/stream-ticket"): {"stream": "/api/v2/turns/x/events"},
@@ -52,7 +54,17 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
         "approved": True,
     },
     ("post", "/api/v1/chat/{conv_id}/cancel"): {"message_id": "{message_id}"},
+    ("post", "/api/v1/chat/stream"): {**SESSION, "message": "echo x", "supersede": True},
+    ("post", "/api/v1/chat/resume"): {**SESSION, "input": {"confirm": True}},
+    ("post", "/api/v1/chat/abort"): SESSION,
 }
+#: The query of each route of API C that needs one.
+QUERIES: dict[tuple[str, str], dict[str, str]] = {
+    ("get", "/api/v1/chat/stream"): SESSION,
+    ("get", "/api/v1/chat/interrupt_state"): SESSION,
+}
+#: In API C everybody has sessions of their own, whatever they are called.
+NAMELESS = {("post", "/api/v1/chat/resume")}
 _DOCUMENT = create_app(Settings.load(data_dir="unused")).openapi()
 ROUTES = [
     (method, path)
@@ -90,6 +102,7 @@ def owned(server: Served) -> Owned:
     with server.client("alice") as client:
         turn = finished(client, "write hello.py: print(1)")
         (asked,) = client.get("/api/v2/interrupts").json()["interrupts"]
+        client.post("/api/v1/chat/stream", json={**SESSION, "message": "delete the old rows"})
         num = server.call(server.database.read(turns.get, turn["id"])).num
         server.call(server.database.write(grants.add, num, "write_file"))
         place, artifacts = turn["conversation_id"], server.context.service.artifacts
@@ -122,7 +135,8 @@ def ask(
     given = owned._asdict()
     if path.startswith("/api/v1/stream/"):  # here a thread is a run
         given["thread_id"] = owned.run_id
-    return client.request(method, path.format(**given), json=body, headers=headers)
+    query = QUERIES.get(route)
+    return client.request(method, path.format(**given), json=body, headers=headers, params=query)
 
 
 def filled(value: Any, owned: Owned) -> Any:
@@ -215,7 +229,7 @@ def test_a_persons_own_resources_show_nothing_of_others(
 ) -> None:
     for other in OTHERS:
         response = ask(nobody, route, owned, server.headers(other))
-        assert response.status_code < 300
+        assert response.status_code == 409 if route in NAMELESS else response.status_code < 300
         assert not any(id in response.text for id in owned.ids)
 
 
@@ -227,7 +241,8 @@ def test_after_all_refusals_nothing_has_changed(alice: httpx.Client, owned: Owne
     granted = alice.get(f"/api/v2/conversations/{owned.conversation_id}/grants").json()["grants"]
     assert [grant["tool"] for grant in granted] == ["write_file"]
     assert alice.get(f"/api/v2/conversations/{owned.thread_id}").json()["turns"] == []
-    assert alice.get("/api/v1/chat").json()["total"] == 2
+    assert alice.get("/api/v1/chat").json()["total"] == 3
+    assert alice.get("/api/v1/chat/interrupt_state", params=SESSION).json()["interrupted"] is True
 
 
 def test_an_id_with_a_persons_name_does_not_belong_to_that_person(server: Served) -> None:

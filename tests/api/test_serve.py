@@ -126,6 +126,7 @@ def test_a_wrong_setting_is_reported_in_one_line(tmp_path: Path) -> None:
         ({"default_agent": "nobody"}, "CAESURA_DEFAULT_AGENT: agent not found: nobody"),
         ({"model": "foo:bar"}, "CAESURA_MODEL: unknown model provider: foo"),
         ({"model": "openai:gpt-4o"}, "CAESURA_MODEL: model openai:gpt-4o needs a key: set OPENAI_API_KEY"),
+        ({"model_map": "gpt-4o=foo:bar"}, "CAESURA_MODEL_MAP: gpt-4o=foo:bar: unknown model provider: foo"),
         ({"agents_dir": "/nowhere"}, "CAESURA_AGENTS_DIR: there is no folder /nowhere"),
         ({"database_url": "sqlite:////proc/nowhere/x.db"}, "cannot be opened"),
         ({"host": "203.0.113.1"}, "cannot listen on 203.0.113.1"),

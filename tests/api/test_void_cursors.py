@@ -18,7 +18,6 @@ from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Approval
 from caesura.core.turns import Turn
-from caesura.dialects.threads import cursor as ids
 from caesura.dialects.threads import encode
 from caesura.engine.supervisor import Supervisor
 from caesura.http.frames import encoded
@@ -212,7 +211,7 @@ def decoded(event: Event) -> ev.Event:
 def rejoined(client: httpx.Client, turn: Turn, cursor: int) -> list[Event]:
     """All events that API A sends to a reader that reconnects until nothing is left."""
     found: list[Event] = []
-    id = ids.number(turn.ordinal, cursor)
+    id = cursors.along(turn.ordinal, cursor)
     while more := _read(client, f"/api/chat/{turn.conversation_id}/stream", id):
         found += more
         id = int(more[-1].id)
@@ -257,7 +256,8 @@ def test_a_cursor_of_an_attempt_that_never_was_begins_at_the_newest_segment(alic
     for attempt in (2, 9, 255, 256, 2**29 - 1):
         for seq in (0, 1, len(whole), len(whole) + 1, 2**24 - 1):
             assert _read(alice, path, attempt * 2**24 + seq) == whole, (attempt, seq)
-            found = _read(alice, f"/api/chat/{thread}/stream", ids.number(1, min(attempt, 255) * 2**24 + seq))
+            id = cursors.along(1, min(attempt, 255) * 2**24 + seq)
+            found = _read(alice, f"/api/chat/{thread}/stream", id)
             assert found[0].data == {"scope": "segment"}
             assert found[-1].name == "end"
     assert _read(alice, path, 2**53) == whole
@@ -269,8 +269,8 @@ def test_a_bare_number_is_still_accepted_as_a_cursor(alice: httpx.Client) -> Non
     whole = to_segment_end(alice, turn["id"])
     for seq in range(1, len(whole)):
         assert _read(alice, f"/api/v2/turns/{turn['id']}/events", seq) == whole[seq:]
-        joined = _read(alice, f"/api/chat/{thread}/stream", ids.number(1, seq))
-        assert joined == _read(alice, f"/api/chat/{thread}/stream", ids.number(1, int(whole[seq - 1].id)))
+        joined = _read(alice, f"/api/chat/{thread}/stream", cursors.along(1, seq))
+        assert joined == _read(alice, f"/api/chat/{thread}/stream", cursors.along(1, int(whole[seq - 1].id)))
     assert _read(alice, f"/api/v2/turns/{turn['id']}/events", len(whole)) == []
 
 

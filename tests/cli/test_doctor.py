@@ -9,6 +9,7 @@ from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 
 from caesura.agents.tools.sandbox import Sandbox
+from tests import agent_files
 from tests.api.server import SECRET, Served
 from tests.cli.conftest import Run
 from tests.programs import needs
@@ -87,7 +88,16 @@ def test_an_unreachable_postgresql_is_a_fault(run: Run, monkeypatch: pytest.Monk
 
 
 def test_a_redis_that_answers_is_ok(run: Run, redis_url: str) -> None:
-    assert "ok     redis      answers" in run("doctor", "--redis-url", redis_url).out
+    assert "ok     redis      answers\n" in run("doctor", "--redis-url", redis_url).out
+
+
+def test_an_agent_that_needs_redis_is_pointed_out(run: Run, redis_url: str, tmp_path: Path) -> None:
+    agent_files.put(tmp_path / "agents", "keeper", "interrupt: {checkpoint_backend: redis}")
+    ran = run("doctor", "--agents-dir", tmp_path / "agents")
+    assert ran.code == 1
+    assert "spec.interrupt.checkpoint_backend: redis needs CAESURA_REDIS_URL, which is not set" in ran.out
+    ran = run("doctor", "--agents-dir", tmp_path / "agents", "--redis-url", redis_url)
+    assert "ok     redis      answers, and shows the questions of keeper\n" in ran.out
 
 
 def test_a_missing_sandbox_is_not_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """Agent files, from the command line."""
 
 import json
+import re
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Run
 
@@ -49,6 +52,12 @@ def test_nothing_in_a_file_moves_the_cursor(run: Run, tmp_path: Path) -> None:
         assert all(line.isprintable() for line in told.split("\n"))
 
 
+def test_a_replaced_model_is_listed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gardener.yaml").write_text(GOOD.replace("primary: demo", "primary: gpt-4o"))
+    monkeypatch.setenv("CAESURA_MODEL_MAP", "gpt-4o=openai:gpt-5-mini")
+    assert re.search(r"gardener +openai:gpt-5-mini ", run("agents", "list", "--agents-dir", tmp_path).out)
+
+
 def test_the_schema_is_json(run: Run) -> None:
     assert "spec" in json.loads(run("agents", "schema").out)["properties"]
 
@@ -59,3 +68,13 @@ def test_agents_are_listed_with_their_models(run: Run, tmp_path: Path) -> None:
     assert "* assistant " in listed
     assert "  gardener " in listed
     assert "Knows trees." in listed
+
+
+def test_agents_that_need_a_redis_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "gardener.yaml").write_text(f"{GOOD}  interrupt: {{checkpoint_backend: redis}}\n")
+    ran = run("agents", "check", tmp_path)
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "good: gardener",
+        "these need a Redis, and do not work without CAESURA_REDIS_URL: gardener",
+    ]

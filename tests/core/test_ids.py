@@ -61,3 +61,12 @@ def test_an_agent_name(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "_a", "a.b", "A", "a b", "a\n", "a" * 101])
 def test_not_an_agent_name(name: str) -> None:
     assert not ids.is_agent_name(name)
+
+
+def test_an_id_tells_when_it_was_made() -> None:
+    before = time.time_ns() // 1_000_000
+    made = ids.made_at(ids.interrupt())
+    assert made is not None
+    assert before <= made <= time.time_ns() // 1_000_000
+    for other in ("", "int-1", "int-" + "u" * 24, "int-" + "0" * 25):
+        assert ids.made_at(other) is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from caesura.core import answers, interrupts, json_data
-from caesura.core.answers import LIMIT, Answer, check
+from caesura.core.answers import LIMIT, Answer, check, refuses
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import (
     Approval,
@@ -169,7 +169,7 @@ def test_a_response_needs_words(message: str) -> None:
 
 @pytest.mark.parametrize("item", BY_KIND.values(), ids=lambda item: item.kind)
 def test_the_reason_of_a_refusal_is_bounded_in_length(item: Interrupt) -> None:
-    assert check(item, Answer("reject", message="x" * LIMIT)).refuses
+    assert refuses(item, check(item, Answer("reject", message="x" * LIMIT)))
     with pytest.raises(BadAnswer, match="message is longer than 65536 bytes"):
         check(item, Answer("reject", message="x" * (LIMIT + 1)))
 
@@ -179,10 +179,44 @@ def test_lone_surrogates_in_an_answer_do_not_break_the_check() -> None:
 
 
 def test_a_confirmation_whose_confirm_is_false_refuses() -> None:
-    assert Answer("fields", fields={"confirm": False, "reason": "no"}).refuses
-    assert not Answer("fields", fields={"confirm": True, "size": None}).refuses
-    assert not Answer("approve").refuses
-    assert not Answer("value", value=False).refuses
+    assert refuses(CONFIRMATION, Answer("fields", fields={"confirm": False, "reason": "no"}))
+    assert not refuses(CONFIRMATION, Answer("fields", fields={"confirm": True, "size": None}))
+    assert not refuses(APPROVAL, Answer("approve"))
+    assert not refuses(GraphRequest("int-1"), Answer("value", value=False))
+
+
+@pytest.mark.parametrize(
+    ("fields", "refused"),
+    [
+        ({"confirm": True, "tell": False}, False),
+        ({"confirm": True}, False),
+        ({"confirm": False, "tell": True}, True),
+    ],
+)
+def test_a_confirm_field_that_is_not_required_does_not_decide(fields: dict[str, Any], refused: bool) -> None:
+    both = (Field("confirm", "confirm", required=True), Field("tell", "confirm"))
+    assert refuses(Confirmation("int-1", fields=both), Answer("fields", fields=fields)) is refused
+
+
+@pytest.mark.parametrize(
+    ("fields", "refused"), [({"go": True}, False), ({"go": False}, True), ({}, True), ({"go": None}, True)]
+)
+def test_a_form_in_which_nothing_was_confirmed_refuses(fields: dict[str, Any], refused: bool) -> None:
+    item = Confirmation("int-1", fields=(Field("go", "confirm"), Field("why")))
+    assert refuses(item, Answer("fields", fields=fields)) is refused
+
+
+@pytest.mark.parametrize("value", ["", " \n", "\0", "\u3000", None])
+def test_a_required_text_that_is_blank_is_missing(value: str | None) -> None:
+    item = Confirmation("int-1", fields=(Field("why", required=True),))
+    with pytest.raises(BadAnswer, match="field why is required"):
+        check(item, Answer("fields", fields={"why": value}))
+
+
+def test_a_form_without_a_confirm_field_does_not_refuse() -> None:
+    item = Confirmation("int-1", fields=(Field("why"),))
+    assert not refuses(item, Answer("fields", fields={"why": "no"}))
+    assert refuses(item, Answer("reject"))
 
 
 @given(any_interrupt())

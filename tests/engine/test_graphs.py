@@ -8,7 +8,7 @@ from sqlalchemy import Connection, update
 
 from caesura.core import events as ev
 from caesura.core.answers import Answer
-from caesura.core.interrupts import GraphRequest
+from caesura.core.interrupts import Confirmation, GraphRequest
 from caesura.store import schema
 from tests import agent_files
 from tests.engine.crash import lose
@@ -395,3 +395,34 @@ async def test_a_refusal_survives_a_crash_and_answers_no_other_question(hasty: W
     await lose(hasty)
     said = await hasty.resume(said, Answer("reject", message="no again"))
     assert said.text == "False False ['no', 'no again']"
+
+
+CAUTIOUS = chain(
+    """
+    def speak(state):
+        last = state["messages"][-1].text
+        if last.startswith("Yes, I confirm."):
+            leave("deleted")
+            return {"messages": [AIMessage("Deleted.")]}
+        if last.startswith("No, I refuse."):
+            return {"messages": [AIMessage("Then not.")]}
+        return {"messages": [AIMessage("Please confirm that."), AIMessage("I wait.")]}
+    """,
+    "speak",
+)
+
+
+async def test_a_graph_that_asks_in_words_begins_again_with_the_answer(world: World) -> None:
+    for confirmed, words in ((True, "Deleted."), (False, "Then not.")):
+        graph(world, CAUTIOUS, "interrupt: {enabled: true}")
+        await world.begin()
+        said = await world.say("delete it")
+        (item,) = said.waiting(Confirmation)
+        assert item.reason == "Please confirm that."
+        said = await world.resume(said, Answer("fields", fields={"confirm": confirmed}))
+        assert said.finished
+        assert said.text == words
+        row = await world.checked(said.turn)
+        assert roles(row.messages) == ["assistant", "assistant", "user", "assistant"]
+    assert world.traces() == ["deleted"]
+    assert await world.database.read(checkpoint_count) == 0

@@ -16,7 +16,8 @@ async def test_a_turn_runs_and_streams_its_reply_in_pieces(world: World) -> None
     said = await world.say("hi")
     assert said.finished
     assert [event.text for event in said.of(ev.TextDelta)] == ["Hel", "lo ", "there"]
-    assert said.events[0] == ev.RunStarted("tester", 1, "start", epoch=1)
+    version = world.catalog.get("tester").version
+    assert said.events[0] == ev.RunStarted("tester", 1, "start", epoch=1, version=version)
     assert said.events[-1] == ev.SegmentEnded()
     row = await world.checked(said.turn)
     assert row.status == "done"

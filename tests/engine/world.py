@@ -55,6 +55,8 @@ class World:
     def __init__(self, database: Database, folder: Path, desk: Desk, limits: Limits, lease: float) -> None:
         self.database, self.folder, self.desk = database, folder, desk
         self.limits, self.lease = limits, lease
+        self.environ: Mapping[str, str] = KEY
+        self.replaced_models: Mapping[str, str] = {}
         self.agents = folder / "agents"
         self.agents.mkdir(exist_ok=True)
         self.trace = folder / "trace.txt"
@@ -78,7 +80,8 @@ class World:
             self.registry(),
             workspaces=self.workspaces,
             default_model="demo",
-            environ=KEY,
+            environ=self.environ,
+            replaced_models=self.replaced_models,
             limits=self.limits,
             lease=self.lease,
             poll=0.05,

@@ -193,6 +193,8 @@ _ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"confirm": True},
     {"confirm": "yes", "other": 1},
     {"confirm": False},
+    {"confirm_1": True, "confirm_2": False},
+    {"answer_1": "red", "value": "x"},
     {},
     {"": ""},
 )
@@ -207,7 +209,7 @@ def encoded(value: Any) -> bytes:
 def _text(chance: Random, name: str, ids: Ids) -> str:
     if name in ("content", "message"):
         return texts.message(chance)
-    if name == "agent":
+    if name in ("agent", "agent_id"):
         return chance.choice(_AGENTS)
     if name == "stream":
         return f"/api/v2/turns/{ids('turn_id')}/events"

@@ -125,7 +125,7 @@ def _bare(answer: Answer) -> bool:
 def _models(request: Request, answer: Answer) -> list[type[BaseModel]]:
     if request.raw is not None:
         return _MODELS  # which path the server sees is part of the test
-    path = unquote(request.target.partition(b"?")[0].decode("latin-1"))
+    path = unquote(re.split(rb"[?#]", request.target)[0].decode("latin-1"))
     form = COMMON if _bare(answer) else _ERRORS.form(path)
     return [form.model] if form.model is not None else []
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 _MADE_UP = (
     *(
@@ -113,7 +114,7 @@ class People:
             self.accepted[made] = Turn(made, data["conversation_id"], data["content"], name)
 
     def deletes(self, target: bytes) -> None:
-        self.deletions.append(target)
+        self.deletions.append(unquote_to_bytes(target))  # an escaped path deletes too
         last = target.rpartition(b"/")[2].decode("latin-1")
         for person in self._people.values():
             if any(last in known for known in person.ids.values()):

@@ -47,6 +47,8 @@ VALUES = (
         "%2B1",
     ),
     *(
+        "approval-agent",
+        "a%20session",
         "updated",
         "created",
         "WzEsMl0",

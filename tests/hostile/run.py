@@ -16,7 +16,7 @@ from tests.hostile.crowd import Crowd
 from tests.hostile.person import People, Person
 from tests.hostile.process import Figures, Process
 from tests.hostile.routes import Document
-from tests.hostile.walk import sign_in, still_there, walk
+from tests.hostile.walk import sign_in, still_there, talk_over_c, walk
 
 SEED = os.environ.get("CAESURA_TESTS_HOSTILE_SEED") or str(examples(1, SystemRandom().randrange(10**9)))
 REQUESTS = 10_000
@@ -105,6 +105,7 @@ def _person(process: Process, name: str) -> Person:
     people = People([person])
     with process.client(person.token) as client:
         person.learn("thread_id", client.post("/api/sessions").json()["thread_id"])
+        person.learn("session_id", talk_over_c(client, "delete the old rows"))
         for said in _STATES:
             turn = send(client, conversation(client, agent="approval-agent"), said)
             to_segment_end(client, turn["id"])

@@ -1,7 +1,8 @@
-"""A normal walk: what one person does in a normal hour, over the native API and over APIs A and B."""
+"""A normal walk: what one person does in a normal hour, over the native API and over APIs A, B and C."""
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -40,6 +41,8 @@ def walk(process: Process, name: str) -> Walked:
         thread = _talk_over_a(client)
         places = [f"/api/v2/conversations/{made}", f"/api/history/{thread}", f"/api/status/{thread}"]
         places.append(f"/api/v1/chat/{_talk_over_b(client)}")
+        session = talk_over_c(client, "delete the old rows")
+        places.append(f"/api/v1/chat/interrupt_state?agent_id=approval-agent&session_id={quote(session)}")
         return Walked(token, {place: client.get(place).json() for place in places})
 
 
@@ -70,3 +73,11 @@ def _talk_over_b(client: httpx.Client) -> str:
     assert message.read()[-1].name == "interrupt"
     assert message.resume(approved=True)[-1].name == "complete"
     return message.conversation_id
+
+
+def talk_over_c(client: httpx.Client, message: str) -> str:
+    session = {"agent_id": "approval-agent", "session_id": "a session"}
+    answer = client.post("/api/v1/chat/stream", json={**session, "message": message})
+    assert answer.text.count("data: [DONE]") == 1
+    assert answer.text.count("data: \0INTERRUPT:") == 1
+    return session["session_id"]

@@ -38,6 +38,13 @@ def parse(stream: bytes) -> list[list[Any]]:
     return found
 
 
+def texts(stream: bytes) -> list[str]:
+    """The data of frames that have nothing else."""
+    blocks = [block for block in stream.decode().split("\n\n") if block]
+    assert all(line.startswith("data: ") for block in blocks for line in block.split("\n"))
+    return ["\n".join(line.removeprefix("data: ") for line in block.split("\n")) for block in blocks]
+
+
 def _number(text: str | None) -> int | str | None:
     """An id as a number. Ids such as `4.1`, of one of several frames of an event, stay texts."""
     return int(text) if text is not None and text.isdigit() else text

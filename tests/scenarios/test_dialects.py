@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from caesura.core import events as ev
+from caesura.core.interrupt_state import Session
 from caesura.dialects.artifactflow.encode import Encoder as Artifactflow
 from caesura.dialects.native import encode as native
+from caesura.dialects.superagent.encode import Encoder as Superagent
+from caesura.dialects.superagent.legacy import Encoder as Legacy
 from caesura.dialects.threads import encode as threads
 from caesura.http.frames import Encoder, encoded
 from tests.scenarios import scenario
@@ -20,12 +23,16 @@ DIALECTS: dict[str, Encoder[Any]] = {
     "native": native,
     "threads": threads,
     "artifactflow": Artifactflow("conv-0123456789abcdefghjkmnpq", "turn-1"),
+    "superagent": Superagent(),
+    "superagent_legacy": Legacy(Session("approval-agent", "session-123")),
 }
 #: The frames that end a segment.
 ENDS = {
     "native": {"segment_ended"},
     "threads": {"end"},
     "artifactflow": {"complete", "interrupt", "error"},
+    "superagent": {"done"},
+    "superagent_legacy": {"[DONE]"},
 }
 each = pytest.mark.parametrize(
     ("dialect", "situation"),
@@ -39,9 +46,13 @@ def whole(dialect: str, situation: Scenario, after: int = 0) -> bytes:
     return encoded(encoder, encoder.start(situation.ordinal, 0), situation.log, after)[1]
 
 
+def frames_in(dialect: str, stream: bytes) -> list[Any]:
+    return scenario.texts(stream) if dialect == "superagent_legacy" else scenario.parse(stream)
+
+
 @each
 def test_each_dialect_gives_the_expected_frames(dialect: str, situation: Scenario) -> None:
-    assert scenario.parse(whole(dialect, situation)) == situation.frames[dialect]
+    assert frames_in(dialect, whole(dialect, situation)) == situation.frames[dialect]
 
 
 @each
@@ -65,7 +76,8 @@ def test_batches_may_be_cut_anywhere(dialect: str, situation: Scenario) -> None:
 
 @each
 def test_the_last_frame_ends_the_segment_and_no_other_does(dialect: str, situation: Scenario) -> None:
-    names = [frame[1] for frame in scenario.parse(whole(dialect, situation))]
+    frames = frames_in(dialect, whole(dialect, situation))
+    names = [frame if isinstance(frame, str) else frame[1] for frame in frames]
     assert [name for name in names if name in ENDS[dialect]] == names[-1:]
 
 

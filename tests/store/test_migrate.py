@@ -20,7 +20,7 @@ from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.artifacts import update
 from caesura.core.errors import StartupError
-from caesura.store import artifacts, events, migrate, schema, users
+from caesura.store import artifacts, events, migrate, schema, showings, users
 from caesura.store.open import open_database
 from tests.accounts import accounts
 from tests.conformance.rows import turns_of
@@ -91,6 +91,8 @@ async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(bare_url:
     assert [item.event for item in await database.read(events.read, turn.num, 0, 10)] == [
         ev.TextDelta(1, "hi")
     ]
+    # A question that waits now may have been shown already.
+    assert not await database.read(showings.unseen, turn.num, ["int-1"], "anybody")
     await database.close()
 
 

@@ -27,6 +27,8 @@ T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int, int], ...]
 
 _WHERE = "name a module next to this file, or an installed package"
+#: The message of a fault: the agent needs Redis, and the server has none.
+NEEDS_REDIS = "redis needs CAESURA_REDIS_URL, which is not set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
 
 
-def read(path: Path, folder: Path, tools: Collection[str]) -> Reading:
+def read(path: Path, folder: Path, tools: Collection[str], *, redis: bool = True) -> Reading:
+    """`redis` is whether the server has a Redis."""
     stamp = stamp_of([path])
     try:
         data = _bytes(path, folder)
@@ -94,7 +97,7 @@ def read(path: Path, folder: Path, tools: Collection[str]) -> Reading:
         problem = error.problem
         fault = Fault(path.name, problem.line, dotted(problem.path), problem.message, problem.remedy)
         return Reading(path, stamp, (path,), None, (fault,))
-    return _Check(path, folder, tools, found).reading(data, stamp)
+    return _Check(path, folder, tools, found, redis).reading(data, stamp)
 
 
 def _bytes(path: Path, folder: Path) -> bytes:
@@ -117,8 +120,11 @@ class _Check:
     """The checks of one document: its form, the names in it, the code that it names. The checks are
     independent of one another, so that all faults are reported at once."""
 
-    def __init__(self, path: Path, folder: Path, tools: Collection[str], found: Document) -> None:
+    def __init__(
+        self, path: Path, folder: Path, tools: Collection[str], found: Document, redis: bool
+    ) -> None:
         self._path, self._folder, self._tools, self._document = path, folder, tools, found
+        self._redis = redis
         self._sources = [path]
         self._faults: list[Fault] = []
 
@@ -126,6 +132,7 @@ class _Check:
         file = self._file()
         references = tuple(self._references())
         self._faults += self._name_faults({reference.name for reference in references})
+        self._faults += self._server_faults()
         model_class = self._imported(("spec", "model", "class"), imports.chat_model_class)
         graph = self._imported(("spec", "graph"), imports.graph)
         definition = None
@@ -207,6 +214,11 @@ class _Check:
         for path, model in named:
             if model and (wrong := models.wrong_name(model.strip())):
                 yield self._fault(path, *wrong)
+
+    def _server_faults(self) -> Iterator[Fault]:
+        path: FieldPath = ("spec", "interrupt", "checkpoint_backend")
+        if not self._redis and self._written(path, str) == "redis":
+            yield self._fault(path, NEEDS_REDIS, "set it and start the server again, or use memory")
 
     def _imported(self, path: FieldPath, load: Callable[[str, Path], T]) -> T | None:
         target = self._written(path, str)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BUILTIN = Path(__file__).parent / "builtin"
+_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class Agent:
     @property
     def description(self) -> str:
         return self.spec.description or self.metadata.description
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether its questions are also shown in Redis."""
+        return self.spec.interrupt.checkpoint_backend == "redis"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,11 @@ class Catalog:
         clock: Callable[[], float] = time.monotonic,
         interval: float = 1.0,
         report: Callable[[Fault], None] = lambda fault: None,
+        redis: bool = True,
     ) -> None:
+        """`redis` is whether the server has a Redis. Without one, an agent that needs it is at fault."""
         self._folders = [folder for folder in (builtin, directory) if folder is not None]
-        self._directory = directory
+        self._directory, self._redis = directory, redis
         self._tools, self._clock, self._interval, self._report = tools, clock, interval, report
         self._readings: dict[Path, Reading] = {}
         self._good: dict[Path, Definition] = {}
@@ -151,7 +159,7 @@ class Catalog:
         return known is None or known.stamp != definition.stamp_of(known.sources)
 
     def _read(self, path: Path) -> None:
-        reading = definition.read(path, path.parent, self._tools)
+        reading = definition.read(path, path.parent, self._tools, redis=self._redis)
         self._readings[path] = reading
         if reading.definition is not None:
             self._good[path] = reading.definition
@@ -217,8 +225,9 @@ def check(directory: Path, tools: Collection[str]) -> list[Fault]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of an agent file, for editors."""
-    return AgentFile.model_json_schema(by_alias=True)
+    """The JSON schema of an agent file, for editors. `check` also finds what a schema cannot say, such as a
+    tool that does not exist."""
+    return {"$schema": _SCHEMA, **AgentFile.model_json_schema(by_alias=True)}
 
 
 def _agent(item: Definition, links: tuple[Link, ...]) -> Agent:

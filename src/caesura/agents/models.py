@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -17,6 +17,7 @@ from caesura.core.errors import CaesuraError
 
 DEMO = "demo"
 DEFAULT = "default"
+NOTHING_REPLACED: Mapping[str, str] = MappingProxyType({})
 _TIMEOUT = 120.0
 
 
@@ -66,15 +67,24 @@ def chat_models(
     default_model: str,
     environ: Mapping[str, str],
     model_class: type[BaseChatModel] | None = None,
+    replaced: Mapping[str, str] = NOTHING_REPLACED,
 ) -> list[BaseChatModel]:
     """The primary model and its fallbacks, ready to be called; `ModelUnavailable` says what is missing.
 
-    `model_class` is the class that `model.class` names, if the catalog has already imported it.
+    `model_class` is the class that `model.class` names, if the catalog has already imported it. `replaced`
+    are the names in whose place the operator wants another model.
     """
-    fallbacks = [_named(name, model, default_model, environ) for name in model.fallbacks]
-    if model.class_ is None:
-        return [_named(model.primary, model, default_model, environ), *fallbacks]
-    return [_own(model.class_, model, model_class), *fallbacks]
+    names = model.fallbacks if model.class_ is not None else [model.primary, *model.fallbacks]
+    named = [_replaced(name, model, default_model, replaced) for name in names]
+    made = [_named(full, its, environ) for full, its in named]
+    return made if model.class_ is None else [_own(model.class_, model, model_class), *made]
+
+
+def full_name(name: str, default: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> str:
+    """The model that is used where a file says `name`."""
+    written = default if name == DEFAULT else name
+    found = replaced.get(written, written)
+    return default if found == DEFAULT else found
 
 
 def wrong_name(name: str) -> tuple[str, str] | None:
@@ -99,14 +109,26 @@ def label(model: BaseChatModel) -> str:
     return type(model).__name__
 
 
-def _named(name: str, model: Model, default: str, environ: Mapping[str, str]) -> BaseChatModel:
-    full = default if name == DEFAULT else name
+def _replaced(name: str, model: Model, default: str, replaced: Mapping[str, str]) -> tuple[str, Model]:
+    """The model that is used where a file says `name`, and what the file says about it. The address, the key
+    and the options of another provider are not handed on: they are not meant for this one."""
+    written, full = full_name(name, default), full_name(name, default, replaced)
+    if written == full or _provider(written) == _provider(full):
+        return full, model
+    return full, Model(temperature=model.temperature)
+
+
+def _provider(full: str) -> str:
+    prefix, colon, _ = full.partition(":")
+    return prefix if colon or full == DEMO else _inferred(full) or ""
+
+
+def _named(full: str, model: Model, environ: Mapping[str, str]) -> BaseChatModel:
     if full == DEMO:
         return _construct(DemoModel, model.options, full)
     if wrong := wrong_name(full):
         raise ModelUnavailable(f"{wrong[0]} ({wrong[1]})")
-    prefix, colon, rest = full.partition(":")
-    provider, bare = (prefix, rest) if colon else (_inferred(full) or "", full)
+    provider, bare = _provider(full), full.partition(":")[2] or full
     arguments = _arguments(provider, full, model, environ)
     try:
         made: BaseChatModel = _langchain().init_chat_model(bare, model_provider=provider, **arguments)

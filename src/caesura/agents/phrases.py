@@ -1,14 +1,15 @@
 """Confirmations asked for in words: whether a reply asks for one, and which sentences do.
 
-The whole answer is searched, including code blocks: a missed question is worse than one too many.
+All of a reply is searched, including code blocks: a missed question is worse than one too many.
 """
 
 from __future__ import annotations
 
-import bisect
 import functools
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 DEFAULTS = (
@@ -30,82 +31,147 @@ DEFAULTS = (
     "确认执行",
 )
 LONGEST_REASON = 4000
-#: A longer reply, in characters, takes a while to search, so that is not done on the event loop.
+#: A longer text, in characters, takes a while to search, so that is not done on the event loop.
 LONG = 16 * 1024
 
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-#: The gap between two words is matched possessively, so that no text causes catastrophic backtracking.
-_GAP = 200
-_BETWEEN_WORDS = rf"[\s*_]{{1,{_GAP}}}+"
-_BETWEEN_HAN = rf"[\s*_]{{0,{_GAP}}}+"
-_MARKS = re.compile(r"[\s*_]+")
-#: How many characters are searched at once: Python runs no other thread during a search.
-_WINDOW = 16 * 1024
-#: A sentence ends at a line break, a Chinese full stop, or an English one before a space: not inside `v2.0`.
-_END = re.compile(
-    r"""[。！？；][。！？；…"'”’」』）)\]*_]*|(?<![.!?…])[.!?…]++["'”’)\]*_]*+(?=\s|\Z)|[\r\n]+"""
-)
+#: A text is searched in blocks: the search of many short pieces would cost more than that of one long one.
+_BLOCK = 1024
+#: A sentence with more characters is searched in parts, so that what is held stays small.
+_LONGEST_SENTENCE = 4096
+_HAN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+# Both patterns begin with the character to look for, which makes their search fast.
+_BETWEEN_HAN = re.compile(rf" (?={_HAN})(?<={_HAN} )")
+#: What may end a sentence: a line break or full stops, and the quotes, brackets and marks after them.
+_STOP = re.compile(r"""[。！？；.!?…\r\n](?:(?<![\r\n])[。！？；.!?…]*+["'”’」』）)\]*_]*+)?+[\r\n]*+""")
+_CHINESE_STOP = re.compile(r"[。！？；]")
+
+
+@dataclass(slots=True)
+class _Sentence:
+    text: str
+    #: How many characters it adds to the text that is searched.
+    size: int
+    asks: bool = False
+
+
+class Scanner:
+    """Reads a reply piece by piece, once. However the reply is cut into pieces, the result is the same. Holds
+    one block, the current sentence, and as many sentences before it as the longest phrase may begin in."""
+
+    def __init__(self, extra: Sequence[str] = ()) -> None:
+        self._pattern, self._longest = _compiled(tuple(extra))
+        self._pieces: list[str] = []
+        self._size = 0
+        #: The sentence that is not complete yet.
+        self._rest = ""
+        #: The end of what was searched, in the form of `_plain`, and the sentences that it consists of.
+        self._before = ""
+        self._sentences: deque[_Sentence] = deque()
+        self._reach = 0
+        self._asking: list[str] = []
+        self._full = False
+
+    def feed(self, text: str) -> None:
+        """The next piece of the reply."""
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size >= _BLOCK:
+            self._search()
+
+    def end(self) -> str | None:
+        """The reply is complete: the sentences that ask for a confirmation, or None if none does."""
+        self._search()
+        self._read(self._rest)
+        reason = " ".join(self._asking)
+        return (reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…") or None
+
+    def _search(self) -> None:
+        """Read the sentences that are complete. One search takes a block: Python runs no other thread during
+        a search."""
+        text = "".join(self._pieces)
+        self._pieces, self._size = [], 0
+        for place in range(0, len(text), _BLOCK):
+            rest = self._rest + text[place : place + _BLOCK]
+            while (end := _end(rest)) and not self._full:
+                self._read(rest[:end])
+                rest = rest[end:]
+            self._rest = "" if self._full else rest
+
+    def _read(self, sentence: str) -> None:
+        whole = _plain(self._before + sentence)
+        known = len(self._before.rstrip(" "))
+        size = len(whole.rstrip(" ")) - known
+        if size <= 0:
+            self._before = whole
+            return
+        self._sentences.append(_Sentence(sentence.strip()[:LONGEST_REASON], size))
+        self._reach += size
+        for match in self._pattern.finditer(whole):
+            if match.end() > known:
+                self._mark(known + size - match.start())
+                break
+        self._before = whole[-self._longest :]
+        while self._reach - self._sentences[0].size >= self._longest:
+            self._reach -= self._sentences.popleft().size
+
+    def _mark(self, reach: int) -> None:
+        """The last sentences ask: as many as have `reach` characters."""
+        asking: list[_Sentence] = []
+        for sentence in reversed(self._sentences):
+            if reach <= 0:
+                break
+            reach -= sentence.size
+            asking.append(sentence)
+        for sentence in reversed(asking):
+            if not sentence.asks:
+                sentence.asks = True
+                self._asking.append(sentence.text)
+        self._full = sum(map(len, self._asking)) > LONGEST_REASON
 
 
 def detect(text: str, extra: Sequence[str] = ()) -> str | None:
-    """The sentences that ask for a confirmation, or None when none does."""
-    found = list(_spans(text, tuple(extra)))
-    if not found:
-        return None
-    asking = [text[start:end].strip() for start, end in _sentences(text) if _touched(found, start, end)]
-    reason = " ".join(sentence for sentence in asking if sentence)
-    return reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 1] + "…"
+    """The sentences of a whole reply that ask for a confirmation, or None when none does."""
+    scanner = Scanner(extra)
+    scanner.feed(text)
+    return scanner.end()
 
 
-def _spans(text: str, extra: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    pattern, longest = _pattern(extra)
-    last = 0
-    for start in range(0, len(text), _WINDOW):
-        stop = start + _WINDOW
-        for match in pattern.finditer(text, max(start, last), stop + longest):
-            if match.start() >= stop:
-                break  # the next window finds it
-            last = match.end()
-            yield match.span()
+def _end(text: str) -> int:
+    """Where the first sentence ends in a text that goes on; 0 if it may go on too. What comes after the text
+    may belong to a stop that is at the end of the text."""
+    for stop in _STOP.finditer(text):
+        end = stop.end()
+        if end > _LONGEST_SENTENCE:
+            break
+        if end < len(text) and _ends(stop.group(), text[end]):
+            return end
+    return _LONGEST_SENTENCE if len(text) > _LONGEST_SENTENCE else 0
+
+
+def _ends(stop: str, after: str) -> bool:
+    """Whether a stop ends its sentence. An English full stop does so before a space, not inside `v2.0`."""
+    return after.isspace() or stop[-1] in "\r\n" or _CHINESE_STOP.search(stop) is not None
 
 
 @functools.lru_cache(maxsize=256)
-def _pattern(extra: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
-    """A pattern that matches any of the phrases, and the length of its longest match. Phrases are grouped by
-    their first character, because at most positions of a text no phrase begins."""
-    phrases = sorted({" ".join(_MARKS.sub(" ", phrase).split()).lower() for phrase in (*DEFAULTS, *extra)})
-    groups = groupby((phrase for phrase in phrases if phrase), key=lambda phrase: phrase[0])
-    found = [f"(?={re.escape(first)})(?:{'|'.join(map(_tolerant, group))})" for first, group in groups]
-    longest = max(len(phrase) for phrase in phrases) * (_GAP + 1)
-    return re.compile("|".join(found), re.IGNORECASE), longest
+def _compiled(extra: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
+    """A pattern that matches any of the phrases, and the length of the longest. Phrases are grouped by their
+    first character, because at most positions of a text no phrase begins."""
+    phrases = sorted({_plain(phrase).strip() for phrase in (*DEFAULTS, *extra)} - {""})
+    groups = groupby(phrases, key=lambda phrase: phrase[0])
+    found = [f"{re.escape(first)}(?:{_rests(group)})" for first, group in groups]
+    return re.compile("|".join(found)), max(map(len, phrases))
 
 
-def _tolerant(phrase: str) -> str:
-    """A pattern in which any white space or Markdown asterisks may replace a space, or separate two Chinese
-    characters."""
-    return _BETWEEN_WORDS.join(_word(word) for word in phrase.split())
+def _rests(phrases: Iterator[str]) -> str:
+    return "|".join(re.escape(phrase[1:]) for phrase in phrases)
 
 
-def _word(word: str) -> str:
-    pattern, before = "", ""
-    for character in word:
-        if before and _HAN.match(before) and _HAN.match(character):
-            pattern += _BETWEEN_HAN
-        pattern += re.escape(character)
-        before = character
-    return pattern
-
-
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for match in _END.finditer(text):
-        yield start, match.end()
-        start = match.end()
-    if start < len(text):
-        yield start, len(text)
-
-
-def _touched(found: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    """Whether one of the spans overlaps this sentence. The spans are sorted and do not overlap each other."""
-    index = bisect.bisect_right(found, start, key=lambda span: span[1])
-    return index < len(found) and found[index][0] < end
+def _plain(text: str) -> str:
+    """The text as it is compared: without upper case, with one space for white space and Markdown marks, and
+    without spaces between Chinese characters. `casefold` reads each character on its own: `lower` does not,
+    and would depend on where a text was cut."""
+    spaced = text.replace("*", " ").replace("_", " ")
+    words = " ".join(spaced.split())
+    plain = (words + " " if spaced[-1:].isspace() else words).casefold()
+    return plain if plain.isascii() else _BETWEEN_HAN.sub("", plain)

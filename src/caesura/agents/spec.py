@@ -13,6 +13,7 @@ from pydantic import (
     StringConstraints,
     Tag,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
 )
 
@@ -32,7 +33,12 @@ TARGET = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
 
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100)]
 Target = Annotated[str, StringConstraints(pattern=TARGET, max_length=300)]
-Version = Annotated[str, BeforeValidator(_unquoted), StringConstraints(max_length=100)]
+Version = Annotated[
+    str,
+    BeforeValidator(_unquoted),
+    StringConstraints(max_length=100),
+    WithJsonSchema({"type": ["string", "number"], "maxLength": 100}),
+]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]
 
 
@@ -56,22 +62,40 @@ class _Part(BaseModel):
 
 
 class Metadata(_Part):
-    name: Name
-    version: Version | None = None
-    description: str = ""
-    labels: dict[str, str] = Field(default_factory=dict)
+    """What the agent is called."""
+
+    name: Name = Field(description="The name by which people and other agents use the agent")
+    version: Version | None = Field(default=None, description="A version, for people")
+    description: str = Field(default="", description="What the agent is for, in a sentence")
+    labels: dict[str, str] = Field(default_factory=dict, description="Anything that you want to note down")
 
 
 class Model(_Part):
     """Which chat model replies. `default` is the server's; `class` names an operator's own."""
 
-    primary: Words = "default"
-    fallbacks: list[Words] = Field(default_factory=list, max_length=10)
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    base_url: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = None
-    api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
-    class_: Target | None = Field(default=None, alias="class")
-    options: dict[str, Any] = Field(default_factory=dict)
+    primary: Words = Field(
+        default="default", description="provider:name, a name such as gpt-4o, demo, or default"
+    )
+    fallbacks: list[Words] = Field(
+        default_factory=list,
+        max_length=10,
+        description="Models to try, in this order, when the first one fails",
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Passed to the provider: 0 for the same words each time"
+    )
+    base_url: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = Field(
+        default=None, description="The provider's address, if it is not the usual one"
+    )
+    api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
+        default=None, description="The environment variable that holds the key"
+    )
+    class_: Target | None = Field(
+        default=None,
+        alias="class",
+        description="Instead of primary: your own chat model class, package.module:Class",
+    )
+    options: dict[str, Any] = Field(default_factory=dict, description="Arguments for the model or the class")
 
     @field_validator("class_")
     @classmethod
@@ -82,18 +106,29 @@ class Model(_Part):
 
 
 class SubAgent(_Part):
-    ref: Name
-    description: str = ""
+    """Another agent that this one can use, as a tool."""
+
+    ref: Name = Field(description="The name of the other agent")
+    description: str = Field(default="", description="Tells the model what to use it for")
 
 
 class FormField(_Part):
     """One input of the confirmation's form."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100)]
-    type: interrupts.FieldType = "text"
-    label: str = ""
-    required: bool = False
-    options: list[Words] = Field(default_factory=list, max_length=100, validate_default=True)
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=100)] = Field(
+        description="The name under which the answer has the value"
+    )
+    type: interrupts.FieldType = Field(
+        default="text", description="A text, a yes or no (confirm), or one of several options (select)"
+    )
+    label: str = Field(default="", description="What the person reads; the name if left out")
+    required: bool = Field(default=False, description="Whether the person must fill it in")
+    options: list[Words] = Field(
+        default_factory=list,
+        max_length=100,
+        validate_default=True,
+        description="What a select field offers",
+    )
 
     @field_validator("options")
     @classmethod
@@ -115,11 +150,23 @@ class FormField(_Part):
 class Interrupt(_Part):
     """Stopping for a confirmation that the agent asks for in words."""
 
-    enabled: bool = False
-    checkpoint_backend: Literal["memory", "redis"] = "memory"
-    timeout_seconds: int = Field(default=300, ge=1, le=30 * 86_400)
-    phrases: list[Words] = Field(default_factory=list, max_length=200)
-    fields: list[FormField] = Field(default_factory=list, max_length=50)
+    enabled: bool = Field(default=False, description="Whether the agent's words are searched")
+    checkpoint_backend: Literal["memory", "redis"] = Field(
+        default="memory", description="Where confirmations are kept besides the database"
+    )
+    timeout_seconds: int = Field(
+        default=300, ge=1, le=30 * 86_400, description="The confirmation expires after this many seconds"
+    )
+    phrases: list[Words] = Field(
+        default_factory=list,
+        max_length=200,
+        description="Phrases that ask for a confirmation, besides the built-in ones",
+    )
+    fields: list[FormField] = Field(
+        default_factory=list,
+        max_length=50,
+        description="The form that the person fills in; one required confirm if left out",
+    )
 
     @field_validator("fields")
     @classmethod
@@ -138,34 +185,65 @@ class Interrupt(_Part):
 class Approvals(_Part):
     """Questions that are not confirmations: approvals of tool calls, and what `ask_user` asks."""
 
-    timeout_seconds: int | None = Field(default=None, ge=1, le=365 * 86_400)
+    timeout_seconds: int | None = Field(
+        default=None,
+        ge=1,
+        le=365 * 86_400,
+        description="They expire after this many seconds; never if left out",
+    )
 
 
 class Limits(_Part):
     """Bounds of one turn; `max_seconds` left out means the server's own bound."""
 
-    max_steps: int = Field(default=50, ge=1, le=10_000)
-    max_seconds: float | None = Field(default=None, gt=0, le=86_400)
+    max_steps: int = Field(default=50, ge=1, le=10_000, description="The most model calls of one turn")
+    max_seconds: float | None = Field(
+        default=None, gt=0, le=86_400, description="The seconds that a turn may run"
+    )
 
 
 class Memory(_Part):
-    backend: Literal["builtin"] = "builtin"
+    """Where conversations are kept."""
+
+    backend: Literal["builtin"] = Field(default="builtin", description="The server's own database")
 
 
 class Spec(_Part):
-    type: Literal["chat_model_agent", "langgraph"] = "chat_model_agent"
-    graph: Target | None = Field(default=None, validate_default=True)
-    description: str = ""
-    model: Model = Field(default_factory=Model)
-    system_prompt: str = Field(default="", max_length=200_000)
-    tools: list[str] | None = Field(default=None, max_length=200)
-    permissions: dict[str, Permission] = Field(default_factory=dict)
-    interrupt_on: InterruptOn = Field(default_factory=list)
-    sub_agents: list[SubAgent] = Field(default_factory=list, max_length=50)
-    interrupt: Interrupt = Field(default_factory=Interrupt)
-    approvals: Approvals = Field(default_factory=Approvals)
-    limits: Limits = Field(default_factory=Limits)
-    memory: Memory = Field(default_factory=Memory)
+    """What the agent is made of."""
+
+    type: Literal["chat_model_agent", "langgraph"] = Field(
+        default="chat_model_agent", description="A model with tools, or a LangGraph graph of your own"
+    )
+    graph: Target | None = Field(
+        default=None,
+        validate_default=True,
+        description="With type langgraph: module:attribute, a compiled graph or a function that makes one",
+    )
+    description: str = Field(default="", description="For people, and for agents that use this one")
+    model: Model = Field(default_factory=Model, description="Which chat model replies")
+    system_prompt: str = Field(
+        default="", max_length=200_000, description="The system message of every model call"
+    )
+    tools: list[str] | None = Field(
+        default=None, max_length=200, description="Names of tools; the usual ones if left out"
+    )
+    permissions: dict[str, Permission] = Field(
+        default_factory=dict, description="auto, confirm or deny for a tool or a sub-agent"
+    )
+    interrupt_on: InterruptOn = Field(
+        default_factory=list, description="Another way to say confirm: tools, or a mapping to true or false"
+    )
+    sub_agents: list[SubAgent] = Field(
+        default_factory=list, max_length=50, description="Agents that this one can use"
+    )
+    interrupt: Interrupt = Field(
+        default_factory=Interrupt, description="Confirmations that the agent asks for in words"
+    )
+    approvals: Approvals = Field(
+        default_factory=Approvals, description="How long approvals and questions wait"
+    )
+    limits: Limits = Field(default_factory=Limits, description="Bounds of one turn")
+    memory: Memory = Field(default_factory=Memory, description="Where conversations are kept")
 
     @field_validator("graph")
     @classmethod
@@ -188,9 +266,11 @@ class Spec(_Part):
 
 
 class AgentFile(_Part):
-    """One YAML file."""
+    """An agent of Caesura, as one YAML file."""
 
-    api_version: Literal["superagent/v1", "caesura/v1"] = Field(alias="apiVersion")
-    kind: Literal["Agent"]
-    metadata: Metadata
-    spec: Spec = Field(default_factory=Spec)
+    api_version: Literal["superagent/v1", "caesura/v1"] = Field(
+        alias="apiVersion", description="The form of this file: both names mean the same"
+    )
+    kind: Literal["Agent"] = Field(description="What this file describes")
+    metadata: Metadata = Field(description="What the agent is called")
+    spec: Spec = Field(default_factory=Spec, description="What the agent is made of")

@@ -64,6 +64,7 @@ def serve(
     agents_dir: AgentsDir = None,
     default_agent: Annotated[str | None, _flag("Agent of a conversation that names none")] = None,
     model: Annotated[str | None, _flag("provider:name, or demo (what there is a key for)")] = None,
+    model_map: Annotated[str | None, _flag("Other models for names in files: gpt-4o=demo,…")] = None,
     auth: Annotated[str | None, _flag("password, or none for one person on this machine")] = None,
     registration: Annotated[
         str | None, _flag("Who may register: open, invite or closed (open on loopback, else invite)")

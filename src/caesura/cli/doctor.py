@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from caesura.core.errors import NotFound, StartupError
 from caesura.settings import Settings, is_loopback, secret_of
 
 if TYPE_CHECKING:
+    from caesura.agents.loader import Catalog
     from caesura.cli.database import Seen
 
 
@@ -56,7 +57,7 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
     yield _secret(settings)
     yield await aside.run(_database, settings)
     if settings.redis_url is not None:
-        yield await _redis(settings.redis_url)
+        yield await _redis(settings.redis_url, _mirrored(settings))
     yield _model(settings)
     yield _search(settings)
     for finding in [*await _sandbox(settings), *_agents(settings)]:
@@ -129,7 +130,7 @@ def _would_make(path: Path) -> str:
     return f"{path} would be made{folder}"
 
 
-async def _redis(url: str) -> Finding:
+async def _redis(url: str, mirrored: Sequence[str]) -> Finding:
     from redis.asyncio import Redis
     from redis.exceptions import RedisError
 
@@ -138,16 +139,18 @@ async def _redis(url: str) -> Finding:
             await redis.ping()
     except (RedisError, OSError, ValueError) as error:
         return Finding("fault", "redis", f"{error}: start it, or correct CAESURA_REDIS_URL")
-    return Finding("ok", "redis", "answers")
+    use = f", and shows the questions of {', '.join(mirrored)}" if mirrored else ""
+    return Finding("ok", "redis", f"answers{use}")
 
 
 def _model(settings: Settings) -> Finding:
-    from caesura.agents.models import DEMO, ModelUnavailable, chat_models, default_model
+    from caesura.agents.models import DEFAULT, DEMO, ModelUnavailable, chat_models, default_model
     from caesura.agents.spec import Model
 
     name = default_model(os.environ, settings.model)
     try:
-        chat_models(Model(), name, os.environ)
+        for primary in (DEFAULT, *settings.model_map.values()):
+            chat_models(Model(primary=primary), name, os.environ)
     except ModelUnavailable as error:
         return Finding("fault", "model", error.message)
     if name == DEMO:
@@ -176,11 +179,19 @@ async def _sandbox(settings: Settings) -> list[Finding]:
     return [works, *(Finding("note", "sandbox", text) for text in await sandbox.weaknesses())]
 
 
-def _agents(settings: Settings) -> list[Finding]:
+def _catalog(settings: Settings) -> Catalog:
     from caesura.agents.loader import Catalog
     from caesura.agents.tools.registry import standard
 
-    catalog = Catalog(settings.agents_dir, standard().names)
+    return Catalog(settings.agents_dir, standard().names, redis=settings.redis_url is not None)
+
+
+def _mirrored(settings: Settings) -> list[str]:
+    return [agent.name for agent in _catalog(settings).agents() if agent.mirrored]
+
+
+def _agents(settings: Settings) -> list[Finding]:
+    catalog = _catalog(settings)
     faults = [Finding("fault", "agents", str(fault)) for fault in catalog.faults]
     try:
         catalog.get(settings.default_agent)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from caesura.agents.loader import BUILTIN, Catalog
 from caesura.agents.loader import schema as schema_of
-from caesura.agents.models import DEFAULT, default_model
+from caesura.agents.models import default_model, full_name
 from caesura.agents.tools.registry import standard
 from caesura.core import shown
 from caesura.settings import Settings
@@ -21,8 +21,11 @@ def check(directory: Path) -> int:
         print(shown.line(str(fault)))
     if catalog.faults:
         return 1
-    good = [agent.name for agent in catalog.agents() if agent.path.parent != BUILTIN]
-    print(f"good: {', '.join(good)}" if good else "there is no agent file (.yaml) in this folder")
+    good = [agent for agent in catalog.agents() if agent.path.parent != BUILTIN]
+    names = ", ".join(agent.name for agent in good)
+    print(f"good: {names}" if good else "there is no agent file (.yaml) in this folder")
+    if mirrored := [agent.name for agent in good if agent.mirrored]:
+        print(f"these need a Redis, and do not work without CAESURA_REDIS_URL: {', '.join(mirrored)}")
     return 0
 
 
@@ -36,8 +39,8 @@ def listing(agents_dir: str | None) -> None:
     default = default_model(os.environ, settings.model)
     for agent in catalog.agents():
         mark = "*" if agent.name == settings.default_agent else " "
-        primary = agent.spec.graph or agent.spec.model.class_ or agent.spec.model.primary
-        model = default if primary == DEFAULT else primary
+        named = full_name(agent.spec.model.primary, default, settings.model_map)
+        model = agent.spec.graph or agent.spec.model.class_ or named
         origin = "ships with Caesura" if agent.path.parent == BUILTIN else str(agent.path)
         print(f"{mark} {agent.name:<24} {shown.text(model):<24} {shown.text(origin)}")
         print(f"    {shown.text(agent.description.strip())}")

@@ -38,13 +38,6 @@ class Answer:
     always_allow: bool = False
 
     @property
-    def refuses(self) -> bool:
-        """Whether the person said no: by a rejection, or by a confirmation whose confirm field is false."""
-        return self.decision == "reject" or (
-            self.decision == "fields" and any(value is False for value in self.fields.values())
-        )
-
-    @property
     def grants(self) -> bool:
         """Whether the person allows this call and every later call of this tool."""
         return self.always_allow and self.decision in ("approve", "edit")
@@ -67,6 +60,20 @@ def to_dict(answer: Answer) -> dict[str, Any]:
 
 def from_dict(data: Mapping[str, Any]) -> Answer:
     return Answer(**{**data, "answers": tuple(data.get("answers", ()))})
+
+
+def refuses(item: Interrupt, answer: Answer) -> bool:
+    """Whether the person said no: by a rejection, or by a form in which a deciding field is not true."""
+    if answer.decision == "fields" and isinstance(item, Confirmation):
+        return any(answer.fields.get(name) is not True for name in deciding(item.fields))
+    return answer.decision == "reject"
+
+
+def deciding(fields: Sequence[Field]) -> list[str]:
+    """The names of the fields that confirm or refuse: the required confirm fields, or all confirm fields if
+    none is required. The other confirm fields say something, as texts do."""
+    confirms = [item for item in fields if item.type == "confirm"]
+    return [item.name for item in confirms if item.required] or [item.name for item in confirms]
 
 
 def check(item: Interrupt, answer: Answer) -> Answer:
@@ -138,11 +145,12 @@ def _check_fields(fields: Sequence[Field], answer: Answer) -> None:
         if name not in known:
             raise BadAnswer(f"unknown field: {name}")
     for item in fields:
-        _check_field(item, answer.fields.get(item.name))
+        check_field(item, answer.fields.get(item.name))
 
 
-def _check_field(item: Field, value: Any) -> None:
-    if value is None or value == "":
+def check_field(item: Field, value: Any) -> None:
+    """Refuse a value that does not fit the field with `BadAnswer`. None and a blank text are no value."""
+    if value is None or (isinstance(value, str) and _is_blank(value)):
         if item.required:
             raise BadAnswer(f"field {item.name} is required")
         return

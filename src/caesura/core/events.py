@@ -21,12 +21,14 @@ ToolStatus = Literal["ok", "error", "refused", "answered", "not_done", "unknown"
 class RunStarted:
     """A segment begins, or (cause `adopt`) another owner continues it after a crash. With the cause `close`
     nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All
-    events that follow are written under `epoch`."""
+    events that follow are written under `epoch`. `version` names what the agent's file said, and is empty if
+    there is no such agent."""
 
     agent: str
     segment: int
     cause: Cause = "start"
     epoch: int = 0
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

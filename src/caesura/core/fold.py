@@ -66,6 +66,8 @@ class Transcript:
     title: str | None = None
     #: The epoch of the newest attempt.
     epoch: int = 0
+    #: The version of the agent that works on the turn.
+    version: str = ""
     last_call: int = 0
 
     def apply(self, event: ev.Event) -> None:  # noqa: C901 - one case for each event
@@ -135,6 +137,7 @@ class Transcript:
     def _begin(self, event: ev.RunStarted) -> None:
         self.segment, self.outcome, self.open = event.segment, None, True
         self.epoch = event.epoch
+        self.version = event.version or self.version
         self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
         if event.cause == "retry":
             self.steps, self.ids_before_retry = 0, set(self.interrupt_ids)

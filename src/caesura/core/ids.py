@@ -7,6 +7,8 @@ import secrets
 import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_VALUES = {sign: value for value, sign in enumerate(_ALPHABET)}
+_LENGTH = 24
 _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,49}")
 _AGENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
@@ -16,6 +18,17 @@ def token() -> str:
     """48 bits of milliseconds and 72 random bits, in 24 characters."""
     number = (time.time_ns() // 1_000_000) << 72 | secrets.randbits(72)
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5))
+
+
+def made_at(id: str) -> int | None:
+    """When this id was made, in milliseconds; None if its form is another one."""
+    _, _, made = id.rpartition("-")
+    if len(made) != _LENGTH or not _VALUES.keys() >= set(made):
+        return None
+    number = 0
+    for sign in made:
+        number = number << 5 | _VALUES[sign]
+    return number >> 72
 
 
 def conversation() -> str:

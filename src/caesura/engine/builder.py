@@ -1,15 +1,17 @@
-"""Making agents ready to run: once for each version of an agent, kept until it changes."""
+"""Making agents ready to run: once for each version of an agent. The latest versions are kept in memory."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
+from typing import TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 
-from caesura.agents import context
+from caesura.agents import context, versions
 from caesura.agents.loader import Agent, Catalog, Link
-from caesura.agents.models import chat_models, label
+from caesura.agents.models import NOTHING_REPLACED, chat_models, label
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
@@ -18,6 +20,12 @@ from caesura.engine.agent import BoundModel, Compiled
 from caesura.engine.run import Scope
 from caesura.engine.speech import text_of
 from caesura.store.database import Database
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+#: How many versions of agents are kept in memory, besides those of the files as they are now.
+_KEPT = 64
 
 
 class Builder:
@@ -28,13 +36,42 @@ class Builder:
         database: Database,
         default_model: str,
         environ: Mapping[str, str],
+        replaced: Mapping[str, str] = NOTHING_REPLACED,
     ) -> None:
         self._catalog, self._registry, self._database = catalog, registry, database
-        self._default_model, self._environ = default_model, environ
+        self._default_model, self._environ, self._replaced = default_model, environ, replaced
         self._compiled: dict[str, Compiled] = {}
+        #: Agents by name and version. Their code stays in memory with them.
+        self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
+        #: Earlier versions by name, version, and the version of the file that forbids something by now.
+        self._earlier: OrderedDict[tuple[str, str, str], Compiled] = OrderedDict()
+
+    def version(self, name: str) -> str:
+        """The version of the agent as its file says now."""
+        return self._catalog.get(name).version
 
     def get(self, name: str) -> Compiled:
-        return self._of(self._catalog.get(name))
+        """The agent as its file says now."""
+        agent = self._catalog.get(name)
+        _put(self._agents, (name, agent.version), agent)
+        return self._of(agent)
+
+    def knows(self, name: str, version: str) -> bool:
+        """Whether this version of an agent is in memory."""
+        return (name, version) in self._agents
+
+    def data_of(self, name: str, version: str) -> bytes | None:
+        """A version that is in memory as data; None if it cannot do without code."""
+        return versions.dump(self._agents[name, version])
+
+    def earlier(self, name: str, version: str, data: bytes | None) -> Compiled | None:
+        """An earlier version of an agent, from memory or from its data; None if there is neither. What the
+        file forbids now is forbidden for it too."""
+        agent = self._agents.get((name, version))
+        if agent is None and data is not None:
+            agent = versions.load(data, self._registry.names)
+            _put(self._agents, (name, version), agent)
+        return None if agent is None else self._narrowed(agent, self._catalog.get(name))
 
     def unusable(self, name: str, fault: Exception) -> Compiled:
         """An agent that always fails with `fault`, so that its turns end like other failed turns."""
@@ -43,9 +80,18 @@ class Builder:
     def _of(self, agent: Agent) -> Compiled:
         known = self._compiled.get(agent.name)
         if known is None or known.version != agent.version:
-            known = self._foreign(agent) if agent.graph is not None else self._own(agent)
-            self._compiled[agent.name] = known
+            known = self._compiled[agent.name] = self._made(agent)
         return known
+
+    def _narrowed(self, agent: Agent, now: Agent) -> Compiled:
+        """An earlier version of an agent, whose file says `now` by now."""
+        key = agent.name, agent.version, now.version
+        known = self._earlier.get(key) or self._made(agent, now)
+        _put(self._earlier, key, known)
+        return known
+
+    def _made(self, agent: Agent, now: Agent | None = None) -> Compiled:
+        return self._foreign(agent) if agent.graph is not None else self._own(agent, now)
 
     def _foreign(self, agent: Agent) -> Compiled:
         from caesura.engine.graphs.saver import Saver  # with LangGraph, which few need
@@ -55,24 +101,38 @@ class Builder:
         models = self._models(agent, []) if "model" in agent.spec.model_fields_set else ()
         return Compiled(agent.name, agent.version, agent.spec, models, graph=graph)
 
-    def _own(self, agent: Agent) -> Compiled:
-        tools = [*self._registry.tools_of(agent.spec), *(self._delegate(link) for link in agent.sub_agents)]
-        tools = [tool for tool in tools if self._permission(agent, tool) != "deny"]
-        models = self._models(agent, [tool.tool for tool in tools])
-        permissions = {tool.name: self._permission(agent, tool) for tool in tools}
-        by_name = {tool.name: tool for tool in tools}
+    def _own(self, agent: Agent, now: Agent | None) -> Compiled:
+        delegates = (self._delegate(link, now) for link in agent.sub_agents)
+        tools = [*self._registry.tools_of(agent.spec), *(tool for tool in delegates if tool is not None)]
+        permissions = {tool.name: self._permission(agent, now, tool) for tool in tools}
+        by_name = {tool.name: tool for tool in tools if permissions[tool.name] != "deny"}
+        models = self._models(agent, [tool.tool for tool in by_name.values()])
         return Compiled(agent.name, agent.version, agent.spec, models, by_name, permissions)
 
-    def _permission(self, agent: Agent, tool: Tool) -> Permission:
-        return agent.spec.permission(tool.name, tool.permission)
+    def _permission(self, agent: Agent, now: Agent | None, tool: Tool) -> Permission:
+        """What the file says about a tool. For an earlier version of it, the stricter of what it said and
+        what it says now: a tool that was taken away since is not used any more."""
+        said = agent.spec.permission(tool.name, tool.permission)
+        if now is None:
+            return said
+        offered = {item.name for item in self._registry.tools_of(now.spec)}
+        offered |= {link.agent.name for link in now.sub_agents}
+        says = now.spec.permission(tool.name, tool.permission) if tool.name in offered else "deny"
+        return versions.stricter(said, says)
 
     def _models(self, agent: Agent, tools: list[BaseTool]) -> tuple[BoundModel, ...]:
-        made = chat_models(agent.spec.model, self._default_model, self._environ, agent.model_class)
+        spec, default = agent.spec.model, self._default_model
+        made = chat_models(spec, default, self._environ, agent.model_class, self._replaced)
         return tuple(_bound(model, tools) for model in made)
 
-    def _delegate(self, link: Link) -> Tool:
-        """A sub-agent as a tool. The sub-agent works in its own loop, under the id of the tool call."""
-        inner = self._of(link.agent)
+    def _delegate(self, link: Link, now: Agent | None) -> Tool | None:
+        """A sub-agent as a tool; None if it was taken away since. The sub-agent works in its own loop, under
+        the id of the tool call."""
+        links = now.sub_agents if now is not None else (link,)
+        newer = next((item.agent for item in links if item.agent.name == link.agent.name), None)
+        if newer is None:
+            return None
+        inner = self._of(link.agent) if now is None else self._narrowed(link.agent, newer)
 
         async def delegate(task: str) -> str:
             call_id = context.current().tool_call_id
@@ -82,6 +142,14 @@ class Builder:
         # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, so starting it
         # again continues where it was.
         return Tool(inner.name, tool, describe_any(inner.name), repeatable=True, asks=True)
+
+
+def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:
+    """Put a value last, and drop the first ones beyond the limit."""
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > _KEPT:
+        kept.popitem(last=False)
 
 
 def _bound(model: BaseChatModel, tools: list[BaseTool]) -> BoundModel:

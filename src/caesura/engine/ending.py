@@ -17,6 +17,7 @@ from caesura.core.errors import CaesuraError, Fenced, StopRequested
 from caesura.core.fold import Transcript
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
+from caesura.engine.changes import Changes
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
 from caesura.engine.run import Run, stop_reason
@@ -39,8 +40,8 @@ _NO_MODEL = "the agent's model is not available: the server's log says why"
 
 
 class Ending:
-    def __init__(self, log: Log, history: History, spawn: Spawn) -> None:
-        self._log, self._history, self._spawn = log, history, spawn
+    def __init__(self, log: Log, history: History, spawn: Spawn, changes: Changes) -> None:
+        self._log, self._history, self._spawn, self._changes = log, history, spawn, changes
 
     async def end(self, run: Run, outcome: Outcome, title: Title | None) -> None:
         """Write the outcome and its rows in one transaction, so that nobody sees one without the other. Then
@@ -58,6 +59,7 @@ class Ending:
         except StopRequested as request:
             await self.end(run, ev.Stopped(stop_reason(request.reason)), title)
             return
+        self._changes.tell_of(turn)
         if not isinstance(outcome, ev.Interrupted):
             self._history.extend(turn, run.history, messages)
         if title is not None and not titled:
@@ -96,6 +98,7 @@ class Ending:
             shares.charge(connection, turn.num)
 
         await stream.commit(outcome, ev.SegmentEnded(), also=ended, durable=True)
+        self._changes.tell_of(turn)
 
     async def _wait_for(self, title: Title, run: Run) -> None:
         """Wait for the title until its time limit, or until the person needs the turn. A model that ignores

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from caesura.agents.loader import Catalog
+from caesura.agents.models import NOTHING_REPLACED
 from caesura.agents.tools.registry import Registry
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer, CodecError, Unavailable
@@ -20,6 +21,7 @@ from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import past
 from caesura.engine.builder import Builder
+from caesura.engine.changes import Changes
 from caesura.engine.history import BYTES as HISTORY_BYTES
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
@@ -64,20 +66,25 @@ class Engine:
         callbacks: Sequence[Any] = (),
         history_bytes: int = HISTORY_BYTES,
         capacity: int = 500,
+        replaced_models: Mapping[str, str] = NOTHING_REPLACED,
     ) -> None:
         """`callbacks` are LangChain callbacks, called for every model and tool call. `history_bytes` limits
-        the memory for the histories of conversations. `capacity` is how many turns may run at once."""
+        the memory for the histories of conversations. `capacity` is how many turns may run at once.
+        `replaced_models` are names of models in files, each with the model to use instead."""
         self._database, self._registry = database, registry
+        #: Told of every conversation that changes in this process.
+        self.changes = Changes()
         self.supervisor = Supervisor(database, lease=lease, poll=poll, capacity=capacity)
         self.runner = Runner(
             database,
             log,
-            Builder(catalog, registry, database, default_model, environ),
+            Builder(catalog, registry, database, default_model, environ, replaced_models),
             workspaces,
             limits or Limits(),
             self.supervisor.spawn,
             callbacks,
             History(database, history_bytes),
+            self.changes,
         )
 
     def start(self, started: Callable[[Turn], None] = lambda turn: None) -> None:
@@ -103,6 +110,7 @@ class Engine:
             if not begun.new:
                 return
             self.runner.history.forget(begun.turn.id)
+            self.changes.tell_of(begun.turn)
             if begun.ours and not self.supervisor.works_on(begun.turn):
                 self.supervisor.run(begun.turn, begun.past)
 
@@ -150,6 +158,7 @@ class Engine:
 
         requested, claimed = await self._database.write(request)
         if claimed is not None:
+            self.changes.tell_of(claimed)
             supervisor.run(claimed)
         elif requested:
             supervisor.stop(turn.num, stop_reason(requested))  # another node finds the request in the row

@@ -53,3 +53,16 @@ class TimeLimit(RunFailed):
 
     code = "timeout"
     retryable = True
+
+
+class AgentChanged(RunFailed):
+    """The agent has changed"""
+
+    code = "agent_changed"
+    retryable = True
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the agent {name} has changed since this turn began, and its earlier version is no longer there:"
+            " send the message again"
+        )

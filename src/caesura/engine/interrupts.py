@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from sqlalchemy import Connection
@@ -10,25 +10,24 @@ from sqlalchemy import Connection
 from caesura.agents import phrases
 from caesura.agents.aside import LARGE, Aside
 from caesura.agents.spec import Spec
-from caesura.core import answers, described, ids, interrupts, json_data, shown
+from caesura.core import answers, interrupts, json_data, shown
 from caesura.core import events as ev
 from caesura.core.interrupts import Confirmation, Interrupt
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
-from caesura.engine import texts
+from caesura.engine import confirmations, texts
+from caesura.engine.changes import Changes
+from caesura.engine.confirmations import IN_WORDS
 from caesura.engine.failures import QuestionLimit
-from caesura.engine.run import Run
+from caesura.engine.run import Run, Scope
 from caesura.store import fence
 from caesura.store import interrupts as rows
 from caesura.store.database import Database
 
-#: The graph id of an interrupt that comes from no graph: a confirmation that the agent asked for in its text.
-IN_WORDS = "words"
-
 
 class Interrupts:
-    def __init__(self, database: Database, aside: Aside) -> None:
-        self._database, self._aside = database, aside
+    def __init__(self, database: Database, aside: Aside, changes: Changes) -> None:
+        self._database, self._aside, self._changes = database, aside, changes
 
     async def ask(self, run: Run, found: Mapping[str, Interrupt]) -> ev.Interrupted:
         """The outcome of a segment that ends with these interrupts, by graph id. Their rows are written
@@ -44,35 +43,24 @@ class Interrupts:
         return ev.Interrupted(tuple(run.new_interrupts.values()))
 
     async def ask_in_words(self, run: Run) -> ev.Interrupted | None:
-        """The same for a confirmation that the agent asks for in its last text; None if it asks for none."""
-        spec = run.agent.spec.interrupt
-        reason = await self._reason(_last_words(run), spec.phrases) if spec.enabled else None
-        if reason is None:
+        """The same for a confirmation that a graph asks for in what it has said since the person's last
+        message; None if it asks for none. Our own agents ask for it while they work."""
+        scope = Scope(run, run.agent)
+        said = [message.content for message in confirmations.unanswered(run)]
+        found = [reason for text in said if (reason := await confirmations.reason_in(scope, text))]
+        if not found:
             return None
-        label = texts.confirm_label(run.language)
-        text = described.text(reason, run.language)
-        item = Confirmation(
-            ids.interrupt(),
-            label=label,
-            description=described.sentence(label, text, run.language) if text.size else text.text,
-            reason=reason,
-            fields=spec.form(run.language),
-            agent=run.agent.name,
-        )
-        return await self.ask(run, {IN_WORDS: item})
+        reason = " ".join(found)[: phrases.LONGEST_REASON]
+        return await self.ask(run, {IN_WORDS: confirmations.confirmation(run, reason)})
 
     async def close(self, run: Run) -> ev.Stopped:
         """Close the pending interrupts of a turn that was stopped or whose interrupts expired."""
         reason = run.control.stop or "timeout"
         run.interrupts = await self._database.write(_close, run.turn, interrupts.closed_by(reason))
+        self._changes.tell_of(run.turn)
         for event in closings(run):
             run.say(event)
         return ev.Stopped(reason)
-
-    async def _reason(self, words: str, extra: Sequence[str]) -> str | None:
-        if len(words) <= phrases.LONG:
-            return phrases.detect(words, extra)
-        return await self._aside.run(phrases.detect, words, extra)
 
     async def _legible(self, item: Interrupt) -> Interrupt:
         if len(item.label) + len(item.description) <= LARGE:
@@ -130,23 +118,12 @@ def _in_order(run: Run, found: Mapping[str, Interrupt]) -> list[tuple[str, Inter
     return [(graph_id, replace(item, id=name)) for (graph_id, item), name in zip(ordered, names, strict=True)]
 
 
-def _last_words(run: Run) -> str:
-    """The agent's last text since the person's last message. What earlier texts asked for has been
-    answered."""
-    words = ""
-    for message in run.transcript.finished:
-        if message.role == "user":
-            words = ""
-        elif message.role == "assistant" and message.parent is None:
-            words = message.content or words
-    return words
-
-
 def _message(run: Run, item: StoredInterrupt) -> str | None:
     """The text in which the agent reads an answer that no graph waits for."""
-    if item.graph_id != IN_WORDS or item.answer is None:
+    asked = item.interrupt
+    if item.graph_id != IN_WORDS or item.answer is None or not isinstance(asked, Confirmation):
         return None
-    return texts.confirmation(item.answer, run.language)
+    return texts.confirmation(asked, item.answer, run.language)
 
 
 def _close(connection: Connection, turn: Turn, status: interrupts.Status) -> list[StoredInterrupt]:

@@ -14,8 +14,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCa
 from langchain_core.tools import ToolException
 
 from caesura.core.interrupts import Interrupt
-from caesura.engine import model_calls, tool_calls
+from caesura.engine import confirmations, model_calls, tool_calls
 from caesura.engine.agent import Compiled
+from caesura.engine.model_calls import Said
 from caesura.engine.run import AnswersNeeded, Released, Run, Scope
 
 
@@ -23,13 +24,8 @@ async def converse(run: Run) -> list[Interrupt]:
     """Work on the turn's message, and on the person's later answers. Returns the interrupts that need an
     answer first, if any."""
     scope = Scope(run, run.agent)
-    state: list[BaseMessage] = [HumanMessage(run.turn.content)]
-    said = [message.content for message in run.transcript.finished if message.role == "user"]
     try:
-        await work(scope, state)
-        for text in said:
-            state.append(HumanMessage(text))
-            await work(scope, state)
+        await work(scope, [HumanMessage(run.turn.content)])
     except AnswersNeeded as needed:
         return needed.items
     return []
@@ -48,11 +44,15 @@ async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
         if scope.run.control.leaving:
             raise Released
         _check_steps(scope, state)
-        message = await model_calls.call(scope, state)
-        state.append(message)
-        if not message.tool_calls:
-            return message
-        state += await _results(scope, message.tool_calls)
+        said = await model_calls.call(scope, state)
+        state.append(said.message)
+        if said.asks and not _asked_anyway(scope, said.message.tool_calls):
+            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks)])
+        if said.message.tool_calls:
+            state += await _results(scope, said)
+        elif not said.answers:
+            return said.message
+        state += [HumanMessage(answered.message) for answered in said.answers]
 
 
 def _check_steps(scope: Scope, state: Sequence[BaseMessage]) -> None:
@@ -62,7 +62,23 @@ def _check_steps(scope: Scope, state: Sequence[BaseMessage]) -> None:
         raise ToolException(f"{scope.agent.name} did not come to an end in {most} steps")
 
 
-async def _results(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]:
+def _asked_anyway(scope: Scope, calls: Sequence[ToolCall]) -> bool:
+    """Whether a person decides about each call of a reply by itself, and the operator wants no form filled
+    in: the confirmation that the reply asks for is then one question too many."""
+    if not calls or scope.agent.spec.interrupt.fields:
+        return False
+    return all(tool_calls.is_decided(scope, call) for call in calls)
+
+
+async def _results(scope: Scope, said: Said) -> list[ToolMessage]:
+    """The results of a reply's calls. If the person has refused what the reply asked for, none is made."""
+    calls = said.message.tool_calls
+    if said.answers and said.answers[-1].refuses:
+        return [tool_calls.refuse(scope, call) for call in calls]
+    return await _made(scope, calls)
+
+
+async def _made(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]:
     """The results of the calls, which run concurrently. A call that asks a question does not stop the others
     from finishing. Each call has its own task, even a single one: a tool that turns its cancellation into
     another error must not keep the run from being stopped."""

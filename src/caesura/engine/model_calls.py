@@ -10,15 +10,17 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import cast
+from typing import NamedTuple, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
-from caesura.engine import history, speech
+from caesura.core.messages import Message
+from caesura.engine import confirmations, history, speech
 from caesura.engine.agent import BoundModel, Compiled
 from caesura.engine.cancellation import strays_fail
+from caesura.engine.confirmations import Answered
 from caesura.engine.failures import ModelFailed
 from caesura.engine.run import Scope
 from caesura.engine.speech import reasoning_of, text_of, usage_of
@@ -30,20 +32,38 @@ _LONGEST_PAUSE = 20.0
 _BREATH = 32
 
 
-async def call(scope: Scope, state: Sequence[BaseMessage]) -> AIMessage:
+class Said(NamedTuple):
+    """The agent's next message. `asks` are the sentences in which it asks for a confirmation that is still to
+    be given. `answers` are what the person has answered to it so far."""
+
+    message: AIMessage
+    asks: str | None = None
+    answers: Sequence[Answered] = ()
+
+
+async def call(scope: Scope, state: Sequence[BaseMessage]) -> Said:
     """The agent's next message. A message that is already in the log is taken from there; the model is not
     called."""
     run, agent, parent = scope.run, scope.agent, scope.parent
     said = run.replies_of(parent)
     place = sum(isinstance(message, AIMessage) for message in state)
     if place < len(said):
-        return cast(AIMessage, history.message(said[place]))
+        return await _recorded(scope, said[place])
     prompt = _prompt(agent, run.history if parent is None else [], state)
     with run.step():
         return await _answer(scope, prompt)
 
 
-async def _answer(scope: Scope, prompt: list[BaseMessage]) -> AIMessage:
+async def _recorded(scope: Scope, reply: Message) -> Said:
+    run, message = scope.run, cast(AIMessage, history.message(reply))
+    if scope.parent is not None:
+        return Said(message)
+    answers = confirmations.answers_to(run, reply)
+    is_open = confirmations.is_open(run, reply, answers)
+    return Said(message, await confirmations.reason_in(scope, reply.content) if is_open else None, answers)
+
+
+async def _answer(scope: Scope, prompt: list[BaseMessage]) -> Said:
     run = scope.run
     failure: Exception | None = None
     for model in scope.agent.models:
@@ -72,13 +92,14 @@ class _Speaker:
     def __init__(self, scope: Scope, label: str) -> None:
         self._run, self._scope, self._label = scope.run, scope, label
         self._call = 0
+        self._listener = confirmations.scanner(scope)
 
     @property
     def spoke(self) -> bool:
         return self._call > 0
 
-    async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> AIMessage:
-        run, reply, held, words = self._run, speech.Reply(), 0, False
+    async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> Said:
+        run, reply, held, words, listener = self._run, speech.Reply(), 0, False, self._listener
         async with aclosing(speech.pieces(model.runnable, prompt, run.config)) as said:
             async for piece in said:
                 run.check()
@@ -86,8 +107,10 @@ class _Speaker:
                 reply.add(chunk)
                 if reasoning := reasoning_of(chunk):
                     run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
-                if text := text_of(chunk):
-                    run.say(ev.TextDelta(self._begin(), _clean(text)))
+                if text := _clean(text_of(chunk)):
+                    run.say(ev.TextDelta(self._begin(), text))
+                    if listener is not None:
+                        await confirmations.feed(listener, text, run.aside)
                     if not words:
                         # A model that never waits would hold the interpreter lock and delay the thread that
                         # writes.
@@ -111,7 +134,7 @@ class _Speaker:
                 speech.finish_reason(message),
             )
         )
-        return message
+        return Said(message, listener.end() if listener is not None else None)
 
     def _begin(self) -> int:
         if not self._call:

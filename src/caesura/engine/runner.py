@@ -14,12 +14,13 @@ from caesura.agents.aside import Aside
 from caesura.core import codec, fold, language
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Confirmation, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past
-from caesura.engine.agent import Compiled
 from caesura.engine.builder import Builder
 from caesura.engine.callbacks import watched
+from caesura.engine.changes import Changes
+from caesura.engine.confirmations import IN_WORDS
 from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, RunFailed, TimeLimit
 from caesura.engine.history import History
@@ -28,6 +29,7 @@ from caesura.engine.limits import Limits
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.titles import Spawn, Titles
+from caesura.engine.versions import Versions
 from caesura.log import Log, Stream
 from caesura.store import life
 from caesura.store.database import Database
@@ -51,16 +53,18 @@ class Runner:
         spawn: Spawn,
         callbacks: Sequence[Any] = (),
         history: History | None = None,
+        changes: Changes | None = None,
     ) -> None:
-        self._database, self._log, self._builder = database, log, builder
+        self._database, self._log, self._versions = database, log, Versions(database, builder)
         self._workspaces, self._limits = workspaces, limits
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
         self._aside = Aside("caesura-texts")
         self._runs: dict[int, Run] = {}
-        self._interrupts = Interrupts(database, self._aside)
+        changes = changes or Changes()
+        self._interrupts = Interrupts(database, self._aside, changes)
         self._titles = Titles(database, log, spawn)
-        self._ending = Ending(log, self.history, spawn)
+        self._ending = Ending(log, self.history, spawn, changes)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
         """Work on a turn that this process has claimed, until its segment ends. `known` is the turn's past,
@@ -78,7 +82,7 @@ class Runner:
             known = known or await self._past(turn)
             stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
             with self._log.live(stream):
-                run = await self._open(turn, self._agent(turn.agent), control, known, stream)
+                run = await self._open(turn, control, known, stream)
         except (Fenced, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
@@ -122,16 +126,12 @@ class Runner:
 
     # --- opening
 
-    def _agent(self, name: str) -> Compiled:
-        try:
-            return self._builder.get(name)
-        except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
-            return self._builder.unusable(name, error)
-
     async def _past(self, turn: Turn) -> Past:
         return past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
 
-    async def _open(self, turn: Turn, agent: Compiled, control: Control, known: Past, stream: Stream) -> Run:
+    async def _open(self, turn: Turn, control: Control, known: Past, stream: Stream) -> Run:
+        transcript = fold.fold(item.event for item in known.events)
+        agent = await self._versions.of(turn, transcript)
         history = await self.history.before(turn)
         first = history[0].text if history else ""
         limits = agent.spec.limits
@@ -142,7 +142,7 @@ class Runner:
             workspace=self._workspaces / turn.conversation_id,
             limits=replace(self._limits, steps=limits.max_steps, run=limits.max_seconds or self._limits.run),
             stream=stream,
-            transcript=fold.fold(item.event for item in known.events),
+            transcript=transcript,
             history=history,
             journal=known.journal,
             interrupts=known.interrupts,
@@ -162,7 +162,7 @@ class Runner:
         late = [ev.SegmentEnded()] if transcript.open and transcript.outcome is not None else []
         cause = run.cause = _cause(run)
         number = transcript.segment if cause == "adopt" else transcript.segment + 1
-        started = ev.RunStarted(run.agent.name, number, cause, turn.epoch)
+        started = ev.RunStarted(run.agent.name, number, cause, turn.epoch, run.agent.version)
         # If the turn is stopped or its log is full, the text so far is kept as its reply, and is not void.
         again = cause in ("adopt", "retry") and run.control.stop is None and not run.full()
         voids = [ev.TextVoided(call) for call in transcript.drafts] if again else []
@@ -223,7 +223,9 @@ class Runner:
             run.control.stoppable = False
         if found:
             return await self._interrupts.ask(run, found)
-        return await self._interrupts.ask_in_words(run) or ev.Finished()
+        if run.agent.foreign and (asked := await self._interrupts.ask_in_words(run)):
+            return asked
+        return ev.Finished()
 
 
 async def _advance(run: Run) -> Mapping[str, Interrupt]:
@@ -234,7 +236,12 @@ async def _advance(run: Run) -> Mapping[str, Interrupt]:
 
         return await drive.advance(run)
     async with watched(run):
-        return {item.id: item for item in await loop.converse(run)}
+        return {_graph_id(item): item for item in await loop.converse(run)}
+
+
+def _graph_id(item: Interrupt) -> str:
+    in_words = isinstance(item, Confirmation) and item.tool_call_id is None
+    return IN_WORDS if in_words else item.id
 
 
 def _cause(run: Run) -> ev.Cause:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from caesura.core import answers
 from caesura.core.answers import Answer
+from caesura.core.interrupts import Confirmation
 from caesura.core.language import Language
 
 
@@ -49,16 +51,23 @@ def unknown_outcome(description: str, language: Language) -> str:
     return f"(The server stopped meanwhile: it may already be done. Run it again?) {description}"
 
 
-def confirmation(answer: Answer, language: Language) -> str:
+def confirmation(item: Confirmation, answer: Answer, language: Language) -> str:
     """A person's answer to a confirmation, as the agent reads it. The decision comes first: what the person
     wrote beside it cannot turn it into another one."""
-    rest = {name: value for name, value in answer.fields.items() if not isinstance(value, bool)}
-    details = "; ".join(f"{name}: {value}" for name, value in rest.items())
+    refused, known = answers.refuses(item, answer), answers.deciding(item.fields)
+    rest = {name: value for name, value in answer.fields.items() if name not in known and value is not None}
+    details = "; ".join(f"{name}: {_value(value, language)}" for name, value in rest.items())
     if language == "zh":
-        said = "我不同意，请不要继续。" if answer.refuses else "我确认，请继续。"
+        said = "我不同意，请不要继续。" if refused else "我确认，请继续。"
     else:
-        said = "No, I refuse. Do not go ahead." if answer.refuses else "Yes, I confirm. Go ahead."
+        said = "No, I refuse. Do not go ahead." if refused else "Yes, I confirm. Go ahead."
     return " ".join(part for part in (said, details, answer.message) if part)
+
+
+def _value(value: object, language: Language) -> str:
+    if isinstance(value, bool):
+        return ("是" if value else "否") if language == "zh" else ("yes" if value else "no")
+    return str(value)
 
 
 def confirm_label(language: Language) -> str:

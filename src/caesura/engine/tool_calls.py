@@ -47,6 +47,18 @@ async def call(scope: Scope, wanted: ToolCall) -> ToolMessage:
     return await _Call(scope, wanted).result()
 
 
+def refuse(scope: Scope, wanted: ToolCall) -> ToolMessage:
+    """The result of a call that the person has refused together with the rest of the reply. The agent reads
+    their reason in a message of its own."""
+    return _Call(scope, wanted).refuse()
+
+
+def is_decided(scope: Scope, wanted: ToolCall) -> bool:
+    """Whether a person decides about this call, or has decided, before it does anything. A call of a tool
+    that the agent does not have does nothing."""
+    return _Call(scope, wanted).is_decided()
+
+
 class _Revoked(Exception):
     """The tool is no longer always allowed."""
 
@@ -79,6 +91,18 @@ class _Call:
         if self._agent.permissions.get(self._name) == "confirm" or self._approvals():
             return await self._confirmed()
         return await self._make()
+
+    def refuse(self) -> ToolMessage:
+        known = self._run.journal.get(self._id)
+        if known is not None and known.output is not None:
+            return self._message(known.output["text"], known.output["status"])
+        return self._note(texts.refused(""), "refused")
+
+    def is_decided(self) -> bool:
+        if self._tool is None or self._tool.only_asks:
+            return True
+        granted = self._name in self._run.grants and not self._approvals()
+        return self._agent.permissions.get(self._name) == "confirm" and not granted
 
     async def _confirmed(self, unknown: bool = False) -> ToolMessage:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""

@@ -136,6 +136,12 @@ def _entered(request: Request, access: Access) -> Access:
     return access
 
 
+def viewer_of(request: Request) -> str:
+    """The viewer behind a request whose person is known."""
+    access: Access = request.scope[HOLDER]
+    return access.viewer
+
+
 async def running_user(request: Request, here: Here, token: Bearer = None) -> str:
     user_id = await current_user(request, here, token)
     await here.limits.runs(user_id)

@@ -36,7 +36,10 @@ class SharedTally:
     def __init__(self, url: str, spawn: Spawn) -> None:
         # One retry, for a connection that Redis has closed in the meantime.
         retry = Retry(NoBackoff(), 1)
-        self._redis: Redis = Redis.from_url(url, socket_connect_timeout=_PATIENCE, retry=retry)
+        # With a timeout of its own the client swallows cancellations (asyncio.wait_for does, in Python 3.11).
+        self._redis: Redis = Redis.from_url(
+            url, socket_connect_timeout=_PATIENCE, socket_timeout=None, retry=retry
+        )
         self._spawn = spawn
         self._lost = self._looking = False
         self._again = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caesura.core import ids
 from caesura.core.errors import Unauthenticated
-from caesura.http.tokens import Access, Tokens
+from caesura.http.tokens import ONE_VIEWER, Access, Tokens
 from caesura.service import tickets
 
 SECONDS = 60
@@ -19,14 +19,15 @@ class Tickets:
         self._tokens, self._spent = tokens, spent
 
     def issue(self, access: Access, stream: str) -> str:
-        claims = {"sub": access.user_id, "stamp": access.stamp, "stream": stream, "jti": ids.token()}
-        return self._tokens.sign(_AUDIENCE, SECONDS, **claims)
+        holder = {"sub": access.user_id, "stamp": access.stamp, "viewer": access.viewer}
+        return self._tokens.sign(_AUDIENCE, SECONDS, **holder, stream=stream, jti=ids.token())
 
     async def redeem(self, ticket: str, stream: str) -> Access:
         """Use up the ticket, and return the access of its owner."""
         claims = self._tokens.verify(ticket, _AUDIENCE, "stamp", "stream", "jti")
         if claims["stream"] != stream:
             raise Unauthenticated("the ticket is for another stream")
-        access = Access(str(claims["sub"]), str(claims["stamp"]))
+        viewer = str(claims.get("viewer", ONE_VIEWER))  # older versions do not name it
+        access = Access(str(claims["sub"]), str(claims["stamp"]), viewer)
         await self._spent.spend(access.user_id, str(claims["jti"]), access.stamp)
         return access

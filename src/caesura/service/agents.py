@@ -21,6 +21,10 @@ class Agents:
     def get(self, name: str) -> Agent:
         return self._catalog.get(name)
 
+    def mirrored(self) -> frozenset[str]:
+        """The names of the agents whose questions are also shown in Redis."""
+        return frozenset(agent.name for agent in self._catalog.agents() if agent.mirrored)
+
     def schema(self) -> dict[str, Any]:
         """The JSON schema of an agent's file."""
         return loader.schema()

@@ -101,6 +101,12 @@ class Conversations:
     async def get(self, user_id: str, conversation_id: str) -> Conversation:
         return await self._database.read(rows.get, conversation_id, user_id)
 
+    async def of_session(self, user_id: str, agent: str, session: str) -> Conversation | None:
+        """The conversation with this agent that the person calls `session`, if there is one."""
+        if not ids.is_agent_name(agent):
+            return None
+        return await self._database.read(rows.of_session, user_id, agent, session)
+
     async def page(
         self,
         user_id: str,
@@ -129,6 +135,7 @@ class Conversations:
             leaf = await self._database.read(_leaf_below, user_id, conversation_id, turn_id)
             made = await self._database.write(_activate, user_id, conversation_id, leaf)
             if made is not None:
+                self._engine.changes.tell(user_id, conversation_id)
                 return made
 
     async def delete(self, user_id: str, conversation_id: str) -> None:
@@ -139,6 +146,7 @@ class Conversations:
             await self._engine.discard(num)
         async with self._locks.of(user_id):
             removed = await self._database.write(rows.remove, conversation_id, user_id)
+        self._engine.changes.tell(user_id, conversation_id)
         for num in removed:
             self._log.forget(num)
             await self._engine.discard(num)  # the run may have begun meanwhile

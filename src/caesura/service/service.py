@@ -23,6 +23,7 @@ from caesura.service.locks import PersonLocks
 from caesura.service.long_reads import LongReads
 from caesura.service.people import People, Registration
 from caesura.service.presence import Presence
+from caesura.service.showings import Showings
 from caesura.service.stamps import Stamps
 from caesura.service.streams import Streams
 from caesura.service.tickets import Tickets
@@ -78,6 +79,7 @@ class Service:
         self.artifacts = Artifacts(database, locks, self.long_reads, share, refused)
         self.streams = Streams(database, log, self.presence, self.long_reads)
         self.inbox = Inbox(database, self.long_reads)
+        self.showings = Showings(database)
         self.grants = Grants(database)
         self.tickets = Tickets(database)
 

@@ -92,6 +92,31 @@ class Turns:
                 await self._make_way(user_id, conversation_id, message, refusal)
         return (await self._begin(user_id, key, create, *locks)).turn
 
+    async def send_to_session(self, user_id: str, agent: str, session: str, message: Message) -> Turn:
+        """Accept a message in the conversation with this agent that the person calls `session`. If there is
+        none, it is created together with its first message, both or neither."""
+        self._agents.get(agent)
+        new = self._new(user_id, ids.conversation(), message)
+
+        def create(connection: Connection) -> Begun:
+            # Of several first messages at once, one creates the conversation and the others find it.
+            shares.hold(connection, user_id)
+            found = conversations.of_session(connection, user_id, agent, session)
+            if found is not None:
+                return self._engine.create(connection, replace(new, conversation_id=found.id))
+            most = self._share.conversations
+            conversations.create(connection, new.conversation_id, user_id, agent, session, most=most)
+            return self._engine.create(connection, new)
+
+        for _ in range(2):
+            try:
+                return (await self._begin(user_id, None, create)).turn
+            except (RunInProgress, InterruptPending) as refusal:
+                found = await self._database.read(conversations.of_session, user_id, agent, session)
+                if found is not None:
+                    await self._make_way(user_id, found.id, message, refusal)
+        return (await self._begin(user_id, None, create)).turn
+
     async def open(self, user_id: str, agent: str, message: Message, key: Key | None = None) -> Turn:
         """Create a conversation with this agent and accept its first message, both or neither."""
         self._agents.get(agent)
@@ -151,13 +176,20 @@ class Turns:
             self._presence.started(turn)  # a reader was about to connect, and may not do so
 
     async def answer(
-        self, user_id: str, answers: Mapping[str, Answer], key: Key | None = None, *, blind: bool = False
+        self,
+        user_id: str,
+        answers: Mapping[str, Answer],
+        key: Key | None = None,
+        *,
+        blind: bool = False,
+        viewer: str | None = None,
     ) -> Answered:
         """Answer questions of one turn, all or none. Once no question is pending the turn continues at once.
 
         `blind` says that the request named no question: the caller chose the questions that wait now, which
         the person may not have seen. Within a second after another decision in the turn a blind answer raises
-        `InterruptPending`."""
+        `InterruptPending`. With `viewer`, for an API that records its showings, so does a blind answer to a
+        question that was not shown, or of a viewer whose view is stale."""
 
         def decide(connection: Connection) -> Begun:
             found = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
@@ -165,7 +197,7 @@ class Turns:
                 raise BadInput("answers must belong to one turn")
             for item in found:
                 self._engine.check_edit(item.interrupt, answers[item.interrupt.id])
-            life.answer(connection, user_id, answers, blind=blind)
+            life.answer(connection, user_id, answers, blind=blind, viewer=viewer)
             return self._engine.take(connection, found[0].turn_id)
 
         begun = await self._begin(user_id, key, decide)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import (
@@ -24,7 +24,7 @@ from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
 from caesura.core.interrupts import Approval, Status
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.store import grants
+from caesura.store import grants, showings
 from caesura.store.schema import interrupts, now_ms, turns, waits
 from caesura.store.statements import Prepared
 
@@ -117,13 +117,19 @@ def just_answered(connection: Connection, turn: int) -> bool:
 
 
 def decide(
-    connection: Connection, user_id: str, answers: Mapping[str, Answer], *, blind: bool = False
+    connection: Connection,
+    user_id: str,
+    answers: Mapping[str, Answer],
+    *,
+    blind: bool = False,
+    viewer: str | None = None,
 ) -> dict[int, int]:
     """Answer all of these interrupts or none. Each answer is checked in full first; then one conditional
     update per row decides the winner. Returns, for each turn, how many of its interrupts are still pending.
 
     `blind` is for a decision that does not say which interrupt the person was shown. It is refused directly
-    after another decision in the turn, and the error carries the pending interrupts."""
+    after another decision in the turn, and the error carries the pending interrupts. With `viewer` it is
+    also refused if one of the interrupts was not shown, or if the viewer has a stale view of the turn."""
     found = [get(connection, interrupt_id, user_id) for interrupt_id in sorted(answers)]
     if not found:
         raise NothingPending
@@ -136,7 +142,7 @@ def decide(
     bodies = {name: json_data.dumps(core_answers.to_dict(item)) for name, item in checked.items()}
     for turn in sorted({item.turn for item in found}):
         if blind:
-            _refuse_double_click(connection, turn)
+            _refuse_unseen(connection, turn, answers, viewer)
         _bound(connection, turn, [bodies[item.interrupt.id] for item in found if item.turn == turn])
     for item in found:
         if not _close(connection, item.interrupt.id, "answered", bodies[item.interrupt.id]):
@@ -167,10 +173,13 @@ def _bound(connection: Connection, turn: int, new: list[bytes]) -> None:
         raise BadAnswer(f"the answers in this turn have {size} bytes together, and {_ANSWERS_LIMIT} may be")
 
 
-def _refuse_double_click(connection: Connection, turn: int) -> None:
+def _refuse_unseen(connection: Connection, turn: int, ids: Collection[str], viewer: str | None) -> None:
     """The caller holds the turn, so an earlier decision is complete. If nothing is pending any more, the
     loser gets the decision instead."""
-    if just_answered(connection, turn) and (waiting := pending(connection, turn)):
+    unseen = just_answered(connection, turn) or (
+        viewer is not None and showings.unseen(connection, turn, ids, viewer)
+    )
+    if unseen and (waiting := pending(connection, turn)):
         raise InterruptPending(tuple(item.interrupt for item in waiting))
 
 

@@ -270,11 +270,16 @@ def request_stop(connection: Connection, num: int, reason: str) -> str | None:
 
 
 def answer(
-    connection: Connection, user_id: str, answers: Mapping[str, Answer], *, blind: bool = False
+    connection: Connection,
+    user_id: str,
+    answers: Mapping[str, Answer],
+    *,
+    blind: bool = False,
+    viewer: str | None = None,
 ) -> bool:
     """Answer all of these interrupts or none, as `interrupts.decide` does. True if nothing of the turn is
     pending any more: the turn is then queued."""
-    left = interrupts.decide(connection, user_id, answers, blind=blind)
+    left = interrupts.decide(connection, user_id, answers, blind=blind, viewer=viewer)
     for num in (num for num, pending in left.items() if not pending):
         _WAKE.count(connection, at_num=num)
     shares.charge(connection, *left)

@@ -178,6 +178,7 @@ interrupts = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("expires_at", BigInteger),
     Column("closed_at", BigInteger),
+    Column("shown_to", Text),
     CheckConstraint(
         "status IN ('pending', 'answered', 'expired', 'superseded', 'cancelled')", name="interrupts_status"
     ),
@@ -247,6 +248,16 @@ readings = Table(
     metadata,
     Column("turn", _Number, ForeignKey("turns.num", ondelete="CASCADE"), primary_key=True),
     Column("until", BigInteger, nullable=False),
+)
+
+#: What the files said of agents that turns have begun with.
+agent_versions = Table(
+    "agent_versions",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("version", String(64), primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("kept_at", BigInteger, nullable=False),
 )
 
 keys = Table(

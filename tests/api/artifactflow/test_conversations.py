@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from caesura.dialects.artifactflow import routes
+from caesura.dialects.artifactflow import details
 from tests.api.artifactflow.message import Message, last, sent, words
 from tests.api.server import Served
 from tests.api.threads.test_sessions import _fill, rows
@@ -161,7 +161,7 @@ def test_a_long_conversation_is_read_in_pages_and_comes_whole(
         message.then(f"echo {number}").read()
     whole = message.detail()
     for size in (1, 2, 3, 7):
-        monkeypatch.setattr(routes, "_PAGE", size)
+        monkeypatch.setattr(details, "_PAGE", size)
         assert message.detail() == whole
     assert [item["response"] for item in whole["messages"]] == list("0123456")
 

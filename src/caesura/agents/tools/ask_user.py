@@ -52,7 +52,7 @@ class Arguments(BaseModel):
 def tool() -> Tool:
     description = "Ask the person one or more questions and wait for the answers."
     made = structured(ask_user, description, Arguments)
-    return Tool("ask_user", made, describe, repeatable=True, asks=True)
+    return Tool("ask_user", made, describe, repeatable=True, asks=True, only_asks=True)
 
 
 async def ask_user(questions: Any) -> str:
@@ -74,7 +74,7 @@ def describe(args: Mapping[str, Any], language: Language) -> Description:
 
 def result(questions: tuple[Question, ...], answer: Answer) -> str:
     """The answers as the model reads them."""
-    if answer.refuses:
+    if answer.decision == "reject":
         reason = f": {answer.message}" if answer.message else "."
         return f"The person declined to answer{reason}"
     pairs = zip(questions, answer.answers, strict=False)

@@ -53,7 +53,8 @@ class _Plain(StructuredTool):
 class Tool:
     """`repeatable` tools may run again after a crash that left the outcome unknown.
 
-    A tool that `asks` may stop the turn while it works. It then runs again from its top.
+    A tool that `asks` may stop the turn while it works. It then runs again from its top. One that `only_asks`
+    does nothing else.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Tool:
     permission: Literal["auto", "confirm"] = "auto"
     repeatable: bool = False
     asks: bool = False
+    only_asks: bool = False
 
     def fault(self, args: dict[str, Any]) -> str | None:
         """Why the tool refuses these arguments; None when it accepts them, or when only a call can tell."""

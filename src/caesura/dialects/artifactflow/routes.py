@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from starlette.convertors import Convertor, register_url_convertor
 
 from caesura.core import answers as core_answers
 from caesura.core import events as ev
-from caesura.core import json_data, tree
 from caesura.core.errors import (
     AlreadyAnswered,
     BadInput,
@@ -21,24 +19,23 @@ from caesura.core.errors import (
     NotFound,
     NothingPending,
 )
+from caesura.core.events import Envelope
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
-from caesura.dialects.artifactflow import artifacts, decisions, encode, names, wire
+from caesura.dialects.artifactflow import artifacts, decisions, details, encode, names, wire
 from caesura.dialects.artifactflow.forms import ALWAYS, FORM, FOUND, STARTS
 from caesura.http import sse
-from caesura.http.auth import RunningUser, StreamUser, User
+from caesura.http.auth import RunningUser, StreamUser, User, viewer_of
 from caesura.http.context import Context, Here
 from caesura.http.dialect import Dialect
 from caesura.http.errors import documented
 from caesura.http.frames import pump
 from caesura.service.idempotency import Key
-from caesura.service.pages import TreePage
 from caesura.service.streams import Place
 from caesura.service.turns import Message
 
 _CURSOR = re.compile(r"(\d{1,16})(?:\.(\d{1,4}))?", re.ASCII)
 _LARGEST = 2**53
-_PAGE = 1_000
 _ENDS: tuple[type[ev.Event], ...] = (ev.SegmentEnded, ev.Interrupted)
 
 
@@ -109,16 +106,10 @@ async def listing(here: Here, user_id: User, limit: Limit = None, offset: Offset
 
 
 @router.get("/chat/{conv_id:conversation}", response_model=wire.Detail, responses=FOUND)
-async def detail(here: Here, user_id: User, conv_id: ConversationId) -> Response:
+async def detail(here: Here, request: Request, user_id: User, conv_id: ConversationId) -> Response:
     """The conversation with its message tree: all messages of all branches, oldest first."""
     row_id = names.conversation_row(conv_id)
-    conversation, links = await here.service.conversations.links(user_id, row_id)
-    pages = _pages(here, user_id, row_id, tree.children(links))
-    begin = json_data.dumps(wire.detail(conversation)).removesuffix(b"}") + b',"messages":['
-    first, more = await anext(pages), await anext(pages, None)
-    if more is None:
-        return Response(begin + first + b"]}", media_type="application/json")
-    return StreamingResponse(_written(begin + first, more, pages), media_type="application/json")
+    return await details.response(here, user_id, row_id, viewer_of(request))
 
 
 @router.delete("/chat/{conv_id:conversation}", status_code=204, responses=FOUND)
@@ -128,10 +119,12 @@ async def delete(here: Here, user_id: User, conv_id: ConversationId) -> None:
 
 
 @router.post("/chat/{conv_id:conversation}/resume", responses=STARTS, response_model_exclude_none=True)
-async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new: wire.Resume) -> wire.Resumed:
+async def resume(
+    here: Here, request: Request, user_id: RunningUser, conv_id: ConversationId, new: wire.Resume
+) -> wire.Resumed:
     """Decide on what waits in a run. The run goes on once nothing of it waits any more. A decision that names
-    no question is refused within a second after another decision, because nobody can have seen what it is
-    about."""
+    no question is refused if what waits was not shown, and within a second after another decision, because
+    nobody can have read what it is about."""
     turn = await _turn(here, user_id, conv_id, new.message_id)
     if names.turn_of_thread(new.thread_id) != turn.id:
         raise NotFound("this message has another thread")
@@ -140,9 +133,14 @@ async def resume(here: Here, user_id: RunningUser, conv_id: ConversationId, new:
         given = decisions.decisions(waiting, new)
     except NothingPending:
         raise await _refusal(here, user_id, turn.id, new) from None
-    answered = await here.service.turns.answer(user_id, given, blind=new.interrupt_id is None)
+    blind, viewer, showings = new.interrupt_id is None, viewer_of(request), here.service.showings
+    if blind:
+        await showings.settle({turn.num: list(given)}, viewer)
+    answered = await here.service.turns.answer(user_id, given, blind=blind, viewer=viewer)
     waits = answered.turn.status == "waiting"
     left = [item.interrupt for item in await here.service.inbox.pending(turn.num)] if waits else []
+    if left:
+        await showings.note({turn.num: [item.id for item in left]}, viewer)
     return wire.Resumed(
         stream_url=names.stream(turn.id), interrupt=encode.interrupt_data(left) if left else None
     )
@@ -163,6 +161,7 @@ async def cancel(
 @router.get("/stream/{thread_id}", response_class=Response, responses=FOUND | documented(FORM, 400) | _STREAM)
 async def stream(
     here: Here,
+    request: Request,
     user_id: StreamUser,
     thread_id: ThreadId,
     last_event_id: LastEventId = None,
@@ -179,10 +178,10 @@ async def stream(
         raise NotFound("thread not found") from error
     if place is None:
         return Response(status_code=204)
-    return here.streams.response(_segment(here, place, 0 if place.anew else seen))
+    return here.streams.response(_segment(here, place, 0 if place.anew else seen, viewer_of(request)))
 
 
-async def _segment(here: Context, place: Place, seen: int) -> AsyncGenerator[bytes, None]:
+async def _segment(here: Context, place: Place, seen: int, viewer: str) -> AsyncGenerator[bytes, None]:
     """The frames of a segment after the place. Earlier events of the segment are folded in, not sent
     again."""
     turn = place.turn
@@ -190,7 +189,8 @@ async def _segment(here: Context, place: Place, seen: int) -> AsyncGenerator[byt
         yield encode.restarted()
     encoder = encode.Encoder(turn.conversation_id, turn.id, place.after + 1, seen)
     since = None if place.segment else turn.segment_seq if place.after >= turn.segment_seq else 0
-    batches = here.service.streams.read(turn, place.after, since=since, segment=place.segment, until="pause")
+    read = here.service.streams.read(turn, place.after, since=since, segment=place.segment, until="pause")
+    batches = _shown(here, turn.num, place.after, viewer, read)
 
     def gone() -> bytes:
         return b"" if here.service.draining else encode.failure("the conversation was deleted")
@@ -200,6 +200,22 @@ async def _segment(here: Context, place: Place, seen: int) -> AsyncGenerator[byt
         async for frame in frames:
             yield frame
             del frame
+
+
+async def _shown(
+    here: Context, turn: int, after: int, viewer: str, batches: AsyncGenerator[list[Envelope], None]
+) -> AsyncGenerator[list[Envelope], None]:
+    """The same events. Before a question is sent, it is recorded that it is shown; what comes before it does
+    not wait for that. Of several questions, those that were answered since are left out."""
+    async with aclosing(batches):
+        async for batch in batches:
+            if isinstance(batch[-1].event, ev.Interrupted) and batch[-1].seq > after:
+                if len(batch) > 1:
+                    yield batch[:-1]
+                items = await here.service.showings.show(turn, batch[-1].event.interrupts, viewer)
+                batch = [batch[-1]._replace(event=ev.Interrupted(items))]
+            yield batch
+            del batch
 
 
 def _cursor(text: str | None) -> tuple[int, int]:
@@ -240,40 +256,6 @@ async def _refusal(here: Context, user_id: str, turn_id: str, new: wire.Resume) 
     if stored is None or stored.turn_id != turn_id or stored.answer is None:
         return NothingPending()
     return AlreadyAnswered(core_answers.to_dict(stored.answer))
-
-
-async def _pages(
-    here: Context, user_id: str, row_id: str, children: Mapping[str | None, Sequence[str]]
-) -> AsyncGenerator[bytes, None]:
-    """The messages of a conversation as JSON, page by page: one page is in memory at a time."""
-    after: int | None = 0
-    while after is not None:
-        following: list[int | None] = []
-        write = _writer(children, following)
-        yield await here.service.conversations.tree(user_id, row_id, _PAGE, after, write)
-        (after,) = following
-
-
-def _writer(
-    children: Mapping[str | None, Sequence[str]], following: list[int | None]
-) -> Callable[[TreePage], bytes]:
-    def write(page: TreePage) -> bytes:
-        following.append(page.next)
-        return json_data.dumps([wire.message(item, children) for item in page.turns])[1:-1]
-
-    return write
-
-
-async def _written(
-    first: bytes, second: bytes, others: AsyncGenerator[bytes, None]
-) -> AsyncGenerator[bytes, None]:
-    yield first
-    async with aclosing(others) as pages:
-        page: bytes | None = second
-        while page is not None:
-            yield b"," + page
-            page = await anext(pages, None)
-    yield b"]}"
 
 
 router.routes.extend(artifacts.router.routes)

@@ -13,7 +13,6 @@ from caesura.core import cursors, interrupts, json_data, language
 from caesura.core import events as ev
 from caesura.core.events import Envelope
 from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
-from caesura.dialects.threads import cursor
 
 END = b"event: end\ndata: {}\n\n"
 #: Sent when power loss took events that the reader has seen: its segment is sent again from the beginning.
@@ -139,7 +138,7 @@ def still_pending(items: Sequence[Interrupt]) -> bytes:
 
 
 def _partial(state: State, seq: int, text: str) -> bytes:
-    number = cursor.number(state.ordinal, state.attempt + seq)
+    number = cursors.along(state.ordinal, state.attempt + seq)
     try:
         content = orjson.dumps(text)
     except TypeError:
@@ -148,7 +147,7 @@ def _partial(state: State, seq: int, text: str) -> bytes:
 
 
 def _frame(state: State, envelope: Envelope, name: str, data: dict[str, Any]) -> bytes:
-    number = cursor.number(state.ordinal, state.attempt + envelope.seq)
+    number = cursors.along(state.ordinal, state.attempt + envelope.seq)
     return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, name.encode(), _data(data))
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Header, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from caesura.core import answers as core_answers
-from caesura.core import json_data
+from caesura.core import cursors, json_data
 from caesura.core.errors import (
     AlreadyAnswered,
     BadAnswer,
@@ -24,7 +24,7 @@ from caesura.core.errors import (
 )
 from caesura.core.messages import Line
 from caesura.core.turns import Turn
-from caesura.dialects.threads import cursor, encode, thread_ids, wire
+from caesura.dialects.threads import encode, thread_ids, wire
 from caesura.dialects.threads.decisions import Action, decisions, named
 from caesura.http import sse
 from caesura.http.auth import RunningStreamUser, StreamUser, User
@@ -175,7 +175,9 @@ async def stream(
     here: Here, user_id: StreamUser, thread_id: ThreadId, last_event_id: LastEventId = None
 ) -> Response:
     """Join the current or the last segment, or continue after the last event that was seen."""
-    seen = cursor.parse(last_event_id) if last_event_id else None
+    seen = cursors.place(last_event_id) if last_event_id else None
+    if last_event_id and seen is None:
+        raise BadInput("Last-Event-ID must be an id that this thread's stream has sent")
     with _own(user_id, thread_id):
         place = await here.service.streams.join(user_id, thread_id, *(seen or ()))
     if place is None:

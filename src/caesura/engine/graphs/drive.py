@@ -19,7 +19,7 @@ from caesura.core import events as ev
 from caesura.core import fold, ids, json_data
 from caesura.core.answers import Answer
 from caesura.core.interrupts import GraphRequest
-from caesura.engine import history
+from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
 from caesura.engine.graphs.saver import thread_id
@@ -65,8 +65,18 @@ def _input(run: Run, state: StateSnapshot | None) -> Any:
     resume = {graph_id: _resumed(answers[graph_id]) for graph_id in waiting if graph_id in answers}
     if resume:
         return Command(resume=resume)
-    pending = bool(state.tasks) or (state.metadata or {}).get("source") == "input"
-    return None if pending else _NOTHING
+    if bool(state.tasks) or (state.metadata or {}).get("source") == "input":
+        return None
+    told = _told(run, refs(state.values))
+    return {"messages": told} if told else _NOTHING
+
+
+def _told(run: Run, known: set[str]) -> list[BaseMessage]:
+    """The person's answer to a confirmation that the graph asked for in words and that it has not read: a
+    graph that has ended begins again with it."""
+    given = list(zip(confirmations.trailing(run), reversed(confirmations.given(run)), strict=False))
+    named = [(f"answer-{item.interrupt.id}", message.content) for message, item in reversed(given)]
+    return [HumanMessage(text, id=name) for name, text in named if name not in known]
 
 
 def _opening(run: Run) -> list[BaseMessage]:

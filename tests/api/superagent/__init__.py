@@ -1,0 +1,1 @@
+"""API C over a real server, as its clients use it."""

@@ -1,0 +1,1 @@
+"""API C without a server."""

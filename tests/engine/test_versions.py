@@ -1,0 +1,239 @@
+"""An agent whose file changes: a turn goes on with the version that it began with, or says that it cannot."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Connection, update
+
+from caesura.core import events as ev
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval, Confirmation
+from caesura.store import interrupts, schema
+from tests.engine.crash import lose
+from tests.engine.test_agents import OWN
+from tests.engine.test_graphs import ASK, graph
+from tests.engine.world import YES, Said, World
+from tests.openai_server import Call, Hang, Held, Say
+
+SEAL = Call("seal", {"text": "b"}, "seal-1")
+NOTE = Call("note", {"text": "a"}, "note-1")
+CONFIRMED = Answer("fields", fields={"confirm": True})
+RESTART = pytest.mark.parametrize("restart", [False, True], ids=["same process", "after a restart"])
+
+
+async def restarted(world: World, restart: bool = True) -> None:
+    """Another engine, which has nothing in memory, goes on."""
+    if restart:
+        await world.engine.drain()
+        world.engine = world.new_engine()
+        world.engine.start()
+
+
+def prompt(world: World, place: int = -1) -> str:
+    role, text = world.desk.sent(place)[0]
+    assert role == "system"
+    return text
+
+
+async def asked(world: World, spec: str, *calls: Call) -> Said:
+    world.agent(spec)
+    world.desk.script(Say("May I.", list(calls)), Say("done"))
+    return await world.say("go")
+
+
+@RESTART
+async def test_a_turn_that_waits_keeps_the_prompt_and_the_tools_that_it_began_with(
+    world: World, restart: bool
+) -> None:
+    said = await asked(world, "tools: [note, seal]\nsystem_prompt: Be brief.", SEAL)
+    world.agent("tools: [note, seal, look]\nsystem_prompt: Be kind.")
+    await restarted(world, restart)
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert world.traces() == ["seal b"]
+    assert prompt(world) == "Be brief."
+    assert {tool["function"]["name"] for tool in world.desk.requests[-1]["tools"]} == {"note", "seal"}
+    versions = {event.version for event in await world.events(said.turn) if isinstance(event, ev.RunStarted)}
+    assert len(versions) == 1
+    world.desk.script(Say("hello"))
+    assert (await world.say("and now?")).finished
+    assert prompt(world) == "Be kind."
+
+
+async def test_a_turn_that_runs_keeps_its_version_to_the_end(world: World) -> None:
+    world.agent("tools: [note]\nsystem_prompt: Be brief.")
+    held = Held("I note", Say(" it.", [NOTE]))
+    world.desk.script(held, Say("noted"))
+    turn = await world.send("go")
+    await world.until(turn, ev.TextDelta)
+    world.agent("tools: []\nsystem_prompt: Be kind.")
+    held.go_on.set()
+    assert (await world.segment(turn)).finished
+    assert world.traces() == ["note a"]
+    assert prompt(world) == "Be brief."
+
+
+async def test_a_turn_that_a_crash_cut_off_goes_on_with_its_version(hasty: World) -> None:
+    hasty.agent("tools: []\nsystem_prompt: Be brief.")
+    hasty.desk.script(Hang(["half "]), Say("whole"))
+    turn = await hasty.send("go")
+    await hasty.until(turn, ev.TextDelta)
+    hasty.agent("tools: []\nsystem_prompt: Be kind.")
+    await lose(hasty)
+    assert (await hasty.segment(turn)).finished
+    assert prompt(hasty) == "Be brief."
+
+
+@RESTART
+@pytest.mark.parametrize(
+    "now", ["tools: [note]", "tools: [note, seal]\npermissions: {seal: deny}"], ids=["removed", "denied"]
+)
+async def test_a_tool_that_was_taken_away_is_not_called_and_the_agent_is_told(
+    world: World, now: str, restart: bool
+) -> None:
+    said = await asked(world, "tools: [note, seal]", SEAL)
+    world.agent(now)
+    await restarted(world, restart)
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert world.traces() == []
+    ((name, told, status),) = said.results()
+    assert (name, status) == ("seal", "error")
+    assert "There is no tool named 'seal'" in told
+
+
+@RESTART
+async def test_the_stricter_permission_holds(world: World, restart: bool) -> None:
+    spec = "tools: [note, seal]\ninterrupt: {enabled: true}"
+    world.agent(spec)
+    world.desk.script(Say("Please confirm.", []), Say("Now.", [NOTE, SEAL]), Say("done"))
+    said = await world.say("go")
+    world.agent(f"{spec}\npermissions: {{note: confirm, seal: auto}}")
+    await restarted(world, restart)
+    said = await world.resume(said, CONFIRMED)
+    assert sorted(item.name for item in said.waiting(Approval)) == ["note", "seal"]
+    assert world.traces() == []
+    assert (await world.resume(said, YES)).finished
+
+
+@RESTART
+async def test_a_sub_agent_keeps_its_version_and_the_stricter_permission(world: World, restart: bool) -> None:
+    world.agent("tools: [note]\nsystem_prompt: Help briefly.", name="helper", model="openai:helper")
+    world.agent("tools: [seal]\nsub_agents: [{ref: helper}]")
+    world.desk.script(Say("", [SEAL]), Say("", [Call("helper", {"task": "go"}, "help-1")]), Say("done"))
+    world.desk.script(Say("", [NOTE]), Say("noted"), model="helper")
+    said = await world.say("go")
+    kinder = "tools: [note]\nsystem_prompt: Help kindly.\npermissions: {note: confirm}"
+    world.agent(kinder, name="helper", model="openai:helper")
+    await restarted(world, restart)
+    said = await world.resume(said, YES)
+    assert [(item.name, item.agent) for item in said.waiting(Approval)] == [("note", "helper")]
+    assert prompt(world) == "Help briefly."
+    assert (await world.resume(said, YES)).finished
+    assert world.traces() == ["seal b", "note a"]
+
+
+@RESTART
+async def test_a_sub_agent_that_was_taken_away_is_not_used(world: World, restart: bool) -> None:
+    world.agent("tools: []", name="helper", model="openai:helper")
+    world.agent("tools: [seal]\nsub_agents: [{ref: helper}]")
+    world.desk.script(Say("", [SEAL]), Say("", [Call("helper", {"task": "go"}, "help-1")]), Say("done"))
+    said = await world.say("go")
+    world.agent("tools: [seal]")
+    await restarted(world, restart)
+    said = await world.resume(said, YES)
+    assert said.finished
+    assert [(name, status) for name, _, status in said.results()] == [("seal", "ok"), ("helper", "error")]
+
+
+def graph_agent(world: World) -> None:
+    graph(world, ASK.replace("you said", "then you said"))
+
+
+def class_agent(world: World) -> None:
+    (world.agents / "own.py").write_text(OWN)
+    world.agent("tools: []\ninterrupt: {enabled: true}\nmodel: {class: 'own:Echo', options: {times: 1}}")
+
+
+async def waits_with_code(world: World, kind: str) -> tuple[Said, Answer]:
+    """A turn that waits, of an agent that has code of the operator and then changes."""
+    if kind == "graph":
+        graph(world, ASK)
+        world.desk.script(Say("Hm. "), Say("Hm. "))
+        said, answer = await world.say("go"), Answer("value", value=1)
+        graph_agent(world)
+    else:
+        class_agent(world)
+        said, answer = await world.say("Please confirm."), CONFIRMED
+        (world.agents / "own.py").write_text(OWN.replace('" ".join', '"+".join'))
+    return said, answer
+
+
+@pytest.mark.parametrize("kind", ["graph", "class"])
+async def test_code_that_is_still_in_memory_is_used(world: World, kind: str) -> None:
+    said, answer = await waits_with_code(world, kind)
+    said = await world.resume(said, answer)
+    assert said.finished
+    assert said.text == ("you said 1" if kind == "graph" else "Yes, I confirm. Go ahead.")
+
+
+@pytest.mark.parametrize("kind", ["graph", "class"])
+async def test_code_that_is_gone_fails_the_turn_and_says_so_and_a_retry_works(
+    world: World, kind: str
+) -> None:
+    said, answer = await waits_with_code(world, kind)
+    await restarted(world)
+    said = await world.resume(said, answer)
+    assert (said.failure.code, said.failure.retryable) == ("agent_changed", True)
+    assert said.failure.message == (
+        "the agent tester has changed since this turn began, and its earlier version is no longer there:"
+        " send the message again"
+    )
+    assert not await world.database.read(interrupts.inbox, "alice")
+    await world.checked(said.turn)
+    said = await world.retry(said.turn)
+    assert not isinstance(said.outcome, ev.Failed)
+
+
+async def test_a_version_that_this_program_cannot_read_fails_the_turn_and_says_so(world: World) -> None:
+    said = await asked(world, "tools: [seal]", SEAL)
+    begun = said.of(ev.RunStarted)[0].version
+    world.agent("tools: [seal]\nsystem_prompt: Other.")
+    await restarted(world)
+
+    def spoil(connection: Connection) -> None:
+        table = schema.agent_versions
+        connection.execute(update(table).where(table.c.version == begun).values(body=b"?"))
+
+    await world.database.write(spoil)
+    assert (await world.resume(said, YES)).failure.code == "agent_changed"
+
+
+async def test_a_turn_of_an_older_server_goes_on_with_the_agent_as_it_is(world: World) -> None:
+    said = await asked(world, "tools: [seal]", SEAL)
+    versions = {item.version for item in said.of(ev.RunStarted)}
+    assert "" not in versions
+    transcript = await world.transcript(said.turn)
+    transcript.version = ""
+    agent = await world.engine.runner._versions.of(said.turn, transcript)
+    assert agent.fault is None
+
+
+async def test_a_file_that_only_got_a_new_comment_changes_nothing(world: World) -> None:
+    said = await asked(world, "tools: [seal]", SEAL)
+    path = world.agents / "tester.yaml"
+    path.write_text(path.read_text() + "\n# a comment\n")
+    await restarted(world)
+    assert (await world.resume(said, YES)).finished
+    assert world.traces() == ["seal b"]
+
+
+async def test_a_confirmation_is_asked_with_the_phrases_that_the_turn_began_with(world: World) -> None:
+    world.agent("tools: [seal]\ninterrupt: {enabled: true, phrases: [say aye]}")
+    world.desk.script(Say("", [SEAL]), Say("Now say aye."), Say("done"))
+    said = await world.say("go")
+    world.agent("tools: [seal]")
+    await restarted(world)
+    said = await world.resume(said, YES)
+    assert said.waiting(Confirmation)[0].reason == "Now say aye."
+    assert (await world.resume(said, CONFIRMED)).finished
