@@ -1,4 +1,4 @@
-"""Puts the web page into a wheel: builds it if it is stale and Node is there, else takes the build that is there."""
+"""Puts the web page into a wheel: builds it if it is stale and Node is there, else takes the last build."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class PageHook(BuildHookInterface[Any]):
 
 def _builder(root: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("page_build", root / "web" / "build.py")
-    assert spec is not None and spec.loader is not None  # noqa: S101
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError("web/build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
