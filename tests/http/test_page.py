@@ -5,7 +5,6 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from fastapi import FastAPI
 from starlette.middleware import Middleware
@@ -46,14 +45,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(folder: Path) -> Iterator[httpx.Client]:
+def client(folder: Path) -> Iterator[TestClient]:
     with TestClient(_app(folder), headers={"Accept-Encoding": "identity"}) as client:
         yield client
 
 
 @pytest.mark.parametrize("path", ["/", "/inbox", "/c/06gykdhd92zbnqfb3ms1nq6c", "/?a=b"])
 def test_every_screen_of_the_page_is_the_same_document_and_is_checked_each_time(
-    client: httpx.Client, path: str
+    client: TestClient, path: str
 ) -> None:
     answer = client.get(path)
     assert answer.status_code == 200
@@ -62,7 +61,7 @@ def test_every_screen_of_the_page_is_the_same_document_and_is_checked_each_time(
     assert "<title>Caesura</title>" in answer.text
 
 
-def test_a_file_with_a_hash_in_its_name_is_kept_for_good(client: httpx.Client) -> None:
+def test_a_file_with_a_hash_in_its_name_is_kept_for_good(client: TestClient) -> None:
     answer = client.get("/assets/index-abc123.css")
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
@@ -82,7 +81,7 @@ def test_a_file_with_a_hash_in_its_name_is_kept_for_good(client: httpx.Client) -
     ],
 )
 def test_a_file_is_sent_in_the_best_encoding_that_the_client_takes(
-    client: httpx.Client, accepted: str, encoding: str | None, body: bytes
+    client: TestClient, accepted: str, encoding: str | None, body: bytes
 ) -> None:
     headers = {"Accept-Encoding": accepted}
     with client.stream("GET", "/assets/index-abc123.js", headers=headers) as answer:
@@ -95,7 +94,7 @@ def test_a_file_is_sent_in_the_best_encoding_that_the_client_takes(
         assert gzip.decompress(raw) == SCRIPT
 
 
-def test_a_client_that_has_the_file_is_not_sent_it_again(client: httpx.Client) -> None:
+def test_a_client_that_has_the_file_is_not_sent_it_again(client: TestClient) -> None:
     first = client.get("/assets/index-abc123.js")
     for tag in (
         first.headers["etag"],
@@ -112,7 +111,7 @@ def test_a_client_that_has_the_file_is_not_sent_it_again(client: httpx.Client) -
     assert other.status_code == 200
 
 
-def test_head_has_the_headers_of_get_and_no_body(client: httpx.Client) -> None:
+def test_head_has_the_headers_of_get_and_no_body(client: TestClient) -> None:
     for path in ("/", "/assets/index-abc123.js", "/favicon.svg"):
         got, head = client.get(path), client.head(path)
         assert (head.status_code, head.content) == (200, b"")
@@ -140,18 +139,18 @@ def test_head_has_the_headers_of_get_and_no_body(client: httpx.Client) -> None:
         "/nowhere",
     ],
 )
-def test_nothing_else_is_served(client: httpx.Client, path: str) -> None:
+def test_nothing_else_is_served(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
     assert "secret" not in answer.text
 
 
-def test_the_page_takes_no_other_method(client: httpx.Client) -> None:
+def test_the_page_takes_no_other_method(client: TestClient) -> None:
     assert client.post("/").status_code == 405
     assert client.delete("/assets/index-abc123.js").status_code == 405
 
 
-def test_the_policy_of_the_page_allows_no_script_and_no_style_in_a_document(client: httpx.Client) -> None:
+def test_the_policy_of_the_page_allows_no_script_and_no_style_in_a_document(client: TestClient) -> None:
     policy = client.get("/").headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "http" not in policy
@@ -163,7 +162,7 @@ def test_the_policy_of_the_page_allows_no_script_and_no_style_in_a_document(clie
 @pytest.mark.parametrize(
     ("name", "scripts"), [("document", "'unsafe-inline'"), ("diagram", "'self'"), ("unknown", "'self'")]
 )
-def test_a_frame_has_no_origin_and_no_network(client: httpx.Client, name: str, scripts: str) -> None:
+def test_a_frame_has_no_origin_and_no_network(client: TestClient, name: str, scripts: str) -> None:
     headers = client.get(f"/frames/{name}.html").headers
     directives = dict(
         part.strip().partition(" ")[::2] for part in headers["content-security-policy"].split(";")
@@ -177,7 +176,7 @@ def test_a_frame_has_no_origin_and_no_network(client: httpx.Client, name: str, s
     assert headers["x-frame-options"] == "SAMEORIGIN"
 
 
-def test_only_the_files_that_frames_load_may_be_read_from_everywhere(client: httpx.Client) -> None:
+def test_only_the_files_that_frames_load_may_be_read_from_everywhere(client: TestClient) -> None:
     assert client.get("/assets/index-abc123.js").headers["access-control-allow-origin"] == "*"
     for path in ("/", "/favicon.svg", "/health", "/frames/document.html"):
         assert "access-control-allow-origin" not in client.get(path).headers
