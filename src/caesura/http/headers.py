@@ -17,27 +17,43 @@ Header = tuple[bytes, bytes]
 logger = logging.getLogger("caesura.access")
 
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_NOWHERE = (b"x-frame-options", b"DENY")
 _SECURITY = [
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 ]
 _API = b"default-src 'none'; frame-ancestors 'none'"
 _PAGE = (
-    b"default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    b"connect-src 'self'; worker-src 'self'; frame-src 'self'; manifest-src 'self'; "
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+#: The frames in which the page shows what agents wrote. `sandbox` without `allow-same-origin` gives them an
+#: origin of their own: no cookie, no storage, nothing of the page. No directive allows a network address.
+_FRAME = (
+    b"sandbox allow-scripts; default-src 'none'; %b; style-src 'unsafe-inline'; img-src data: blob:; "
+    b"font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'; "
+    b"frame-ancestors 'self'"
+)
+#: An agent's document has its scripts in it. A diagram is drawn by a script of ours, and no other runs.
+_DOCUMENT = _FRAME % b"script-src 'unsafe-inline'"
+_DIAGRAM = _FRAME % b"script-src 'self'"
 _DOCS = (
     b"default-src 'none'; connect-src 'self'; img-src 'self' data:; "
     b"style-src 'self' 'unsafe-inline'; "
     b"script-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 )
 DOCS = "/docs"
+#: The files of the page that have a hash in their names, and the documents of its frames.
+ASSETS = "/assets/"
+FRAMES = "/frames/"
+#: The frame for documents that have scripts of their own.
+DOCUMENT_FRAME = f"{FRAMES}document.html"
 #: The key of the scope for the person that sends the request, once known.
 USER = "caesura.user"
 _NO_STORE = (b"cache-control", b"no-store")
 #: Headers of a response that is sent without the application.
-BARE = [*_SECURITY, (b"content-security-policy", _API), _NO_STORE]
+BARE = [*_SECURITY, _NOWHERE, (b"content-security-policy", _API), _NO_STORE]
 
 
 class Headers:
@@ -52,7 +68,7 @@ class Headers:
         started, status = time.perf_counter(), 0
         own = _request_id(scope)
         request_id.set(own.decode())
-        added = [*_SECURITY, (b"content-security-policy", _policy(scope["path"])), (b"x-request-id", own)]
+        added = [*_SECURITY, *_placed(scope["path"]), (b"x-request-id", own)]
 
         async def decorate(message: Message) -> None:
             nonlocal status
@@ -76,6 +92,16 @@ def _decorated(own: list[Header], added: list[Header]) -> list[Header]:
 def _request_id(scope: Scope) -> bytes:
     given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
     return given if _ID.fullmatch(given) else ids.token().encode()
+
+
+def _placed(path: str) -> list[Header]:
+    """What a document at this path may do, and where it may be framed."""
+    if path.startswith(FRAMES):
+        policy = _DOCUMENT if path == DOCUMENT_FRAME else _DIAGRAM
+        framed = (b"x-frame-options", b"SAMEORIGIN")
+        # A host name in a document must not be looked up before somebody follows the link.
+        return [framed, (b"content-security-policy", policy), (b"x-dns-prefetch-control", b"off")]
+    return [_NOWHERE, (b"content-security-policy", _policy(path))]
 
 
 def _policy(path: str) -> bytes:

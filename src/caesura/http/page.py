@@ -1,0 +1,174 @@
+"""The web page: its built files, read once and kept in memory, and the paths at which they are served."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from caesura.http.headers import ASSETS, FRAMES
+
+#: Where the build puts the page: a part of the package, so a wheel carries it.
+BUILT = Path(__file__).parents[1] / "page"
+#: The web folder of a checkout. An installed wheel has none.
+_SOURCES = Path(__file__).parents[3] / "web"
+#: The addresses that the page itself shows, each with the same document.
+_SCREENS = ("/", "/c/{conversation_id}", "/inbox")
+_INDEX = "/index.html"
+_STYLE = f"{ASSETS}missing.css"
+#: In order of preference: the name in HTTP, and the ending of the file that the build wrote.
+_ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+#: The name of a file in the assets contains a hash of its content.
+_FOREVER = "public, max-age=31536000, immutable"
+_CHECKED = "no-cache"
+#: The machine's own table of types may say anything: these are the files of a build.
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file in every encoding that the build made; the encoding "" is the file itself."""
+
+    media_type: str
+    caching: str
+    digest: str
+    bodies: Mapping[str, bytes]
+
+    def answer(self, request: Request) -> Response:
+        encoding = _chosen(request.headers.get("accept-encoding", ""), self.bodies)
+        etag = f'"{self.digest}{"-" if encoding else ""}{encoding}"'
+        headers = {"etag": etag, "cache-control": self.caching, "vary": "accept-encoding"}
+        if _known(request.headers.get("if-none-match", ""), etag):
+            return Response(status_code=304, headers=headers)
+        headers["content-type"] = self.media_type
+        if encoding:
+            headers["content-encoding"] = encoding
+        if request.scope["path"].startswith(ASSETS):
+            # A sandboxed frame has no origin, and may load modules only from where everybody may.
+            headers["access-control-allow-origin"] = "*"
+        body = self.bodies[encoding]
+        headers["content-length"] = str(len(body))
+        return Response(b"" if request.method == "HEAD" else body, headers=headers)
+
+
+def read(folder: Path) -> dict[str, File]:
+    """The files of a build by their path in an address."""
+    return {f"/{path.relative_to(folder).as_posix()}": _file(folder, path) for path in _files(folder)}
+
+
+def install(app: FastAPI, folder: Path = BUILT) -> None:
+    """Serve the page, or where there is none a sentence about how to get it. Only known files are served: a
+    path is looked up, and never becomes the name of a file."""
+    files = read(folder)
+    if _INDEX not in files:
+        files = _missing()
+
+    async def screen(request: Request) -> Response:
+        return files[_INDEX].answer(request)
+
+    async def file(request: Request) -> Response:
+        found = files.get(request.scope["path"])
+        if found is None:
+            raise HTTPException(404)
+        return found.answer(request)
+
+    own = [name for name in files if name != _INDEX and not name.startswith((ASSETS, FRAMES))]
+    for path in _SCREENS:
+        app.router.routes.append(Route(path, screen, methods=["GET"], include_in_schema=False))
+    for path in (f"{ASSETS}{{name:path}}", f"{FRAMES}{{name:path}}", *own):
+        app.router.routes.append(Route(path, file, methods=["GET"], include_in_schema=False))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix in (_TYPES.keys() | mimetypes.types_map.keys()):
+            yield path
+
+
+def _file(folder: Path, path: Path) -> File:
+    body = path.read_bytes()
+    bodies = {"": body}
+    for encoding, ending in _ENCODINGS:
+        encoded = path.with_name(path.name + ending)
+        if encoded.is_file():
+            bodies[encoding] = encoded.read_bytes()
+    hashed = path.relative_to(folder).as_posix().startswith(ASSETS[1:])
+    media_type = _TYPES.get(path.suffix) or mimetypes.types_map[path.suffix]
+    return File(media_type, _FOREVER if hashed else _CHECKED, _digest(body), bodies)
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()[:32]
+
+
+def _chosen(accepted: str, bodies: Mapping[str, bytes]) -> str:
+    """The best encoding of those that the client takes. A client that says nothing gets the file itself."""
+    weights: dict[str, str] = {}
+    for item in accepted.lower().split(","):
+        name, _, weight = item.partition(";")
+        weights[name.strip()] = weight.replace(" ", "")
+    for encoding, _ in _ENCODINGS:
+        weight = weights.get(encoding, weights.get("*", "q=0"))
+        if encoding in bodies and weight.rstrip("0.") != "q=":
+            return encoding
+    return ""
+
+
+def _known(given: str, etag: str) -> bool:
+    """Whether the client has this very content. A proxy that compresses may have made the tag a weak one."""
+    tags = [tag.strip().removeprefix("W/") for tag in given.split(",")]
+    return etag in tags or "*" in tags
+
+
+def _missing() -> dict[str, File]:
+    """One sentence in place of the page. Its style is a file: the policy allows none in the document."""
+    document = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Caesura</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f'<link rel="stylesheet" href="{_STYLE}">'
+        f'<p>{_advice()} The API works: see <a href="/docs">/docs</a>.</p></html>'
+    )
+    style = (
+        "html{color-scheme:light dark;font:1.0625rem/1.6 system-ui,sans-serif}"
+        "body{max-width:34rem;margin:18vh auto;padding:0 1.5rem}"
+        "code{font-size:.9em;padding:.1em .35em;border:1px solid #8884;border-radius:4px}"
+    )
+    return {
+        _INDEX: _made(document, ".html"),
+        _STYLE: _made(style, ".css"),
+    }
+
+
+def _made(text: str, suffix: str) -> File:
+    body = text.encode()
+    return File(_TYPES[suffix], _CHECKED, _digest(body), {"": body})
+
+
+def _advice() -> str:
+    if not _SOURCES.is_dir():
+        return (
+            "This installation came without the web page: install a wheel of Caesura that was built with it."
+        )
+    if shutil.which("npm") is None:
+        return (
+            "The web page is not built yet: install Node 20 or newer with npm, run <code>make web</code>, "
+            "and start the server again."
+        )
+    return "The web page is not built yet: run <code>make web</code>, and start the server again."

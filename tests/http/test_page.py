@@ -1,0 +1,202 @@
+"""The web page: its files, where they are served, and with which headers."""
+
+import gzip
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from caesura.http import page
+from caesura.http.headers import Headers
+
+SCRIPT = b"export const words = 'one two three';" * 40
+
+
+def _app(folder: Path) -> FastAPI:
+    app = FastAPI(middleware=[Middleware(Headers)], docs_url=None, redoc_url=None)
+    app.add_api_route("/health", lambda: {"status": "ok"})
+    page.install(app, folder)
+    return app
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {
+        "index.html": b"<!doctype html><title>Caesura</title>",
+        "favicon.svg": b"<svg/>",
+        "assets/index-abc123.js": SCRIPT,
+        "assets/index-abc123.js.br": b"as if compressed",
+        "assets/index-abc123.js.gz": gzip.compress(SCRIPT),
+        "assets/index-abc123.css": b"body {}",
+        "frames/document.html": b"<!doctype html>",
+        "frames/diagram.html": b"<!doctype html>",
+        "sources.sha256": b"0",
+    }
+    built = tmp_path / "page"
+    for name, body in files.items():
+        (built / name).parent.mkdir(parents=True, exist_ok=True)
+        (built / name).write_bytes(body)
+    (tmp_path / "secret.txt").write_text("secret")
+    return built
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    with TestClient(_app(folder), headers={"Accept-Encoding": "identity"}) as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", ["/", "/inbox", "/c/06gykdhd92zbnqfb3ms1nq6c", "/?a=b"])
+def test_every_screen_of_the_page_is_the_same_document_and_is_checked_each_time(
+    client: TestClient, path: str
+) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-cache"
+    assert "<title>Caesura</title>" in answer.text
+
+
+def test_a_file_with_a_hash_in_its_name_is_kept_for_good(client: TestClient) -> None:
+    answer = client.get("/assets/index-abc123.css")
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding", "body"),
+    [
+        ("br, gzip", "br", b"as if compressed"),
+        ("gzip, deflate", "gzip", gzip.compress(SCRIPT)),
+        ("br;q=0, gzip;q=0.5", "gzip", gzip.compress(SCRIPT)),
+        ("*", "br", b"as if compressed"),
+        ("*;q=0", None, SCRIPT),
+        ("identity", None, SCRIPT),
+        ("", None, SCRIPT),
+    ],
+)
+def test_a_file_is_sent_in_the_best_encoding_that_the_client_takes(
+    client: TestClient, accepted: str, encoding: str | None, body: bytes
+) -> None:
+    headers = {"Accept-Encoding": accepted}
+    with client.stream("GET", "/assets/index-abc123.js", headers=headers) as answer:
+        raw = b"".join(answer.iter_raw())
+    assert answer.headers.get("content-encoding") == encoding
+    assert answer.headers["vary"] == "accept-encoding"
+    assert hashlib.sha256(raw).digest() == hashlib.sha256(body).digest() or encoding == "gzip"
+    assert answer.headers["content-length"] == str(len(raw))
+    if encoding == "gzip":
+        assert gzip.decompress(raw) == SCRIPT
+
+
+def test_a_client_that_has_the_file_is_not_sent_it_again(client: TestClient) -> None:
+    first = client.get("/assets/index-abc123.js")
+    for tag in (
+        first.headers["etag"],
+        f"W/{first.headers['etag']}",
+        f'"other", {first.headers["etag"]}',
+        "*",
+    ):
+        again = client.get("/assets/index-abc123.js", headers={"If-None-Match": tag})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["etag"] == first.headers["etag"]
+    compressed = client.get("/assets/index-abc123.js", headers={"Accept-Encoding": "gzip"})
+    assert compressed.headers["etag"] != first.headers["etag"]
+    other = client.get("/assets/index-abc123.js", headers={"If-None-Match": '"another"'})
+    assert other.status_code == 200
+
+
+def test_head_has_the_headers_of_get_and_no_body(client: TestClient) -> None:
+    for path in ("/", "/assets/index-abc123.js", "/favicon.svg"):
+        got, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == str(len(got.content))
+        assert head.headers["etag"] == got.headers["etag"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assets/../../secret.txt",
+        "/assets/%2e%2e/%2e%2e/secret.txt",
+        "/assets/..%2f..%2fsecret.txt",
+        "/assets//etc/passwd",
+        "/assets/",
+        "/assets/nothing.js",
+        "/frames/",
+        "/frames/nothing.html",
+        "/sources.sha256",
+        "/index-abc123.js",
+        "/c/",
+        "/c/a/b",
+        "/api/v2/nothing",
+        "/metrics",
+        "/nowhere",
+    ],
+)
+def test_nothing_else_is_served(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "secret" not in answer.text
+
+
+def test_the_page_takes_no_other_method(client: TestClient) -> None:
+    assert client.post("/").status_code == 405
+    assert client.delete("/assets/index-abc123.js").status_code == 405
+
+
+def test_the_policy_of_the_page_allows_no_script_and_no_style_in_a_document(client: TestClient) -> None:
+    policy = client.get("/").headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert client.get("/").headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize(
+    ("name", "scripts"), [("document", "'unsafe-inline'"), ("diagram", "'self'"), ("unknown", "'self'")]
+)
+def test_a_frame_has_no_origin_and_no_network(client: TestClient, name: str, scripts: str) -> None:
+    headers = client.get(f"/frames/{name}.html").headers
+    directives = dict(
+        part.strip().partition(" ")[::2] for part in headers["content-security-policy"].split(";")
+    )
+    assert directives["sandbox"] == "allow-scripts"
+    assert directives["default-src"] == "'none'"
+    assert directives["script-src"] == scripts
+    assert directives["frame-ancestors"] == "'self'"
+    assert directives["form-action"] == "'none'"
+    assert not {"connect-src", "frame-src", "worker-src"} & directives.keys()
+    assert headers["x-frame-options"] == "SAMEORIGIN"
+
+
+def test_only_the_files_that_frames_load_may_be_read_from_everywhere(client: TestClient) -> None:
+    assert client.get("/assets/index-abc123.js").headers["access-control-allow-origin"] == "*"
+    for path in ("/", "/favicon.svg", "/health", "/frames/document.html"):
+        assert "access-control-allow-origin" not in client.get(path).headers
+
+
+def test_where_no_page_was_built_one_sentence_says_how_to_get_it(tmp_path: Path) -> None:
+    with TestClient(_app(tmp_path / "nothing")) as client:
+        answer = client.get("/")
+        assert answer.status_code == 200
+        assert "make web" in answer.text
+        assert "<style" not in answer.text
+        assert client.get("/assets/missing.css").status_code == 200
+        assert client.get("/health").json() == {"status": "ok"}
+        assert client.get("/c/some").text == answer.text
+
+
+def test_a_path_is_no_longer_looked_up_on_the_disk_once_the_page_is_read(folder: Path) -> None:
+    app = _app(folder)
+    (folder / "assets" / "later.js").write_text("late")
+    (folder / "index.html").write_text("changed")
+    with TestClient(app) as client:
+        assert client.get("/assets/later.js").status_code == 404
+        assert "changed" not in client.get("/").text

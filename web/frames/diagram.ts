@@ -1,0 +1,40 @@
+// Draws a diagram in a frame of its own: the policy of the page forbids the styles that a drawing has.
+import mermaid from "mermaid";
+
+/** The page sends the source and how it should look. */
+interface Order {
+  source: string;
+  dark: boolean;
+  font: string;
+}
+
+/** The frame tells the page its height, or that there is nothing to see. */
+export type DiagramReply = { ready: true } | { height: number } | { fault: string };
+
+const reply = (message: DiagramReply) => parent.postMessage(message, "*");
+
+async function draw({ source, dark, font }: Order): Promise<void> {
+  mermaid.initialize({
+    startOnLoad: false,
+    securityLevel: "strict",
+    theme: dark ? "dark" : "neutral",
+    fontFamily: font,
+    suppressErrorRendering: true,
+    maxTextSize: 50_000,
+    maxEdges: 500,
+  });
+  try {
+    const { svg } = await mermaid.render("drawing", source);
+    document.body.innerHTML = svg;
+    document.body.style.margin = "0";
+    reply({ height: Math.ceil(document.body.getBoundingClientRect().height) });
+  } catch (error) {
+    document.body.replaceChildren();
+    reply({ fault: String(error instanceof Error ? error.message : error).slice(0, 300) });
+  }
+}
+
+addEventListener("message", (event: MessageEvent<Order>) => {
+  if (event.source === parent) void draw(event.data);
+});
+reply({ ready: true });

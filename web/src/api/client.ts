@@ -1,0 +1,130 @@
+// Requests to the server. The browser sends the cookie by itself; a request that changes something carries the token
+// against forged requests.
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly more: Record<string, unknown> = {},
+    /** Seconds after which the server wants to be asked again. */
+    readonly retryAfter: number | null = null,
+  ) {
+    super(message);
+  }
+
+  /** Whether the request never reached a working server, so that the same request may be sent again. */
+  get unreachable(): boolean {
+    return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
+  }
+}
+
+let forgery = "";
+let ended: () => void = () => undefined;
+/** How much the server's clock is ahead of this one, in milliseconds. */
+let ahead = 0;
+
+/** The token of the session against forged requests. */
+export function setForgeryToken(token: string): void {
+  forgery = token;
+}
+
+/** Called when the server no longer knows the session. */
+export function onSessionEnd(listener: () => void): void {
+  ended = listener;
+}
+
+export function sessionEnded(): void {
+  ended();
+}
+
+/** The time by the server's clock. */
+export function serverNow(): number {
+  return Date.now() + ahead;
+}
+
+/** Learns the server's clock from a response. Its header has whole seconds, so small differences mean nothing. */
+export function learnClock(response: Response): void {
+  const date = Date.parse(response.headers.get("Date") ?? "");
+  if (Number.isNaN(date)) return;
+  const difference = date + 500 - Date.now();
+  ahead = Math.abs(difference) > 2000 ? difference : 0;
+}
+
+export function retryAfter(response: Response): number | null {
+  const seconds = Number(response.headers.get("Retry-After") ?? "");
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 600) : null;
+}
+
+export async function errorOf(response: Response): Promise<ApiError> {
+  let body: unknown;
+  try {
+    body = await response.json();
+  } catch {
+    body = null;
+  }
+  const given = body as { error?: Record<string, unknown>; detail?: unknown } | null;
+  const error = given?.error ?? {};
+  const message = typeof error.message === "string" ? error.message : typeof given?.detail === "string" ? given.detail : response.statusText;
+  return new ApiError(response.status, typeof error.code === "string" ? error.code : "", message, error, retryAfter(response));
+}
+
+interface Sent {
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  body?: unknown;
+  /** Work with the same key is done once. */
+  key?: string;
+  signal?: AbortSignal;
+  /** A 401 is an answer here, not the end of the session. */
+  door?: boolean;
+}
+
+/** Milliseconds after which a request without an answer counts as lost. */
+const PATIENCE = 30_000;
+
+export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
+  const { method = "GET", body, key, signal, door = false } = sent;
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (method !== "GET" && forgery) headers["X-CSRF-Token"] = forgery;
+  if (key) headers["Idempotency-Key"] = key;
+  const patience = AbortSignal.timeout(PATIENCE);
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+      ...(body !== undefined ? { body: JSON.stringify(body) } : {}),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "unreachable", error instanceof Error ? error.message : "");
+  }
+  learnClock(response);
+  if (!response.ok) {
+    const error = await errorOf(response);
+    if (error.status === 401 && !door) sessionEnded();
+    throw error;
+  }
+  if (response.status === 204) return undefined as T;
+  return (await response.json()) as T;
+}
+
+/** A key under which the server does a request once, however often it is sent. */
+export function newKey(): string {
+  return typeof crypto.randomUUID === "function" ? crypto.randomUUID() : [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Sends a request again, with the same key, while the server cannot be reached. */
+export async function insist<T>(path: string, sent: Sent & { key: string }, tries = 3): Promise<T> {
+  for (let n = 1; ; n += 1) {
+    try {
+      return await request<T>(path, sent);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.unreachable) || n >= tries) throw error;
+      await new Promise((done) => setTimeout(done, (error.retryAfter ?? n) * 1000));
+    }
+  }
+}

@@ -1,0 +1,156 @@
+// What a turn looks like, from its log: the blocks of an answer in the order in which they are read.
+import type { Interrupt, Note } from "../api/types";
+import type { ToolCall } from "./events";
+import { isLive, type ClosedAsk, type Draft, type LogMessage, type TurnLog } from "./turn";
+
+export type ToolState = "next" | "running" | "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
+
+export interface ToolView {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+  state: ToolState;
+  output: string | null;
+  ms: number | null;
+  /** When a running call began, if that is known. */
+  since: number | null;
+}
+
+export type Block =
+  | { kind: "thinking"; key: string; text: string; live: boolean }
+  | { kind: "text"; key: string; text: string; live: boolean }
+  | { kind: "tools"; key: string; tools: ToolView[] }
+  | { kind: "agent"; key: string; tool: ToolView; inner: Block[] }
+  | { kind: "said"; key: string; text: string }
+  | { kind: "note"; key: string; note: Note; closed: ClosedAsk | null }
+  | { kind: "ask"; key: string; interrupts: Interrupt[] }
+  | { kind: "mark"; key: string };
+
+interface Place {
+  log: TurnLog;
+  parent: string | null;
+  results: Map<string, LogMessage>;
+  /** The calls that open a sub-agent. */
+  agents: ReadonlySet<string>;
+  /** The number of messages that the person had read when they left, or null. */
+  read: number | null;
+}
+
+/** `names` are the names of agents: a call of one of them is a sub-agent at work. */
+export function blocks(log: TurnLog, names: ReadonlySet<string>, read: number | null = null): Block[] {
+  const results = new Map<string, LogMessage>();
+  const agents = new Set<string>();
+  for (const message of log.finished) {
+    if (message.role === "tool" && message.tool_call_id) results.set(message.tool_call_id, message);
+    if (message.parent) agents.add(message.parent);
+    for (const call of message.tool_calls) if (names.has(call.name)) agents.add(call.id);
+  }
+  for (const { parent } of [...log.drafts, ...log.running, ...log.pending]) if (parent) agents.add(parent);
+  return level({ log, parent: null, results, agents, read });
+}
+
+/** The blocks of the agent itself (`parent` is null) or of one sub-agent. */
+function level(place: Place): Block[] {
+  const { log, parent } = place;
+  const found: Block[] = [];
+  const notes = parent === null ? log.notes.filter((note) => !isEnding(log, note)) : [];
+  let noted = 0;
+  let marked = place.read === null || parent !== null;
+  const mark = (index: number): void => {
+    while (notes[noted] && (notes[noted] as Note).after <= index) push(found, noteBlock(log, notes[noted] as Note, noted++));
+    if (!marked && place.read !== null && place.read <= index) {
+      marked = true;
+      found.push({ kind: "mark", key: "mark" });
+    }
+  };
+  log.finished.forEach((message, index) => {
+    if ((message.parent ?? null) !== parent) return;
+    if (message.role === "tool") return;
+    mark(index);
+    spoken(place, found, message, message.call !== null ? `c${message.call}` : `m${index}`);
+  });
+  mark(log.finished.length);
+  const running = log.status === "running";
+  for (const draft of log.drafts) if (draft.parent === parent) drafted(found, draft, running);
+  asks(place, found);
+  return found;
+}
+
+function spoken(place: Place, found: Block[], message: LogMessage, key: string): void {
+  if (message.role === "user") {
+    found.push({ kind: "said", key, text: message.content });
+    return;
+  }
+  if (message.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: message.reasoning, live: false });
+  if (message.content.trim()) found.push({ kind: "text", key, text: message.content, live: false });
+  for (const call of message.tool_calls) called(place, found, call);
+}
+
+function drafted(found: Block[], draft: Draft, running: boolean): void {
+  const key = `c${draft.call}`;
+  const speaks = draft.text !== "";
+  if (draft.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: draft.reasoning, live: running && !speaks });
+  if (speaks) found.push({ kind: "text", key, text: draft.text, live: running });
+}
+
+function called(place: Place, found: Block[], call: ToolCall): void {
+  const { log } = place;
+  if (log.pending.some((item) => item.tool_call_id === call.id) && !place.agents.has(call.id)) return;
+  const tool = toolView(place, call);
+  if (place.agents.has(call.id)) {
+    found.push({ kind: "agent", key: `a${call.id}`, tool, inner: level({ ...place, parent: call.id }) });
+    return;
+  }
+  const last = found.at(-1);
+  if (last?.kind === "tools") last.tools.push(tool);
+  else found.push({ kind: "tools", key: `t${call.id}`, tools: [tool] });
+}
+
+function toolView({ log, results }: Place, { id, name, args }: ToolCall): ToolView {
+  const result = results.get(id);
+  const begun = log.running.find((item) => item.id === id);
+  const state: ToolState = result ? (result.status as ToolState) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
+  return { id, name, args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
+}
+
+/** One question of a sub-agent is drawn under its call; several questions are one card at the end. */
+function asks({ log, parent }: Place, found: Block[]): void {
+  const { pending } = log;
+  const single = pending.length === 1 ? pending[0] : undefined;
+  if (single ? (single.parent ?? null) === parent : parent === null && pending.length > 1) {
+    found.push({ kind: "ask", key: "ask", interrupts: pending });
+  }
+}
+
+function noteBlock(log: TurnLog, note: Note, index: number): Block {
+  const closed = note.interrupt_id ? (log.closed.find((item) => item.interrupt.id === note.interrupt_id) ?? null) : null;
+  return { kind: "note", key: `n${index}`, note, closed };
+}
+
+/** Pauses that ended together in the same way are one line. */
+function push(found: Block[], block: Block): void {
+  const last = found.at(-1);
+  if (block.kind === "note" && last?.kind === "note" && block.note.kind === "pause" && last.note.kind === "pause" && same(last.note, block.note)) {
+    if ((block.note.ms ?? 0) > (last.note.ms ?? 0)) found[found.length - 1] = { ...block, closed: last.closed ?? block.closed };
+    return;
+  }
+  found.push(block);
+}
+
+function same(one: Note, other: Note): boolean {
+  return one.after === other.after && one.outcome === other.outcome;
+}
+
+/** How the turn ended is told below the answer, not in it. */
+function isEnding(log: TurnLog, note: Note): boolean {
+  return note.kind === log.status && note.after >= log.finished.length;
+}
+
+/** The text of an answer, as it is copied. */
+export function answerText(log: TurnLog): string {
+  const own = [...log.finished, ...log.drafts.map((draft) => ({ role: "assistant", parent: draft.parent, content: draft.text }))];
+  return own
+    .filter((message) => message.role === "assistant" && (message.parent ?? null) === null && message.content.trim())
+    .map((message) => message.content.trim())
+    .join("\n\n");
+}

@@ -1,0 +1,33 @@
+// The state of a turn as a snapshot has it: the events after its cursor continue it.
+import type { SeenTurn } from "../api/types";
+import { numberOf, type ToolCall } from "./events";
+import { EMPTY, isLive, type Draft, type LogMessage, type TurnLog } from "./turn";
+
+export function fromSnapshot(turn: SeenTurn): TurnLog {
+  const live = isLive(turn.status);
+  const finished: LogMessage[] = [];
+  const drafts: Draft[] = [];
+  for (const message of turn.messages) {
+    const call = message.call ?? null;
+    if (live && call !== null && message.cut) {
+      drafts.push({ call, agent: message.agent, parent: message.parent ?? null, text: message.content, reasoning: message.reasoning, at: null });
+    } else {
+      finished.push({ ...message, tool_calls: message.tool_calls as unknown as ToolCall[], call });
+    }
+  }
+  const ended = turn.status === "failed" || turn.status === "stopped";
+  return {
+    ...EMPTY,
+    seq: numberOf(turn.cursor),
+    cursor: turn.cursor,
+    status: turn.status,
+    finished,
+    drafts,
+    running: turn.running_tools.map((tool) => ({ at: null, ...tool })),
+    pending: turn.interrupts,
+    notes: (turn.notes ?? []).filter((note) => !(note.kind === "pause" && note.ms === null)),
+    ending: ended ? { at: turn.ended_at, failed: null, reason: null } : null,
+    usage: turn.usage ?? null,
+    model: turn.model ?? null,
+  };
+}

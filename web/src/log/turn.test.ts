@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { isKnown, type UnknownEvent } from "./events";
+import { EMPTY, reduce, transcript, type LogMessage, type TurnLog } from "./turn";
+
+interface Scenario {
+  about: string;
+  transcript: Record<string, unknown>[];
+  frames: { native: [number, string, unknown][] };
+}
+
+const LOGS = join(import.meta.dirname, "../../../tests/scenarios/logs");
+const SCENARIOS = readdirSync(LOGS).map((file) => [file.replace(".json", ""), JSON.parse(readFileSync(join(LOGS, file), "utf8")) as Scenario] as const);
+
+function eventsOf(scenario: Scenario): UnknownEvent[] {
+  return scenario.frames.native.map(([id, name, data]) => ({ id, name, data }));
+}
+
+function fold(events: UnknownEvent[], from: TurnLog = EMPTY): TurnLog {
+  return events.reduce(reduce, from);
+}
+
+/** As the scenario files have them: without members that have their usual value. */
+function plain(message: LogMessage): Record<string, unknown> {
+  const { role, content, reasoning, tool_calls, tool_call_id, name, status, agent, parent, cut, usage } = message;
+  const usual: Record<string, unknown> = { reasoning: "", tool_call_id: null, name: null, status: "ok", agent: "", parent: null, cut: false, usage: null };
+  const members = Object.entries({ reasoning, tool_call_id, name, status, agent, parent, cut, usage }).filter(([key, value]) => (value ?? null) !== usual[key]);
+  return { role, content, ...Object.fromEntries(members), ...(tool_calls.length > 0 ? { tool_calls } : {}) };
+}
+
+describe.each(SCENARIOS)("the scenario %s", (_, scenario) => {
+  const events = eventsOf(scenario);
+  const whole = fold(events);
+
+  it("is folded to the same messages as on the server", () => {
+    expect(transcript(whole).map(plain)).toEqual(scenario.transcript);
+    expect(whole.stale).toBe(false);
+  });
+
+  it("uses events that this page knows", () => {
+    expect(events.every(isKnown)).toBe(true);
+  });
+
+  it("is not harmed by an event of a newer server", () => {
+    for (let cut = 0; cut <= events.length; cut += 1) {
+      const later = events.slice(cut).map((event) => ({ ...event, id: event.id + 1 }));
+      const mixed = [...events.slice(0, cut), { id: cut + 1, name: "moon_risen", data: { at: 1 } }, ...later];
+      expect(transcript(fold(mixed))).toEqual(transcript(whole));
+    }
+  });
+
+  it("gives the same when the stream begins again at any segment", () => {
+    events.forEach((event, index) => {
+      if (event.name !== "run_started") return;
+      for (let cut = index + 1; cut <= events.length; cut += 1) {
+        const again = fold(events.slice(index), fold(events.slice(0, cut)));
+        expect(transcript(again)).toEqual(transcript(whole));
+        expect(again.status).toBe(whole.status);
+        expect(again.notes).toEqual(whole.notes);
+        expect(again.stale).toBe(false);
+      }
+    });
+  });
+
+  it("never changes an earlier state", () => {
+    const states = [EMPTY];
+    const copies = [structuredClone(EMPTY)];
+    for (const event of events) {
+      const next = reduce(states.at(-1) as TurnLog, event);
+      states.push(next);
+      copies.push(structuredClone(next));
+    }
+    expect(states).toEqual(copies);
+  });
+});
+
+describe("events that do not fit", () => {
+  const run = { id: 1, name: "run_started", data: { at: 1, agent: "a", segment: 1, cause: "start", epoch: 0 } };
+  const model = { id: 2, name: "model_started", data: { at: 2, call: 1, agent: "a", model: "demo", parent: null, ref: "" } };
+
+  it("make the state stale when numbers are left out", () => {
+    expect(fold([run, { ...model, id: 4 }]).stale).toBe(true);
+  });
+
+  it("make the state stale when they go back to where no segment began", () => {
+    expect(fold([run, model, { id: 2, name: "text_delta", data: { call: 1, text: "x" } }]).stale).toBe(true);
+  });
+
+  it("make the state stale when a model call is not known, so that no word is lost", () => {
+    expect(fold([run, { id: 2, name: "text_delta", data: { call: 7, text: "x" } }]).stale).toBe(true);
+  });
+
+  it("replace what a lost attempt had said", () => {
+    const lost = fold([run, model, { id: 3, name: "text_delta", data: { call: 1, text: "lost" } }]);
+    const attempt = 16_777_216;
+    const again = fold([{ ...run, id: attempt + 1 }, { ...model, id: attempt + 2 }, { id: attempt + 3, name: "text_delta", data: { call: 1, text: "kept" } }], lost);
+    expect(transcript(again).map((message) => message.content)).toEqual(["kept"]);
+    expect(again.cursor).toBe(attempt + 3);
+  });
+});

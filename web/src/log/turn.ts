@@ -1,0 +1,275 @@
+// What the log of a turn says, built event by event. Pure: the same events always give the same state.
+import type { Interrupt, Message, Note, TurnStatus, Usage } from "../api/types";
+import { isKnown, numberOf, type CloseOutcome, type EventData, type LogEvent, type StopReason, type ToolCall, type UnknownEvent } from "./events";
+
+/** A message that has ended. `call` is the model call that made it, where this page knows it. */
+export type LogMessage = Omit<Message, "tool_calls" | "call"> & { tool_calls: ToolCall[]; call: number | null };
+
+/** A model call that has not finished. */
+export interface Draft {
+  call: number;
+  agent: string;
+  parent: string | null;
+  text: string;
+  reasoning: string;
+  at: number | null;
+}
+
+export interface RunningCall {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+  agent: string;
+  parent: string | null;
+  at: number | null;
+}
+
+/** A question that was closed while this page looked on. */
+export interface ClosedAsk {
+  interrupt: Interrupt;
+  outcome: CloseOutcome;
+  answer: Record<string, unknown>;
+  at: number;
+  after: number;
+}
+
+export interface Ending {
+  at: number | null;
+  failed: EventData["failed"] | null;
+  reason: StopReason | null;
+}
+
+export interface DocumentChange {
+  id: string;
+  version: number;
+}
+
+export interface TurnLog {
+  /** The number and the cursor of the newest event that this state includes. */
+  seq: number;
+  cursor: number;
+  status: TurnStatus;
+  finished: LogMessage[];
+  drafts: Draft[];
+  running: RunningCall[];
+  pending: Interrupt[];
+  /** When each open question was asked. */
+  asked: Record<string, number>;
+  closed: ClosedAsk[];
+  notes: Note[];
+  documents: DocumentChange[];
+  ending: Ending | null;
+  title: string | null;
+  usage: Usage | null;
+  model: string | null;
+  /** The events do not fit what this page has: the snapshot must be read again. */
+  stale: boolean;
+  /** The state before the newest `run_started`: a stream may begin again there. */
+  before: TurnLog | null;
+}
+
+export const EMPTY: TurnLog = {
+  seq: 0,
+  cursor: 0,
+  status: "queued",
+  finished: [],
+  drafts: [],
+  running: [],
+  pending: [],
+  asked: {},
+  closed: [],
+  notes: [],
+  documents: [],
+  ending: null,
+  title: null,
+  usage: null,
+  model: null,
+  stale: false,
+  before: null,
+};
+
+/** The state after one more event. An event that this page does not know only moves the cursor. */
+export function reduce(state: TurnLog, event: UnknownEvent): TurnLog {
+  const seq = numberOf(event.id);
+  const base = seq === state.seq + 1 ? state : rewound(state, seq);
+  const next = isKnown(event) ? applied(base, event) : base;
+  return { ...next, seq, cursor: event.id };
+}
+
+/** The state right before the event with this number: what came from there on is dropped. */
+function rewound(state: TurnLog, seq: number): TurnLog {
+  for (let at: TurnLog | null = state; at; at = at.before) {
+    if (at.seq === seq - 1) return at;
+    if (at.seq < seq - 1) break;
+  }
+  return { ...state, stale: true };
+}
+
+function applied(state: TurnLog, event: LogEvent): TurnLog {
+  switch (event.name) {
+    case "text_delta":
+      return said(state, event.data.call, "text", event.data.text);
+    case "reasoning_delta":
+      return said(state, event.data.call, "reasoning", event.data.text);
+    case "run_started":
+      return begun(state, event.data);
+    case "model_started": {
+      const { call, agent, parent, at, model } = event.data;
+      const draft: Draft = { call, agent, parent, text: "", reasoning: "", at };
+      return { ...state, drafts: [...state.drafts, draft], model: model || state.model };
+    }
+    case "text_voided":
+      return voided(state, event.data.call);
+    case "model_finished":
+      return spoken(state, event.data);
+    case "tool_started": {
+      const { id, name, args, agent, parent, at } = event.data;
+      return { ...state, running: [...state.running.filter((item) => item.id !== id), { id, name, args, agent, parent, at }] };
+    }
+    case "tool_finished":
+      return returned(state, event.data);
+    case "title_changed":
+      return { ...state, title: event.data.title };
+    case "artifact_changed": {
+      const { id, version } = event.data;
+      return { ...state, documents: [...state.documents.filter((item) => item.id !== id), { id, version }] };
+    }
+    case "interrupted":
+      return asking(state, event.data);
+    case "interrupt_closed":
+      return answered(state, event.data);
+    case "finished":
+      return ended(state, "done", { at: event.data.at, failed: null, reason: null });
+    case "failed":
+      return ended(state, "failed", { at: event.data.at, failed: event.data, reason: null });
+    case "stopped":
+      return ended(state, "stopped", { at: event.data.at, failed: null, reason: event.data.reason });
+    case "segment_ended":
+      return state;
+  }
+}
+
+/** A snapshot does not have a model call that has said nothing yet: its agent is only known from another snapshot. */
+function said(state: TurnLog, call: number, field: "text" | "reasoning", text: string): TurnLog {
+  const last = state.drafts.length - 1;
+  const index = state.drafts[last]?.call === call ? last : state.drafts.findIndex((draft) => draft.call === call);
+  const draft = state.drafts[index];
+  if (!draft) return { ...state, stale: true };
+  const drafts = state.drafts.slice();
+  drafts[index] = { ...draft, [field]: draft[field] + text };
+  return { ...state, drafts };
+}
+
+function begun(state: TurnLog, { cause, at }: EventData["run_started"]): TurnLog {
+  const notes = state.notes.slice();
+  const after = state.finished.length;
+  if (cause === "adopt") notes.push({ kind: "restart", after, at, ms: null, outcome: null });
+  if (cause === "retry" && state.ending) {
+    const kind = state.ending.failed ? "failed" : "stopped";
+    if (!notes.some((note) => note.kind === kind && note.at === state.ending?.at)) notes.push({ kind, after, at: state.ending.at, ms: null, outcome: state.ending.reason });
+  }
+  return { ...state, status: cause === "close" ? state.status : "running", ending: null, notes, before: state };
+}
+
+/** Drops what a model call said. If this page cannot know which message that was, it must read the snapshot again. */
+function voided(state: TurnLog, call: number): TurnLog {
+  if (state.drafts.some((draft) => draft.call === call)) return { ...state, drafts: state.drafts.filter((draft) => draft.call !== call) };
+  const index = state.finished.findIndex((message) => message.call === call);
+  if (index >= 0) {
+    const notes = state.notes.map((note) => (note.after > index ? { ...note, after: note.after - 1 } : note));
+    return { ...state, finished: state.finished.filter((_, at) => at !== index), notes };
+  }
+  const unsure = state.finished.some((message) => message.role === "assistant" && message.call === null);
+  return unsure ? { ...state, stale: true } : state;
+}
+
+function spoken(state: TurnLog, { call, tool_calls, usage, at }: EventData["model_finished"]): TurnLog {
+  const draft = state.drafts.find((item) => item.call === call);
+  if (!draft) return { ...state, stale: true };
+  const message: LogMessage = {
+    ...PLAIN,
+    role: "assistant",
+    content: draft.text,
+    reasoning: draft.reasoning,
+    tool_calls,
+    agent: draft.agent,
+    parent: draft.parent,
+    usage,
+    call,
+    at,
+  };
+  return {
+    ...state,
+    finished: [...state.finished, message],
+    drafts: state.drafts.filter((item) => item !== draft),
+    usage: usage ? added(state.usage, usage) : state.usage,
+  };
+}
+
+function returned(state: TurnLog, { id, name, output, status, agent, parent, at }: EventData["tool_finished"]): TurnLog {
+  const begun = state.running.find((item) => item.id === id);
+  const ms = begun?.at != null ? at - begun.at : null;
+  const message: LogMessage = { ...PLAIN, role: "tool", content: output, tool_call_id: id, name, status, agent, parent, at, ms };
+  return { ...state, finished: [...state.finished, message], running: state.running.filter((item) => item.id !== id) };
+}
+
+function asking(state: TurnLog, { interrupts, at }: EventData["interrupted"]): TurnLog {
+  const asked = { ...state.asked };
+  for (const { id } of interrupts) asked[id] ??= at;
+  return { ...state, status: "waiting", pending: interrupts, asked };
+}
+
+function answered(state: TurnLog, { id, outcome, answer, message, at }: EventData["interrupt_closed"]): TurnLog {
+  const interrupt = state.pending.find((item) => item.id === id);
+  const since = state.asked[id];
+  const after = state.finished.length;
+  const decision = outcome === "answered" && typeof answer.decision === "string" ? answer.decision : outcome;
+  const note: Note = { kind: "pause", after, at, ms: since !== undefined ? at - since : null, outcome: decision, interrupt_id: id };
+  return {
+    ...state,
+    pending: state.pending.filter((item) => item.id !== id),
+    closed: interrupt ? [...state.closed, { interrupt, outcome, answer, at, after }] : state.closed,
+    notes: [...state.notes, note],
+    finished: message ? [...state.finished, { ...PLAIN, role: "user", content: message, at }] : state.finished,
+  };
+}
+
+function ended(state: TurnLog, status: TurnStatus, ending: Ending): TurnLog {
+  return { ...state, status, ending, pending: [] };
+}
+
+function added(sum: Usage | null, more: Usage): Usage {
+  const result = { ...sum };
+  for (const [name, value] of Object.entries(more)) if (typeof value === "number") result[name] = (result[name] ?? 0) + value;
+  return result;
+}
+
+const PLAIN: LogMessage = {
+  role: "assistant",
+  content: "",
+  reasoning: "",
+  tool_calls: [],
+  tool_call_id: null,
+  name: null,
+  status: "ok",
+  agent: "",
+  parent: null,
+  cut: false,
+  usage: null,
+  call: null,
+};
+
+/** The messages so far, unfinished ones last, as the person saw them. */
+export function transcript(state: TurnLog): LogMessage[] {
+  const drafts = state.drafts.filter((draft) => draft.text !== "" || draft.reasoning !== "");
+  return [...state.finished, ...drafts.map(cut)];
+}
+
+/** An unfinished message. */
+export function cut({ call, agent, parent, text, reasoning }: Draft): LogMessage {
+  return { ...PLAIN, content: text, reasoning, agent, parent, call, cut: true };
+}
+
+export function isLive(status: TurnStatus): boolean {
+  return status === "queued" || status === "running" || status === "waiting";
+}

@@ -1,0 +1,24 @@
+import "./styles/tokens.css";
+import "./styles/page.css";
+import "./styles/more.css";
+
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+
+import { App } from "./page/App";
+import { followHistory } from "./state/route";
+import { start } from "./state/session";
+import { followSystem } from "./state/settings";
+
+followSystem();
+followHistory();
+void start();
+
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,67 @@
+import { useState } from "react";
+
+import { signIn, signOut, useSession } from "../state/session";
+import { useWords } from "../words/words";
+import { Dialog } from "./Dialog";
+import { doorFault } from "./Door";
+import { Icon } from "./Icon";
+
+/** The session has ended: the same person signs in again over the page, and nothing of it is lost. */
+export function AgainDialog() {
+  const words = useWords();
+  const { say } = words;
+  const user = useSession((state) => state.user);
+  const [password, setPassword] = useState("");
+  const [fault, setFault] = useState("");
+  const [busy, setBusy] = useState(false);
+
+  const enter = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await signIn(user, password);
+    } catch (error) {
+      setFault(doorFault(error, false, words));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Dialog title={say("signInAgain")} onSubmit={() => void enter()}>
+      <p>{say("signInAgainText")}</p>
+      <input className="sr" tabIndex={-1} aria-hidden="true" name="username" autoComplete="username" value={user} readOnly />
+      <label className="field">
+        <span>
+          <span>{say("password")}</span>
+          <small>{user}</small>
+        </span>
+        <input
+          className={`input${fault ? " bad" : ""}`}
+          type="password"
+          name="password"
+          autoComplete="current-password"
+          data-autofocus
+          required
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+        <span role="alert">
+          {fault ? (
+            <span className="fault">
+              <Icon name="cross" small />
+              <span>{fault}</span>
+            </span>
+          ) : null}
+        </span>
+      </label>
+      <div className="btns">
+        <button type="button" className="btn bare" onClick={() => void signOut().catch(() => location.assign("/"))}>
+          {say("notYou", user)}
+        </button>
+        <span className="grow" />
+        <button type="submit" className="btn primary" disabled={busy}>
+          {say("signIn")}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

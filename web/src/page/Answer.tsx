@@ -1,0 +1,146 @@
+import { lazy, memo, Suspense, useMemo } from "react";
+
+import { answerText, blocks, type Block } from "../log/blocks";
+import { shownLine } from "../log/shown";
+import { isLive } from "../log/turn";
+import { useAgents } from "../state/agents";
+import { useConnection } from "../state/connection";
+import { regenerate, type Entry } from "../state/thread";
+import type { ReadMark } from "../state/reading";
+import { useWords } from "../words/words";
+import { Ask } from "./asks/Ask";
+import { Chips } from "./Chips";
+import { Copy } from "./Copy";
+import { Hop } from "./Hop";
+import { Icon } from "./Icon";
+import { Mark, Note } from "./Note";
+import { Over } from "./Over";
+import { Bubble } from "./Said";
+import { Thinking } from "./Thinking";
+import { Running, ToolMark, Tools } from "./Tools";
+import { mainArgument } from "./tools";
+
+const Markdown = lazy(() => import("../rich").then((rich) => ({ default: rich.Markdown })));
+
+const Text = memo(function Text({ text, live }: { text: string; live: boolean }) {
+  return (
+    <Suspense fallback={<div className="prose lines-kept">{text}</div>}>
+      <Markdown text={text} live={live} />
+    </Suspense>
+  );
+});
+
+interface AnswerProps {
+  entry: Entry;
+  last: boolean;
+  versions: readonly string[];
+  mark: ReadMark | null;
+}
+
+/** The answer of a turn, along its rail. */
+export function Answer({ entry, last, versions, mark }: AnswerProps) {
+  const { say } = useWords();
+  const names = useAgents((state) => state.names);
+  const { log } = entry;
+  const live = isLive(log.status) && log.status !== "waiting";
+  const lost = useConnection((state) => live && last && state.lost !== null);
+  const read = mark && mark.messages >= 0 ? mark.messages : null;
+  const found = useMemo(() => blocks(log, names, read), [log, names, read]);
+  const settled = !isLive(log.status);
+  const style = log.status === "done" ? "turn done" : lost ? "turn lost" : "turn";
+  return (
+    <article className={style} aria-label={shownLine(entry.turn.agent)} aria-busy={live}>
+      {found.map((block) => (
+        <BlockView key={block.key} block={block} mark={mark} entry={entry} />
+      ))}
+      {settled ? <Chips log={log} /> : null}
+      <Over entry={entry} last={last} />
+      {settled ? <Acts entry={entry} last={last} versions={versions} /> : null}
+      {live && found.length === 0 ? <p className="note begin">{say(log.status === "queued" ? "queued" : "thinking")}</p> : null}
+      {live ? <span className="end" /> : null}
+    </article>
+  );
+}
+
+function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null; entry: Entry }) {
+  switch (block.kind) {
+    case "text":
+      return <Text text={block.text} live={block.live} />;
+    case "thinking":
+      return <Thinking text={block.text} live={block.live} />;
+    case "tools":
+      return <Tools tools={block.tools} />;
+    case "agent":
+      return <SubAgent block={block} entry={entry} />;
+    case "said":
+      return <div className="said">{<Bubble text={block.text} />}</div>;
+    case "note":
+      return <Note note={block.note} closed={block.closed} />;
+    case "ask":
+      return <Ask interrupts={block.interrupts} asked={entry.log.asked} />;
+    case "mark":
+      return mark ? <Mark at={mark.at} /> : null;
+  }
+}
+
+/** A sub-agent at work, under the call that started it. */
+function SubAgent({ block, entry }: { block: Extract<Block, { kind: "agent" }>; entry: Entry }) {
+  const { say, span } = useWords();
+  const { tool, inner } = block;
+  const steps = inner.reduce((sum, item) => sum + (item.kind === "tools" ? item.tools.length : item.kind === "agent" ? 1 : 0), 0);
+  const asks = inner.some((item) => item.kind === "ask");
+  const working = tool.state === "running" || asks;
+  const time = tool.ms !== null ? span(tool.ms) : "";
+  return (
+    <details className="sub-agent" open={working || undefined}>
+      <summary>
+        <ToolMark state={asks ? "next" : tool.state} />
+        <span className="who">{shownLine(tool.name)}</span>
+        <span className="task">{mainArgument(tool.name, tool.args)}</span>
+        <span className="grow" />
+        {tool.state === "running" ? (
+          <Running since={tool.since} />
+        ) : (
+          <span className="time quiet num">
+            {[steps > 0 ? say("steps", steps) : "", time].filter(Boolean).join(" · ")}
+          </span>
+        )}
+        <span className="fold">
+          <Icon name="right" small />
+        </span>
+      </summary>
+      <div className="inner">
+        {inner.map((item) => (
+          <BlockView key={item.key} block={item} mark={null} entry={entry} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions: readonly string[] }) {
+  const { say, count, clock } = useWords();
+  const { usage, status } = entry.log;
+  const { ended_at: ended, id, model, demo } = entry.turn;
+  const input = usage?.input_tokens;
+  const output = usage?.output_tokens;
+  const at = entry.log.ending?.at ?? ended;
+  const facts = [
+    model && !demo ? model : "",
+    input !== undefined && output !== undefined ? say("usage", count(input), count(output)) : "",
+    at ? clock(at) : "",
+  ].filter(Boolean);
+  return (
+    <div className={last || versions.length > 1 ? "acts on" : "acts"}>
+      <Copy text={() => answerText(entry.log)} />
+      {status === "done" ? (
+        <button type="button" className="icon" aria-label={say("regenerate")} title={say("regenerate")} onClick={() => void regenerate(entry)}>
+          <Icon name="again" />
+        </button>
+      ) : null}
+      <Hop versions={versions} current={id} />
+      <span className="grow" />
+      <span className="num">{facts.join(" · ")}</span>
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import { useEffect, useMemo } from "react";
+
+import { start, useSession } from "../state/session";
+import { useSettings } from "../state/settings";
+import { words, WordsContext } from "../words/words";
+import { Door } from "./Door";
+import { Missing } from "./Opening";
+import { Shell } from "./Shell";
+
+export function App() {
+  const language = useSettings((state) => state.language);
+  const texts = useMemo(() => words(language), [language]);
+  return (
+    <WordsContext value={texts}>
+      <Place />
+    </WordsContext>
+  );
+}
+
+function Place() {
+  const phase = useSession((state) => state.phase);
+  switch (phase) {
+    case "starting":
+      return null;
+    case "unreachable":
+      return <Unreachable />;
+    case "out":
+      return <Door />;
+    case "in":
+    case "ended":
+      return <Shell />;
+  }
+}
+
+/** The server cannot be reached at all: the page tries again by itself. */
+function Unreachable() {
+  useEffect(() => {
+    const timer = setInterval(() => void start(), 3000);
+    return () => clearInterval(timer);
+  }, []);
+  return <Missing text={words(useSettings.getState().language).say("noServer")} again={() => void start()} />;
+}

@@ -1,0 +1,142 @@
+import { useState } from "react";
+
+import { shownLine } from "../log/shown";
+import { useAgents, defaultAgent } from "../state/agents";
+import { useList } from "../state/list";
+import { useRoute } from "../state/route";
+import { toggleSide, useSettings } from "../state/settings";
+import { useThread } from "../state/thread";
+import { openConnect, openDialog, openDocument, openDrawer, renameRow, useView } from "../state/view";
+import { useWords } from "../words/words";
+import { Icon } from "./Icon";
+import { Menu } from "./Menu";
+import { NARROW, useMedia } from "./useMedia";
+
+/** Whether rules speak here instead of a model. */
+export function useDemo(): boolean {
+  const route = useRoute();
+  const agent = useThread((state) => state.conversation?.agent);
+  const { agents, chosen } = useAgents();
+  const name = route.at === "conversation" ? (chosen ?? agent) : chosen;
+  const found = agents.find((item) => item.name === name) ?? defaultAgent(agents);
+  return found?.demo ?? false;
+}
+
+export function Bar() {
+  const { say } = useWords();
+  const route = useRoute();
+  const id = route.at === "conversation" ? route.id : null;
+  const title = useList((state) => (id ? state.rows[id]?.title : null));
+  const own = useThread((state) => (state.id === id ? state.conversation?.title : null));
+  const phase = useThread((state) => state.phase);
+  const documents = useThread((state) => state.artifacts);
+  const shownDocument = useView((state) => state.document);
+  const sideHidden = useSettings((state) => state.sideHidden);
+  const narrow = useMedia(NARROW);
+  const demo = useDemo();
+  const [menu, setMenu] = useState(false);
+  const here = id !== null && phase === "ready";
+  const name = route.at === "inbox" ? say("inbox") : id && phase !== "missing" ? (title ?? own ?? "") : "";
+  return (
+    <header className="bar">
+      <button
+        type="button"
+        className={`icon only-drawer${sideHidden ? " always" : ""}`}
+        aria-label={say("openSidebar")}
+        title={say("openSidebar")}
+        onClick={() => (narrow || !sideHidden ? openDrawer(true) : toggleSide())}
+      >
+        <Icon name="side" />
+      </button>
+      <h1>{shownLine(name) || <span className="sr">Caesura</span>}</h1>
+      {demo && id ? (
+        <button type="button" className="model" aria-haspopup="dialog" onClick={() => openConnect(true)}>
+          {say("demo")}
+        </button>
+      ) : null}
+      <span className="grow" />
+      {here && documents.length > 0 && !shownDocument ? (
+        <button type="button" className="btn bare tight" id="docs" onClick={() => openDocument(documents.at(-1)?.id ?? null)} aria-label={`${say("documents")}: ${documents.length}`}>
+          <Icon name="doc" />
+          <span className="hide-phone">{say("documents")}</span>
+          <span className="num">{documents.length}</span>
+        </button>
+      ) : null}
+      {here ? (
+        <span className="anchor">
+          <button type="button" className="icon" aria-label={say("more")} title={say("more")} aria-haspopup="menu" aria-expanded={menu} onClick={() => setMenu(!menu)}>
+            <Icon name="dots" />
+          </button>
+          {menu ? (
+            <Menu onClose={() => setMenu(false)} className="small right" label={say("more")}>
+              <button
+                type="button"
+                className="item"
+                role="menuitem"
+                onClick={() => {
+                  setMenu(false);
+                  if (narrow) openDrawer(true);
+                  else if (sideHidden) toggleSide();
+                  renameRow(id);
+                }}
+              >
+                <Icon name="pen" />
+                <span>{say("rename")}</span>
+              </button>
+              <button
+                type="button"
+                className="item"
+                role="menuitem"
+                onClick={() => {
+                  setMenu(false);
+                  openDialog({ kind: "grants", id });
+                }}
+              >
+                <Icon name="check" />
+                <span>{say("grants")}</span>
+              </button>
+              <button
+                type="button"
+                className="item danger"
+                role="menuitem"
+                onClick={() => {
+                  setMenu(false);
+                  openDialog({ kind: "delete", id });
+                }}
+              >
+                <Icon name="bin" />
+                <span>{say("delete")}</span>
+              </button>
+            </Menu>
+          ) : null}
+        </span>
+      ) : null}
+      <Connect />
+    </header>
+  );
+}
+
+/** How to connect a real model. */
+function Connect() {
+  const { say } = useWords();
+  const open = useView((state) => state.connect);
+  if (!open) return null;
+  return (
+    <Menu onClose={() => openConnect(false)} className="connect" role="dialog" label={say("connectTitle")}>
+      <h2>{say("connectTitle")}</h2>
+      <p>{say("connectText")}</p>
+      <pre className="full">
+        <span className="f">OPENAI_API_KEY</span>
+        {"=…     "}
+        <span className="c"># + OPENAI_BASE_URL</span>
+        {"\n"}
+        <span className="f">ANTHROPIC_API_KEY</span>
+        {"=…\n"}
+        <span className="f">DEEPSEEK_API_KEY</span>
+        {"=…\n"}
+        <span className="f">OLLAMA_HOST</span>
+        {"=http://127.0.0.1:11434"}
+      </pre>
+    </Menu>
+  );
+}

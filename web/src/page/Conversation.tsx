@@ -1,0 +1,144 @@
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+
+import { read } from "../state/reading";
+import { loadOlder, reload, useThread } from "../state/thread";
+import { putAside, useView } from "../state/view";
+import { useWords } from "../words/words";
+import { Composer } from "./Composer";
+import { First } from "./First";
+import { Icon } from "./Icon";
+import { Leaf } from "./Leaf";
+import { Missing, Opening } from "./Opening";
+import { Pill } from "./Pill";
+import { Bubble } from "./Said";
+import { useScroll } from "./useScroll";
+
+/** The messages and, below them, where the person writes. Both scroll together, so both have one width. */
+export function Conversation({ id }: { id: string | null }) {
+  const { say } = useWords();
+  const thread = useThread();
+  const editing = useView((state) => state.editing);
+  const scroller = useRef<HTMLDivElement>(null);
+  const column = useRef<HTMLDivElement>(null);
+  const { entries, sending, phase, mark } = thread;
+  const here = id !== null && thread.id === id;
+  const isNew = id === null && !sending;
+  const scroll = useScroll(scroller, column, here && phase === "ready" ? id : null, entries[0]?.turn.id, mark !== null);
+  useReading(here, scroll.atEnd);
+  useOlder(scroller, here ? thread.before : null);
+
+  const editedAt = editing ? entries.findIndex((entry) => entry.turn.id === editing) : -1;
+  // A message that replaces another one stands where the other stood.
+  const cut = sending && sending.parent !== undefined ? entries.findIndex((entry) => entry.turn.id === sending.parent) + 1 : entries.length;
+  const shownEntries = here ? entries.slice(0, cut) : [];
+  const pending = here ? (entries.at(-1)?.log.pending ?? []) : [];
+
+  useEffect(() => {
+    if (sending) scroll.toEnd();
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [sending]);
+
+  return (
+    <div className={`scroll${scroll.atEnd ? "" : " free"}`} ref={scroller} tabIndex={-1} id="scroll">
+      <div className={isNew ? "col first" : "col"} ref={column} role="log" aria-live="off" aria-label={say("conversations")}>
+        {isNew ? <First /> : null}
+        {here && phase === "loading" ? <Opening /> : null}
+        {here && phase === "missing" ? <Missing text={say("notFound")} /> : null}
+        {here && phase === "failed" ? <Missing text={say("loadFailed")} again={() => void reload()} /> : null}
+        {here && thread.before ? (
+          <p className="older" aria-live="off">
+            <button type="button" className="btn bare tight" disabled={thread.older === "loading"} onClick={() => void loadOlder()}>
+              {say("showOlder")}
+            </button>
+          </p>
+        ) : null}
+        {shownEntries.map((entry, index) => (
+          <Leaf
+            key={entry.turn.id}
+            entry={entry}
+            last={index === shownEntries.length - 1 && !sending}
+            editing={editing === entry.turn.id}
+            aside={editedAt >= 0 && index > editedAt}
+            mark={mark?.turn === entry.turn.id ? mark : null}
+          />
+        ))}
+        {sending ? (
+          <div className="leaf last">
+            <div className="said">
+              <Bubble text={sending.content} />
+            </div>
+          </div>
+        ) : null}
+      </div>
+      {here && phase === "missing" ? null : (
+        <div className="dock veil">
+          <Pill
+            atEnd={scroll.atEnd || isNew || !here}
+            pending={pending}
+            scroller={scroller}
+            toEnd={() => {
+              putAside(
+                pending.map((item) => item.id),
+                false,
+              );
+              scroll.toEnd();
+            }}
+          />
+          <div className="col">
+            <Composer id={id} />
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What was on the screen, to its end, counts as read. */
+function useReading(here: boolean, atEnd: boolean): void {
+  const last = useThread((state) => state.entries.at(-1));
+  const id = useThread((state) => state.id);
+  const newest = useRef({ last, id, atEnd, here });
+  useLayoutEffect(() => {
+    newest.current = { last, id, atEnd, here };
+  });
+  useEffect(() => {
+    const tell = (): void => {
+      const now = newest.current;
+      if (now.here && now.atEnd && now.last && now.id && !document.hidden) void read(now.id, now.last);
+    };
+    const timer = setInterval(tell, 1500);
+    return () => {
+      clearInterval(timer);
+      tell();
+    };
+  }, [id]);
+}
+
+/** Loads the page before the first one when its beginning comes near. */
+function useOlder(scroller: React.RefObject<HTMLDivElement | null>, before: string | null): void {
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => {
+    const box = scroller.current;
+    if (!box || !before) return;
+    const look = (): void => setWanted(box.scrollTop < 1200);
+    const timer = setTimeout(look, 300);
+    box.addEventListener("scroll", look, { passive: true });
+    return () => {
+      clearTimeout(timer);
+      box.removeEventListener("scroll", look);
+    };
+  }, [scroller, before]);
+  useEffect(() => {
+    if (wanted && before) void loadOlder();
+  }, [wanted, before]);
+}
+
+export function Latest({ onClick }: { onClick: () => void }) {
+  const { say } = useWords();
+  return (
+    <button type="button" onClick={onClick}>
+      {say("latest")}
+      <Icon name="arrow-down" small />
+    </button>
+  );
+}

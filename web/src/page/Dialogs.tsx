@@ -1,0 +1,157 @@
+import { useEffect, useState } from "react";
+
+import * as api from "../api/calls";
+import type { Grant } from "../api/types";
+import { shownLine } from "../log/shown";
+import { deleteConversation, useList } from "../state/list";
+import { go, useRoute } from "../state/route";
+import { openDialog, useView } from "../state/view";
+import { useWords, type Key } from "../words/words";
+import { Dialog } from "./Dialog";
+import { keyName } from "./keys";
+
+export function Dialogs() {
+  const dialog = useView((state) => state.dialog);
+  switch (dialog?.kind) {
+    case "delete":
+      return <Delete id={dialog.id} />;
+    case "shortcuts":
+      return <Shortcuts />;
+    case "grants":
+      return <Grants id={dialog.id} />;
+    case undefined:
+      return null;
+  }
+}
+
+const close = (): void => openDialog(null);
+
+function Delete({ id }: { id: string }) {
+  const { say } = useWords();
+  const title = useList((state) => state.rows[id]?.title);
+  const route = useRoute();
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState("");
+  const remove = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      if (route.at === "conversation" && route.id === id) go("/");
+      await deleteConversation(id);
+      close();
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : "");
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog alert title={say("deleteTitle", title ? shownLine(title) : say("untitled"))} onClose={close} onSubmit={() => void remove()}>
+      <p>{say("deleteText")}</p>
+      {fault ? (
+        <p className="fault" role="alert">
+          {say("answerFailed", fault)}
+        </p>
+      ) : null}
+      <div className="btns">
+        <button type="button" className="btn" data-autofocus onClick={close}>
+          {say("keep")}
+        </button>
+        <button type="submit" className="btn primary danger" disabled={busy}>
+          {say("delete")}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const KEYS: [Key, string[]][] = [
+  ["keySend", ["↵"]],
+  ["keyLine", ["⇧", "↵"]],
+  ["keyEscape", ["Esc"]],
+  ["keyNew", ["⌘", "⇧", "O"]],
+  ["keyWaits", ["⌘", "⇧", "↵"]],
+  ["keySide", ["⌘", "B"]],
+  ["keyLast", ["↑"]],
+  ["keyList", ["⌘", "/"]],
+];
+const ASK_KEYS: [Key, string[]][] = [
+  ["keyApprove", ["⌘", "↵"]],
+  ["keyEdit", ["E"]],
+  ["keyRefuse", ["R"]],
+  ["keyOptions", ["1–9"]],
+];
+
+function Shortcuts() {
+  const { say } = useWords();
+  return (
+    <Dialog title={say("shortcuts")} onClose={close} className="shortcuts" onSubmit={close}>
+      <KeyList keys={KEYS} />
+      <h3>{say("keysAsk")}</h3>
+      <KeyList keys={ASK_KEYS} />
+      <div className="btns">
+        <button type="submit" className="btn" data-autofocus>
+          {say("close")}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function KeyList({ keys }: { keys: [Key, string[]][] }) {
+  const { say } = useWords();
+  return (
+    <dl className="keys">
+      {keys.map(([key, names]) => (
+        <div key={key}>
+          <dt>{say(key)}</dt>
+          <dd>
+            <kbd>{keyName(...names)}</kbd>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The tools that this branch always allows. */
+function Grants({ id }: { id: string }) {
+  const { say, clock } = useWords();
+  const [grants, setGrants] = useState<Grant[] | null>(null);
+  useEffect(() => {
+    let here = true;
+    void api
+      .grants(id)
+      .then((found) => here && setGrants(found.grants))
+      .catch(() => here && setGrants([]));
+    return () => {
+      here = false;
+    };
+  }, [id]);
+  const revoke = (tool: string): void => {
+    void api.revoke(id, tool).then(
+      () => setGrants((all) => all?.filter((grant) => grant.tool !== tool) ?? null),
+      () => undefined,
+    );
+  };
+  return (
+    <Dialog title={say("grants")} onClose={close} onSubmit={close}>
+      {grants?.length === 0 ? <p>{say("noGrants")}</p> : null}
+      <ul className="grants">
+        {grants?.map((grant) => (
+          <li key={grant.tool}>
+            <code>{shownLine(grant.tool)}</code>
+            <span className="quiet num">{clock(grant.granted_at)}</span>
+            <span className="grow" />
+            <button type="button" className="btn tight" onClick={() => revoke(grant.tool)}>
+              {say("revoke")}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div className="btns">
+        <button type="submit" className="btn" data-autofocus>
+          {say("close")}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

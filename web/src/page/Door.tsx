@@ -1,0 +1,143 @@
+import { useId, useState } from "react";
+
+import { ApiError } from "../api/client";
+import { register, signIn, useSession } from "../state/session";
+import { isDark, setLanguage, setTheme, useSettings } from "../state/settings";
+import { useWords, type Words } from "../words/words";
+import { Art } from "./Art";
+import { Icon, Logo } from "./Icon";
+
+/** Why the door stays closed, as a text of the page or in the server's words. */
+export function doorFault(error: unknown, registering: boolean, { say }: Words): string {
+  if (!(error instanceof ApiError)) return say("noServer");
+  if (error.status === 401) return say("wrongLogin");
+  if (error.status === 429) return say("tooManyTries");
+  if (error.unreachable || error.status >= 500) return say("noServer");
+  if (registering && error.status === 400 && /exist|taken|already/i.test(error.message)) return say("nameTaken");
+  if (registering && error.status === 422) return say("nameRule");
+  return error.message;
+}
+
+export function Door() {
+  const words = useWords();
+  const { say, language } = words;
+  const theme = useSettings((state) => state.theme);
+  const { registration } = useSession((state) => state.options);
+  const [joining, setJoining] = useState(false);
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const [invite, setInvite] = useState("");
+  const [fault, setFault] = useState("");
+  const [busy, setBusy] = useState(false);
+  const faultId = useId();
+
+  const enter = async (): Promise<void> => {
+    setBusy(true);
+    setFault("");
+    try {
+      if (joining) await register(name.trim(), password, invite.trim() || null);
+      else await signIn(name.trim(), password);
+    } catch (error) {
+      setFault(doorFault(error, joining, words));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const swap = (): void => {
+    setJoining(!joining);
+    setFault("");
+  };
+
+  return (
+    <div className="door">
+      <main className="form">
+        <div className="brand">
+          <Logo />
+          <span className="name">Caesura</span>
+        </div>
+        <form
+          className="in"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!busy) void enter();
+          }}
+        >
+          <h1>
+            <span>{say("verseA")}</span>
+            <span className="bars" role="img" aria-label="‖" />
+            <span className="drop">{say("verseB")}</span>
+          </h1>
+          <p className="lead">{say("signInLead")}</p>
+          <label className="field">
+            <span>{say("username")}</span>
+            <input
+              className="input"
+              name="username"
+              autoComplete="username"
+              autoCapitalize="none"
+              spellCheck={false}
+              required
+              maxLength={50}
+              value={name}
+              aria-invalid={fault !== ""}
+              onChange={(event) => setName(event.target.value)}
+            />
+            {joining ? <small className="quiet">{say("nameRule")}</small> : null}
+          </label>
+          <label className="field">
+            <span>{say("password")}</span>
+            <input
+              className={`input${fault ? " bad" : ""}`}
+              type="password"
+              name="password"
+              autoComplete={joining ? "new-password" : "current-password"}
+              required
+              value={password}
+              aria-invalid={fault !== ""}
+              aria-describedby={fault ? faultId : undefined}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+          </label>
+          {joining && registration === "invite" ? (
+            <label className="field">
+              <span>{say("invite")}</span>
+              <input className="input" name="invite" autoComplete="off" spellCheck={false} required value={invite} onChange={(event) => setInvite(event.target.value)} />
+            </label>
+          ) : null}
+          <div role="alert" className="fault-place">
+            {fault ? (
+              <span className="fault" id={faultId}>
+                <Icon name="cross" small />
+                <span>{fault}</span>
+              </span>
+            ) : null}
+          </div>
+          <button className="btn primary wide" type="submit" disabled={busy}>
+            {say(joining ? "register" : "signIn")}
+          </button>
+          {registration === "closed" ? (
+            <p className="swap">{say("registrationClosed")}</p>
+          ) : (
+            <p className="swap">
+              <span>{say(joining ? "haveAccount" : "newHere")}</span>{" "}
+              <button type="button" className="link" onClick={swap}>
+                {say(joining ? "signIn" : "register")}
+              </button>
+            </p>
+          )}
+        </form>
+        <div className="foot">
+          <button type="button" onClick={() => setLanguage(language === "zh" ? "en" : "zh")} lang={language === "zh" ? "en" : "zh"}>
+            {language === "zh" ? "English" : "中文"}
+          </button>
+          <button type="button" onClick={() => setTheme(isDark(theme) ? "light" : "dark")}>
+            {say("theme")}
+          </button>
+          <span className="grow" />
+          <a href="/docs">{say("docsLink")}</a>
+        </div>
+      </main>
+      <Art />
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import type { ReactNode } from "react";
+
+import type { ApiError } from "../api/client";
+import { shownLine } from "../log/shown";
+import { tryNow, useConnection } from "../state/connection";
+import { useThread } from "../state/thread";
+import { useWords, type Words } from "../words/words";
+import { Bars, Icon } from "./Icon";
+import { useNow } from "./useNow";
+
+export type KeepKind = "idle" | "running" | "leaving" | "waiting" | "lost" | "back" | "stopped" | "failed" | "sending" | "fault";
+
+interface Told {
+  kind: KeepKind;
+  text: string;
+}
+
+/** The one line that always says what is safe. */
+export function Keep({ id, empty }: { id: string | null; empty: boolean }) {
+  const words = useWords();
+  const { say, count } = words;
+  const told = useTold(id, words);
+  const cursor = useThread((state) => (state.id === id ? (state.entries.at(-1)?.log.seq ?? 0) : 0));
+  const live = told.kind === "running" || told.kind === "lost" || told.kind === "back" || told.kind === "leaving";
+  return (
+    <p className={`keep ${told.kind}`} role="status" aria-live="off">
+      <span className="sign">{SIGNS[told.kind] ?? <Bars />}</span>
+      <span>{told.text}</span>
+      {told.kind === "lost" ? (
+        <button type="button" onClick={tryNow}>
+          {say("tryNow")}
+        </button>
+      ) : null}
+      <span className="grow" />
+      {live && cursor > 0 ? (
+        <span className="num">{say("cursor", count(cursor))}</span>
+      ) : empty ? null : (
+        <span className="hint">
+          <kbd>↵</kbd> {say("send")}
+        </span>
+      )}
+    </p>
+  );
+}
+
+const SIGNS: Partial<Record<KeepKind, ReactNode>> = {
+  running: <i className="live" />,
+  leaving: <i className="live" />,
+  sending: <i className="live" />,
+  back: <Icon name="check" small />,
+  lost: "",
+};
+
+function useTold(id: string | null, words: Words): Told {
+  const { say } = words;
+  const { lost, back } = useConnection();
+  const now = useNow(lost !== null);
+  const here = useThread((state) => state.id === id);
+  const sending = useThread((state) => state.sending !== null);
+  const fault = useThread((state) => (state.id === id ? state.fault : null));
+  const status = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.status : undefined));
+  const leaves = useThread((state) => state.entries.at(-1)?.turn.on_disconnect === "stop");
+  if (sending) return { kind: "sending", text: say("keepSending") };
+  if (fault) return { kind: "fault", text: faultText(fault, words) };
+  if (lost) {
+    const seconds = Math.ceil((lost.retryAt - Date.now()) / 1000);
+    if (!navigator.onLine) return { kind: "lost", text: say("keepOffline") };
+    return { kind: "lost", text: now && seconds > 0 ? say("keepLost", seconds) : `${say("connectionLost")}. ${say("keepConnecting")}…` };
+  }
+  if (back) return { kind: "back", text: back.words > 0 ? say("keepBack", words.count(back.words)) : say("connectionBack") };
+  if (!here) return { kind: "idle", text: say("keepIdle") };
+  switch (status) {
+    case "queued":
+      return { kind: "running", text: say("keepQueued") };
+    case "running":
+      return leaves ? { kind: "leaving", text: say("keepLeaving") } : { kind: "running", text: say("keepRunning") };
+    case "waiting":
+      return { kind: "waiting", text: say("keepWaiting") };
+    case "stopped":
+      return { kind: "stopped", text: say("keepStopped") };
+    case "failed":
+      return { kind: "failed", text: say("keepFailed") };
+    default:
+      return { kind: "idle", text: say("keepIdle") };
+  }
+}
+
+export function faultText(fault: ApiError, { say }: Words): string {
+  if (fault.status === 503 || fault.status === 500) return say("serverDown");
+  if (fault.unreachable) return say("noServer");
+  if (fault.code === "too_many_runs" || fault.status === 429) return say("tooManyRuns");
+  return say("notSent", shownLine(fault.message));
+}

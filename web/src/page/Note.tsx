@@ -1,0 +1,69 @@
+import type { Note as NoteData } from "../api/types";
+import type { ClosedAsk } from "../log/turn";
+import { useAnswers } from "../state/answers";
+import { useWords, type Key } from "../words/words";
+import { ClosedCard } from "./asks/ClosedCard";
+import { Bars, Icon } from "./Icon";
+
+const OUTCOMES: Record<string, Key> = {
+  approve: "pausedApproved",
+  edit: "pausedEdited",
+  reject: "pausedRefused",
+  respond: "pausedAnswered",
+  answers: "pausedAnswered",
+  fields: "pausedAnswered",
+  value: "pausedAnswered",
+  answered: "pausedAnswered",
+  expired: "pausedExpired",
+  superseded: "pausedClosed",
+  cancelled: "pausedClosed",
+};
+
+/** Something that hangs on the rail: a pause that is over, a restart, an earlier end. */
+export function Note({ note, closed }: { note: NoteData; closed: ClosedAsk | null }) {
+  const { say, clock, span } = useWords();
+  const given = useAnswers((state) => (note.interrupt_id ? state[note.interrupt_id] : undefined));
+  const time = note.at === null ? null : <time>{clock(note.at)}</time>;
+  if (note.kind === "restart")
+    return (
+      <p className="note hair">
+        <span>{say("restarted")}</span>
+        {time}
+      </p>
+    );
+  if (note.kind !== "pause")
+    return (
+      <p className="note">
+        <span className="at">{note.kind === "failed" ? <Icon name="cross" small /> : <Bars />}</span>
+        <span>{say(note.kind === "failed" ? "failedHere" : "youStopped")}</span>
+        {time}
+      </p>
+    );
+  if (note.outcome === "expired" || given?.phase === "elsewhere") {
+    return <ClosedCard interrupt={closed?.interrupt ?? null} expired={note.outcome === "expired"} decision={note.outcome} at={note.at} />;
+  }
+  const key = OUTCOMES[note.outcome ?? ""] ?? "pausedAnswered";
+  return (
+    <p className="note">
+      <span className="at">
+        <Bars />
+      </span>
+      <span>{say(key, note.ms === null ? "" : span(note.ms))}</span>
+      {time}
+    </p>
+  );
+}
+
+/** Where the person had read to when they left. */
+export function Mark({ at }: { at: number }) {
+  const { say, clock } = useWords();
+  return (
+    <p className="note mine" id="left-here">
+      <span className="at">
+        <Icon name="flag" />
+      </span>
+      <b>{say("awayHere")}</b>
+      <span>{say("awayNew", clock(at))}</span>
+    </p>
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect, useState } from "react";
+
+import { useWords } from "../words/words";
+import { visit } from "./Sidebar";
+
+/** Bones of a conversation, after 200 ms: what opens at once needs none. */
+export function Opening() {
+  const { say } = useWords();
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 200);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!late) return null;
+  return (
+    <>
+      <div className="said">
+        <div className="bone said-bone" />
+      </div>
+      <article className="turn" aria-busy="true">
+        <span className="sr">{say("loading")}</span>
+        <div className="bones">
+          {["b84", "b92", "b61", "block", "b88", "b40"].map((size) => (
+            <div key={size} className={`bone ${size}`} />
+          ))}
+        </div>
+      </article>
+    </>
+  );
+}
+
+export function Missing({ text, again }: { text: string; again?: () => void }) {
+  const { say } = useWords();
+  return (
+    <div className="nothing">
+      <span className="bars" aria-hidden="true" />
+      <h2>{text}</h2>
+      <p>
+        {again ? (
+          <button type="button" className="btn" onClick={again}>
+            {say("retry")}
+          </button>
+        ) : (
+          <a className="btn" href="/" onClick={visit}>
+            {say("newConversation")}
+          </a>
+        )}
+      </p>
+    </div>
+  );
+}

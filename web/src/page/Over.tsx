@@ -1,0 +1,59 @@
+import { shownLine } from "../log/shown";
+import { retry, type Entry } from "../state/thread";
+import { useWords } from "../words/words";
+import { Copy } from "./Copy";
+import { Bars, Icon } from "./Icon";
+
+/** How a turn ended, if not well: stopped or failed, with another try. */
+export function Over({ entry, last }: { entry: Entry; last: boolean }) {
+  const { say } = useWords();
+  const { status, ending } = entry.log;
+  if (status === "stopped") {
+    if (ending?.reason === "superseded" || ending?.reason === "timeout") return null;
+    const title = ending?.reason === "disconnect" ? "stoppedGone" : ending?.reason === "user" ? "youStopped" : "stoppedHere";
+    return (
+      <div className="over">
+        <span className="at">
+          <Bars />
+        </span>
+        <div className="grow">
+          <h2>{say(title)}</h2>
+          {last ? <p>{say("retryHint")}</p> : null}
+        </div>
+        {last ? <Again entry={entry} /> : null}
+      </div>
+    );
+  }
+  if (status !== "failed") return null;
+  const failed = ending?.failed ?? null;
+  return (
+    <div className="over bad" role="alert">
+      <span className="at">
+        <Icon name="cross" />
+      </span>
+      <div className="grow">
+        <h2>{say("failedHere")}</h2>
+        <p>
+          <span>{failed ? shownLine(failed.message) : say("failedText")}</span>{" "}
+          {failed?.error_id ? (
+            <span className="error-id">
+              {say("errorId", failed.error_id)}
+              <Copy text={failed.error_id} className="copybtn tiny" small />
+            </span>
+          ) : null}
+        </p>
+      </div>
+      {last ? <Again entry={entry} /> : null}
+    </div>
+  );
+}
+
+function Again({ entry }: { entry: Entry }) {
+  const { say } = useWords();
+  return (
+    <button type="button" className="btn" onClick={() => void retry(entry)}>
+      <Icon name="again" small />
+      <span>{say("retry")}</span>
+    </button>
+  );
+}

@@ -1,0 +1,125 @@
+import { memo, useEffect, useRef, useState } from "react";
+
+import type { Conversation } from "../api/types";
+import { shownLine } from "../log/shown";
+import { useConnection } from "../state/connection";
+import { renameConversation, useList } from "../state/list";
+import { pathOf } from "../state/route";
+import { openDialog, renameRow, useView } from "../state/view";
+import { useWords } from "../words/words";
+import { Bars, Icon } from "./Icon";
+import { Menu } from "./Menu";
+import { visit } from "./Sidebar";
+
+export const Row = memo(function Row({ row, current }: { row: Conversation; current: boolean }) {
+  const { say } = useWords();
+  const [menu, setMenu] = useState<{ left: number; top: number } | null>(null);
+  const renaming = useView((state) => state.renaming === row.id);
+  const fresh = useList((state) => state.titled === row.id);
+  const title = row.title ? shownLine(row.title) : say("untitled");
+  return (
+    <div className="row conv" aria-current={current ? "page" : undefined}>
+      {renaming ? (
+        <Rename row={row} />
+      ) : (
+        <a href={pathOf(row.id)} onClick={visit} onDoubleClick={() => renameRow(row.id)} title={title}>
+          <Dot row={row} current={current} />
+          <span key={title} className={fresh ? "t new-title" : "t"}>
+            {title}
+          </span>
+        </a>
+      )}
+      <button
+        type="button"
+        className="icon more"
+        aria-label={`${say("more")}: ${title}`}
+        aria-haspopup="menu"
+        aria-expanded={menu !== null}
+        onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          const left = Math.min(box.left, innerWidth - 160);
+          setMenu(menu ? null : { left, top: box.bottom + 84 > innerHeight ? box.top - 84 : box.bottom + 2 });
+        }}
+      >
+        <Icon name="dots" />
+      </button>
+      {menu ? (
+        <Menu onClose={() => setMenu(null)} className="small" style={{ position: "fixed", ...menu }} label={say("more")}>
+          <button
+            type="button"
+            className="item"
+            role="menuitem"
+            onClick={() => {
+              setMenu(null);
+              renameRow(row.id);
+            }}
+          >
+            <Icon name="pen" />
+            <span>{say("rename")}</span>
+          </button>
+          <button
+            type="button"
+            className="item danger"
+            role="menuitem"
+            onClick={() => {
+              setMenu(null);
+              openDialog({ kind: "delete", id: row.id });
+            }}
+          >
+            <Icon name="bin" />
+            <span>{say("delete")}</span>
+          </button>
+        </Menu>
+      ) : null}
+    </div>
+  );
+});
+
+function Dot({ row, current }: { row: Conversation; current: boolean }) {
+  const { say } = useWords();
+  const lost = useConnection((state) => current && state.lost !== null);
+  if (row.status === "interrupted")
+    return (
+      <span className="dot waits" role="img" aria-label={say("statusWaits")}>
+        <Bars />
+      </span>
+    );
+  if (row.status === "running") return <span className={lost ? "dot lost" : "dot running"} role="img" aria-label={say("statusRunning")} />;
+  return <span className="dot" />;
+}
+
+/** The title becomes a field in its place: ↵ keeps the new one, Esc the old one. */
+function Rename({ row }: { row: Conversation }) {
+  const { say } = useWords();
+  const [title, setTitle] = useState(row.title ?? "");
+  const field = useRef<HTMLInputElement>(null);
+  const over = useRef(false);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  const end = (keep: boolean): void => {
+    if (over.current) return;
+    over.current = true;
+    renameRow(null);
+    const wanted = title.trim();
+    if (keep && wanted && wanted !== row.title) void renameConversation(row.id, wanted).catch(() => undefined);
+  };
+  return (
+    <input
+      ref={field}
+      className="input rename"
+      aria-label={say("rename")}
+      value={title}
+      maxLength={200}
+      onChange={(event) => setTitle(event.target.value)}
+      onBlur={() => end(true)}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.nativeEvent.isComposing) return;
+        if (event.key === "Enter") end(true);
+        if (event.key === "Escape") end(false);
+      }}
+    />
+  );
+}

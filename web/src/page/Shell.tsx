@@ -1,0 +1,156 @@
+import { useEffect } from "react";
+
+import { isLive } from "../log/turn";
+import { announce, useAnnouncement } from "../state/announce";
+import { useConnection } from "../state/connection";
+import { useInbox } from "../state/inbox";
+import { useList } from "../state/list";
+import { go, useRoute } from "../state/route";
+import { useSession } from "../state/session";
+import { toggleSide, useSettings } from "../state/settings";
+import { startSession } from "../state/start";
+import { leave, open, reload, stop, useThread } from "../state/thread";
+import { moved, openDialog, openDocument, openDrawer, useView } from "../state/view";
+import { useWords } from "../words/words";
+import { AgainDialog } from "./AgainDialog";
+import { jumpToNext } from "./asks/focus";
+import { Bar } from "./Bar";
+import { Conversation } from "./Conversation";
+import { Dialogs } from "./Dialogs";
+import { Inbox } from "./Inbox";
+import { command } from "./keys";
+import { Missing } from "./Opening";
+import { Panel } from "./Panel";
+import { Sidebar } from "./Sidebar";
+import { NARROW, useMedia } from "./useMedia";
+
+/** The page of a person who is signed in. */
+export function Shell() {
+  const { say } = useWords();
+  const route = useRoute();
+  const id = route.at === "conversation" ? route.id : null;
+  const ended = useSession((state) => state.phase === "ended");
+  const { drawer, document: shown } = useView();
+  const sideHidden = useSettings((state) => state.sideHidden);
+  const waits = useInbox((state) => state.count);
+  const asks = useThread((state) => state.id === id && (state.entries.at(-1)?.log.pending.length ?? 0) > 0);
+
+  useSessionStart();
+  useOpening(id);
+  useKeys();
+  useTitle(id);
+  useNews();
+
+  const panel = id !== null && shown !== null;
+  const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", waits === 0 ? "none-wait" : "", sideHidden ? "no-side" : ""].filter(Boolean).join(" ");
+  return (
+    <>
+      <div className={style} inert={ended}>
+        <Sidebar />
+        {drawer ? <button type="button" className="drawer-scrim" aria-label={say("hideSidebar")} onClick={() => openDrawer(false)} /> : null}
+        <main className="main">
+          <Bar />
+          {route.at === "inbox" ? <Inbox /> : route.at === "nowhere" ? <Missing text={say("notFound")} /> : <Conversation id={id} />}
+        </main>
+        {panel ? <Panel conversation={id} document={shown} /> : null}
+      </div>
+      <Dialogs />
+      {ended ? <AgainDialog /> : null}
+      <Announcer />
+    </>
+  );
+}
+
+function Announcer() {
+  const text = useAnnouncement((state) => state.text);
+  return (
+    <div className="sr" role="status" aria-live="polite">
+      {text}
+    </div>
+  );
+}
+
+function useSessionStart(): void {
+  const epoch = useSession((state) => state.epoch);
+  useEffect(() => {
+    const end = startSession();
+    // The same person signed in again over the page: what was cut off is read anew.
+    if (useThread.getState().id) void reload();
+    return end;
+  }, [epoch]);
+}
+
+function useOpening(id: string | null): void {
+  useEffect(() => {
+    moved();
+    if (id) void open(id);
+    else if (!useThread.getState().sending) leave();
+  }, [id]);
+}
+
+function useKeys(): void {
+  const narrow = useMedia(NARROW);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.isComposing) return;
+      if (command(event)) {
+        if (event.shiftKey && event.key.toLowerCase() === "o") go("/");
+        else if (event.shiftKey && event.key === "Enter") {
+          if (!jumpToNext()) go("/inbox");
+        } else if (!event.shiftKey && event.key.toLowerCase() === "b") {
+          if (narrow) openDrawer(!useView.getState().drawer);
+          else toggleSide();
+        } else if (event.key === "/") openDialog({ kind: "shortcuts" });
+        else return;
+        event.preventDefault();
+      } else if (event.key === "Escape") escape();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [narrow]);
+}
+
+/** Esc closes what is open; with nothing open it stops what runs. */
+function escape(): void {
+  const view = useView.getState();
+  if (view.drawer) openDrawer(false);
+  else if (view.document) openDocument(null);
+  else {
+    const last = useThread.getState().entries.at(-1);
+    if (last && isLive(last.log.status) && last.log.status !== "waiting") void stop();
+  }
+}
+
+function useTitle(id: string | null): void {
+  const { say } = useWords();
+  const route = useRoute();
+  const count = useInbox((state) => state.count);
+  const title = useList((state) => (id ? state.rows[id]?.title : null));
+  useEffect(() => {
+    const name = route.at === "inbox" ? say("inbox") : title;
+    document.title = `${count > 0 ? `(${count}) ` : ""}${name ? `${name} · ` : ""}Caesura`;
+    const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+    const wanted = count > 0 ? "/favicon-waits.svg" : "/favicon.svg";
+    if (icon && icon.getAttribute("href") !== wanted) icon.setAttribute("href", wanted);
+  }, [count, title, route.at, say]);
+}
+
+/** Tells people who do not see the page what happened. */
+function useNews(): void {
+  const { say } = useWords();
+  useEffect(() => {
+    const connection = useConnection.subscribe((now, before) => {
+      if (now.lost && !before.lost) announce(say("connectionLost"));
+      if (!now.lost && before.lost) announce(say("connectionBack"));
+    });
+    const thread = useThread.subscribe((now, before) => {
+      const last = now.entries.at(-1);
+      const old = before.entries.at(-1);
+      if (last && old && last.turn.id === old.turn.id && last.log.status === "done" && old.log.status === "running") announce(say("answerReady"));
+    });
+    return () => {
+      connection();
+      thread();
+    };
+  }, [say]);
+}

@@ -1,0 +1,133 @@
+import { memo, useState } from "react";
+
+import type { ToolView } from "../log/blocks";
+import { shown, shownLine } from "../log/shown";
+import { useWords, type Key } from "../words/words";
+import { Icon, type IconName } from "./Icon";
+import { Long } from "./Long";
+import { json, mainArgument, toolWords } from "./tools";
+import { minutes, useNow } from "./useNow";
+
+const MARKS: Partial<Record<ToolView["state"], { icon: IconName; style: string; label: Key }>> = {
+  ok: { icon: "check", style: "ok", label: "done" },
+  error: { icon: "cross", style: "fail", label: "failed" },
+  refused: { icon: "refused", style: "no", label: "refused" },
+  not_done: { icon: "refused", style: "no", label: "notDone" },
+  unknown: { icon: "unknown", style: "un", label: "unknown" },
+  answered: { icon: "ask", style: "ok", label: "answeredByYou" },
+};
+
+export function ToolMark({ state }: { state: ToolView["state"] }) {
+  const { say } = useWords();
+  const mark = MARKS[state];
+  if (state === "running")
+    return (
+      <span className="state" role="img" aria-label={say("running")}>
+        <span className="spin" />
+      </span>
+    );
+  if (!mark) return <span className="state next" role="img" aria-label={say("waitingTool")} />;
+  return (
+    <span className={`state ${mark.style}`} role="img" aria-label={say(mark.label)}>
+      <Icon name={mark.icon} />
+    </span>
+  );
+}
+
+/** How long a running call has taken so far. */
+export function Running({ since }: { since: number | null }) {
+  const now = useNow(since !== null);
+  return since === null ? null : <span className="time num keep-phone">{minutes(Math.max(0, now - since))}</span>;
+}
+
+function Time({ tool }: { tool: ToolView }) {
+  const { say, span } = useWords();
+  switch (tool.state) {
+    case "running":
+      return <Running since={tool.since} />;
+    case "ok":
+      return tool.ms !== null ? <span className="time">{span(tool.ms)}</span> : null;
+    case "error":
+      return <span className="time fail keep-phone">{say("failed")}</span>;
+    case "refused":
+      return <span className="time keep-phone">{say("refused")}</span>;
+    case "answered":
+      return <span className="time keep-phone">{say("answeredByYou")}</span>;
+    case "not_done":
+      return <span className="time keep-phone">{say("notDone")}</span>;
+    case "unknown":
+      return <span className="time keep-phone">{say("unknown")}</span>;
+    case "next":
+      return <span className="time">{say("waitingTool")}</span>;
+  }
+}
+
+const REFUSED = "Not done: the person refused this call.";
+
+/** The line below a row that did not go as planned: why. */
+function Why({ tool }: { tool: ToolView }) {
+  const { say } = useWords();
+  const output = tool.output ?? "";
+  if (tool.state === "error") {
+    const line = shownLine(output.split("\n", 1)[0] ?? "");
+    return line ? <div className="sub fail tool-sub">{line.length > 200 ? `${line.slice(0, 200)}…` : line}</div> : null;
+  }
+  if (tool.state === "refused" && output.startsWith(REFUSED)) {
+    const reason = output.slice(REFUSED.length).replace(/^\s*(They said|Reason):?\s*/i, "").trim();
+    return reason ? <div className="sub tool-sub">{say("refusedBy", shownLine(reason))}</div> : null;
+  }
+  if (tool.state === "unknown") return <div className="sub tool-sub">{say("unknownText")}</div>;
+  return null;
+}
+
+function Tool({ tool }: { tool: ToolView }) {
+  const { say } = useWords();
+  const [open, setOpen] = useState(false);
+  const words = toolWords(tool.name);
+  return (
+    <>
+      <details className="tool" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <ToolMark state={tool.state} />
+          <span className="what">{words ? say(words) : <span className="mono">{shownLine(tool.name)}</span>}</span>
+          <span className="on">{mainArgument(tool.name, tool.args)}</span>
+          <span className="grow" />
+          {words ? <span className="how">{tool.name}</span> : null}
+          <Time tool={tool} />
+          <span className="fold">
+            <Icon name="right" small />
+          </span>
+        </summary>
+        {open ? (
+          <div className="io">
+            <h4>{say("input")}</h4>
+            <Long text={shown(json(tool.args))} />
+            {tool.output !== null && tool.output !== "" ? (
+              <>
+                <h4>{say("output")}</h4>
+                <Long text={shown(tool.output)} />
+              </>
+            ) : null}
+          </div>
+        ) : null}
+      </details>
+      <Why tool={tool} />
+    </>
+  );
+}
+
+const MemoTool = memo(Tool, (before, after) => sameTool(before.tool, after.tool));
+
+export function sameTool(one: ToolView, other: ToolView): boolean {
+  return one.id === other.id && one.state === other.state && one.output === other.output && one.ms === other.ms && one.since === other.since && one.args === other.args;
+}
+
+export function Tools({ tools }: { tools: ToolView[] }) {
+  return (
+    <div className="tools">
+      {tools.map((tool) => (
+        <MemoTool key={tool.id} tool={tool} />
+      ))}
+    </div>
+  );
+}

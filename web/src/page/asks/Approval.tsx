@@ -1,0 +1,227 @@
+import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+
+import type { Interrupt } from "../../api/types";
+import { shown, shownLine } from "../../log/shown";
+import { Phrase } from "../../words/Phrase";
+import { useWords } from "../../words/words";
+import { Copy } from "../Copy";
+import { Icon } from "../Icon";
+import { keyName } from "../keys";
+import { Long } from "../Long";
+import { json } from "../tools";
+import { Arguments, argumentsFrom, textsOf } from "./Arguments";
+import { Body, Footer, Refusal, type Place } from "./parts";
+import { useGive } from "./useGive";
+
+const Diff = lazy(() => import("../../rich").then((rich) => ({ default: rich.Diff })));
+
+type Mode = "look" | "edit" | "refuse" | "respond";
+
+interface ApprovalProps {
+  interrupt: Interrupt;
+  place: Place;
+  /** What comes after the buttons. */
+  more?: ReactNode;
+}
+
+export function Approval({ interrupt, place, more }: ApprovalProps) {
+  const { say } = useWords();
+  const { give, busy, fault } = useGive(interrupt.id);
+  const [mode, setMode] = useState<Mode>("look");
+  const [always, setAlways] = useState(false);
+  const [reason, setReason] = useState("");
+  const [texts, setTexts] = useState(() => textsOf(interrupt.args));
+  const [wrong, setWrong] = useState<string | null>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const tool = interrupt.name ?? "";
+  const can = (decision: Interrupt["decisions"][number]): boolean => interrupt.decisions.includes(decision);
+  const back = (): void => setMode("look");
+  const granted = always ? { always_allow: true } : {};
+
+  useEffect(() => {
+    if (mode !== "look") field.current?.focus();
+  }, [mode]);
+
+  const approveEdited = (): void => {
+    const { args, wrong: bad } = argumentsFrom(interrupt.args, texts);
+    setWrong(bad);
+    if (bad === null) give({ decision: "edit", args, ...granted });
+  };
+
+  if (mode === "edit") {
+    return (
+      <>
+        <Body place={place}>
+          <Plain interrupt={interrupt} />
+          <Arguments args={interrupt.args} texts={texts} wrong={wrong} onChange={setTexts} first={field} />
+          <Refusal text={fault} />
+        </Body>
+        <Footer place={place}>
+          <button type="button" className="btn primary" data-primary disabled={busy} onClick={approveEdited}>
+            <span>{say("approveEdited")}</span>
+            <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
+          </button>
+          <button type="button" className="btn" onClick={() => setTexts(textsOf(interrupt.args))}>
+            {say("reset")}
+          </button>
+          <button type="button" className="btn bare" data-back onClick={back}>
+            {say("back")}
+          </button>
+        </Footer>
+      </>
+    );
+  }
+
+  if (mode === "refuse" || mode === "respond") {
+    const refusing = mode === "refuse";
+    return (
+      <>
+        <Body place={place}>
+          <What interrupt={interrupt} brief />
+          <label className="field">
+            <span className="quiet light">{say(refusing ? "refuseWhy" : "respondText")}</span>
+            <textarea ref={field} className="input" rows={2} value={reason} onChange={(event) => setReason(event.target.value)} />
+          </label>
+          <Refusal text={fault} />
+        </Body>
+        <Footer place={place}>
+          <button
+            type="button"
+            className="btn primary"
+            data-primary
+            disabled={busy || (!refusing && !reason.trim())}
+            onClick={() => give({ decision: refusing ? "reject" : "respond", message: reason.trim() })}
+          >
+            <span>{say(refusing ? "refuse" : "sendAnswer")}</span>
+            <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
+          </button>
+          <button type="button" className="btn bare" data-back onClick={back}>
+            {say("back")}
+          </button>
+        </Footer>
+      </>
+    );
+  }
+
+  return (
+    <>
+      <Body place={place}>
+        {interrupt.changed ? <p className="plain warn">{say("fileChanged")}</p> : null}
+        {interrupt.unknown ? <p className="plain warn">{say("unknownText")}</p> : null}
+        <Plain interrupt={interrupt} />
+        <What interrupt={interrupt} />
+        <Refusal text={fault} />
+      </Body>
+      <Footer place={place}>
+        <button type="button" className="btn primary" data-primary disabled={busy} onClick={() => give({ decision: "approve", ...granted })}>
+          <span>{say("approve")}</span>
+          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
+        </button>
+        {can("edit") ? (
+          <button type="button" className="btn" data-edit disabled={busy} onClick={() => setMode("edit")}>
+            {say("edit")}
+          </button>
+        ) : null}
+        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setMode("refuse")}>
+          {say("refuse")}
+        </button>
+        {can("respond") ? (
+          <button type="button" className="btn bare" disabled={busy} onClick={() => setMode("respond")}>
+            {say("respond")}
+          </button>
+        ) : null}
+        <span className="grow" />
+        {more ?? (
+          <label className="check">
+            <input type="checkbox" checked={always} onChange={(event) => setAlways(event.target.checked)} />
+            <span>
+              <Phrase k="always" values={[<code key="tool">{shownLine(tool)}</code>]} />
+            </span>
+          </label>
+        )}
+      </Footer>
+    </>
+  );
+}
+
+/** The plain sentence that comes first. */
+function Plain({ interrupt }: { interrupt: Interrupt }) {
+  const { say } = useWords();
+  const agent = shownLine(interrupt.agent);
+  const path = <code key="path">{shownLine(textOf(interrupt.args.path))}</code>;
+  const tool = <code key="tool">{shownLine(interrupt.name ?? "")}</code>;
+  switch (interrupt.name) {
+    case "execute":
+      return <p className="plain">{say("askRunText", agent)}</p>;
+    case "write_file":
+      return (
+        <p className="plain">
+          <Phrase k={interrupt.file && !interrupt.file.exists ? "askWriteNew" : "askWriteText"} values={[agent, path]} />
+        </p>
+      );
+    case "web_fetch":
+      return <p className="plain">{say("askFetchText", agent)}</p>;
+    default:
+      return (
+        <p className="plain">
+          <Phrase k="askToolText" values={[agent, tool]} />
+        </p>
+      );
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Everything that would be done. Nothing is approved unseen. */
+function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: boolean }) {
+  const { args, name, file } = interrupt;
+  const { say } = useWords();
+  const main = name === "execute" ? "command" : name === "web_fetch" ? "url" : null;
+  if (main !== null && typeof args[main] === "string") {
+    return (
+      <>
+        <Command text={args[main]} prompt={name === "execute"} copy={!brief} />
+        {brief ? null : <All args={args} open={Object.keys(args).length > 1} />}
+      </>
+    );
+  }
+  if (name === "write_file" && typeof args.content === "string") {
+    const unseen = file?.exists === true && file.content === null;
+    return (
+      <>
+        {unseen ? <p className="plain warn">{say("askWriteUnseen")}</p> : null}
+        <Suspense fallback={<Long text={shown(args.content)} className="full" />}>
+          <Diff before={shown(file?.content ?? "")} after={shown(args.content)} path={shownLine(textOf(args.path))} />
+        </Suspense>
+        {brief ? null : <All args={args} open={false} />}
+      </>
+    );
+  }
+  return <pre className="full">{shown(json(args))}</pre>;
+}
+
+function Command({ text, prompt, copy }: { text: string; prompt: boolean; copy: boolean }) {
+  const visible = shown(text);
+  return (
+    <div className="cmd">
+      {prompt ? <span aria-hidden="true">$</span> : null}
+      <span className="text">{visible}</span>
+      {copy ? <Copy text={text} className="copybtn" small /> : null}
+    </div>
+  );
+}
+
+function All({ args, open }: { args: Record<string, unknown>; open: boolean }) {
+  const { say } = useWords();
+  return (
+    <details className="fold-args" open={open}>
+      <summary>
+        <Icon name="right" small />
+        <span>{say("allArguments")}</span>
+      </summary>
+      <pre className="full">{shown(json(args))}</pre>
+    </details>
+  );
+}

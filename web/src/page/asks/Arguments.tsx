@@ -1,0 +1,65 @@
+import type { Ref } from "react";
+
+import { shownLine } from "../../log/shown";
+import { useWords } from "../../words/words";
+
+type Args = Record<string, unknown>;
+type Texts = Record<string, string>;
+
+/** Each argument as the text that is edited: a string as it is, anything else as JSON. */
+export function textsOf(args: Args): Texts {
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value, null, 2)]));
+}
+
+/** The arguments of the edited texts, or the name of the one that is not valid JSON. */
+export function argumentsFrom(before: Args, texts: Texts): { args: Args; wrong: string | null } {
+  const args: Args = {};
+  for (const [name, text] of Object.entries(texts)) {
+    if (typeof before[name] === "string") {
+      args[name] = text;
+      continue;
+    }
+    try {
+      args[name] = JSON.parse(text) as unknown;
+    } catch {
+      return { args: before, wrong: name };
+    }
+  }
+  return { args, wrong: null };
+}
+
+interface ArgumentsProps {
+  args: Args;
+  texts: Texts;
+  wrong: string | null;
+  onChange: (texts: Texts) => void;
+  first: Ref<HTMLTextAreaElement>;
+}
+
+export function Arguments({ args, texts, wrong, onChange, first }: ArgumentsProps) {
+  const { say } = useWords();
+  const names = Object.keys(args);
+  return names.map((name, index) => {
+    const text = texts[name] ?? "";
+    const rows = Math.min(12, Math.max(2, text.split("\n").length, Math.ceil(text.length / 80)));
+    return (
+      <label key={name} className="field">
+        <span className={names.length === 1 ? "sr" : "mono"}>{shownLine(name)}</span>
+        <textarea
+          ref={index === 0 ? first : undefined}
+          className="cmd"
+          rows={name === "path" ? 1 : rows}
+          spellCheck={false}
+          aria-invalid={wrong === name}
+          value={text}
+          onChange={(event) => onChange({ ...texts, [name]: event.target.value })}
+        />
+        {wrong === name ? (
+          <span className="fault" role="alert">
+            {say("badJson")}
+          </span>
+        ) : null}
+      </label>
+    );
+  });
+}

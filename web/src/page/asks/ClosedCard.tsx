@@ -1,0 +1,39 @@
+import type { Interrupt } from "../../api/types";
+import { useWords } from "../../words/words";
+import { Bars, Icon } from "../Icon";
+import { decisionWord, titleOf } from "./titles";
+
+interface ClosedCardProps {
+  interrupt: Interrupt | null;
+  expired: boolean;
+  decision: string | null;
+  at: number | null;
+  /** Nobody answered it, and its time is not over: the turn went another way. */
+  gone?: boolean;
+}
+
+/** A question that is over without an answer from here. */
+export function ClosedCard({ interrupt, expired, decision, at, gone = false }: ClosedCardProps) {
+  const words = useWords();
+  const { say, clock } = words;
+  const title = interrupt ? titleOf(interrupt, words) : "";
+  const head = gone ? say("closedElsewhere") : expired ? (title ? `${say("expired")}: ${title}` : say("expired")) : say("elsewhere", say(decisionWord(decision)));
+  const refused = expired || gone || decision === "reject";
+  return (
+    <section className="ask closed" role="status">
+      <span className="at">
+        <Bars />
+      </span>
+      <header>
+        <span className={refused ? "state no" : "state ok"}>
+          <Icon name={refused ? "refused" : "check"} />
+        </span>
+        <div className="grow">
+          <h2>{head}</h2>
+          <p className="plain">{say(gone ? "closedElsewhereText" : expired ? "expiredText" : "elsewhereText")}</p>
+        </div>
+        {at !== null ? <time className="quiet num">{clock(at)}</time> : null}
+      </header>
+    </section>
+  );
+}

@@ -1,0 +1,123 @@
+import { useId, useState, type ReactNode } from "react";
+
+import type { FormField, Interrupt } from "../../api/types";
+import { shown } from "../../log/shown";
+import { useWords } from "../../words/words";
+import { Icon } from "../Icon";
+import { keyName } from "../keys";
+import { Body, Footer, Refusal, type Place } from "./parts";
+import { useGive } from "./useGive";
+
+type Values = Record<string, string | boolean>;
+
+/** What is sent: fields that were left empty are left out. An unchecked box that need not be checked is no refusal. */
+export function fieldsOf(fields: readonly FormField[], values: Values): { fields: Values; missing: string | null } {
+  const given: Values = {};
+  for (const { name, required } of fields) {
+    const value = values[name];
+    const empty = value === undefined || value === false || (typeof value === "string" && value.trim() === "");
+    if (empty && required) return { fields: {}, missing: name };
+    if (!empty) given[name] = value;
+  }
+  return { fields: given, missing: null };
+}
+
+export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
+  const { say } = useWords();
+  const { give, busy, fault } = useGive(interrupt.id);
+  const [values, setValues] = useState<Values>({});
+  const [missing, setMissing] = useState<string | null>(null);
+  const base = useId();
+  const set = (name: string, value: string | boolean): void => {
+    setValues((all) => ({ ...all, [name]: value }));
+    setMissing(null);
+  };
+  const send = (): void => {
+    const found = fieldsOf(interrupt.fields, values);
+    if (found.missing === null) {
+      give({ decision: "fields", fields: found.fields });
+      return;
+    }
+    setMissing(found.missing);
+    document.getElementById(`${base}-${found.missing}`)?.focus();
+  };
+  return (
+    <>
+      <Body place={place} qs>
+        {interrupt.reason ? <p className="plain lines-kept">{shown(interrupt.reason)}</p> : null}
+        {interrupt.fields.map((field) => (
+          <Field key={field.name} field={field} id={`${base}-${field.name}`} value={values[field.name]} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
+        ))}
+        <Refusal text={fault} />
+      </Body>
+      <Footer place={place}>
+        <button type="button" className="btn primary" data-primary disabled={busy} onClick={send}>
+          <span>{say("confirm")}</span>
+          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
+        </button>
+        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => give({ decision: "reject" })}>
+          {say("refuse")}
+        </button>
+        <span className="grow" />
+        {more}
+      </Footer>
+    </>
+  );
+}
+
+interface FieldProps {
+  field: FormField;
+  id: string;
+  value: string | boolean | undefined;
+  missing: boolean;
+  onChange: (value: string | boolean) => void;
+}
+
+function Field({ field, id, value, missing, onChange }: FieldProps) {
+  const { say } = useWords();
+  const label = shown(field.label || field.name);
+  const fault = missing ? (
+    <span className="fault" role="alert">
+      {say("fillIn")}
+    </span>
+  ) : null;
+  if (field.type === "confirm") {
+    return (
+      <div>
+        <label className="check strong" htmlFor={id}>
+          <input id={id} type="checkbox" checked={value === true} onChange={(event) => onChange(event.target.checked)} />
+          <span>{label}</span>
+          <small className="quiet">{field.required ? say("required") : ""}</small>
+        </label>
+        {fault}
+      </div>
+    );
+  }
+  const text = typeof value === "string" ? value : "";
+  return (
+    <div>
+      <label className="field" htmlFor={id}>
+        <span>
+          <span>{label}</span>
+          <small>{say(field.required ? "required" : "optional")}</small>
+        </span>
+        {field.type === "select" ? (
+          <span className="select block">
+            <select id={id} className={missing ? "input bad" : "input"} value={text} onChange={(event) => onChange(event.target.value)}>
+              <option value="">{say("choose")}</option>
+              {(field.options ?? []).map((option) => (
+                <option key={option} value={option}>
+                  {shown(option)}
+                </option>
+              ))}
+            </select>
+            <Icon name="down" />
+          </span>
+        ) : (
+          <input id={id} className={missing ? "input bad" : "input"} value={text} onChange={(event) => onChange(event.target.value)} />
+        )}
+      </label>
+      {fault}
+    </div>
+  );
+}

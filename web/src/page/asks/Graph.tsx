@@ -1,0 +1,86 @@
+import { useId, useState, type ReactNode } from "react";
+
+import type { Interrupt } from "../../api/types";
+import { shown } from "../../log/shown";
+import { useWords } from "../../words/words";
+import { keyName } from "../keys";
+import { json } from "../tools";
+import { Body, Footer, Refusal, type Place } from "./parts";
+import { useGive } from "./useGive";
+
+/** An operator's own graph asks in its own form: any JSON is the answer, and plain words are JSON too. */
+export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
+  const { say } = useWords();
+  const { give, busy, fault } = useGive(interrupt.id);
+  const [form, setForm] = useState<"text" | "json">(typeof interrupt.value === "string" ? "text" : "json");
+  const [text, setText] = useState("");
+  const [wrong, setWrong] = useState(false);
+  const id = useId();
+  const send = (): void => {
+    if (form === "text") {
+      give({ decision: "value", value: text });
+      return;
+    }
+    try {
+      give({ decision: "value", value: JSON.parse(text) as unknown });
+    } catch {
+      setWrong(true);
+      document.getElementById(id)?.focus();
+    }
+  };
+  const change = (next: "text" | "json"): void => {
+    setForm(next);
+    setWrong(false);
+  };
+  return (
+    <>
+      <Body place={place}>
+        {typeof interrupt.value === "string" ? <p className="plain lines-kept">{shown(interrupt.value)}</p> : <pre className="full">{shown(json(interrupt.value))}</pre>}
+        <div className="field">
+          <span>
+            <label htmlFor={id}>{say("graphValue")}</label>
+            <span className="grow" />
+            <span className="seg" role="group" aria-label={say("graphValue")}>
+              <button type="button" aria-pressed={form === "text"} onClick={() => change("text")}>
+                {say("graphText")}
+              </button>
+              <button type="button" aria-pressed={form === "json"} onClick={() => change("json")}>
+                {say("graphJson")}
+              </button>
+            </span>
+          </span>
+          <textarea
+            id={id}
+            className={form === "json" ? "cmd" : "input"}
+            rows={3}
+            spellCheck={form === "text"}
+            aria-invalid={wrong}
+            placeholder={form === "json" ? '{"approved": true}' : ""}
+            value={text}
+            onChange={(event) => {
+              setText(event.target.value);
+              setWrong(false);
+            }}
+          />
+          {wrong ? (
+            <span className="fault" role="alert">
+              {say("badJson")}
+            </span>
+          ) : null}
+        </div>
+        <Refusal text={fault} />
+      </Body>
+      <Footer place={place}>
+        <button type="button" className="btn primary" data-primary disabled={busy} onClick={send}>
+          <span>{say("sendAnswer")}</span>
+          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
+        </button>
+        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => give({ decision: "reject" })}>
+          {say("refuse")}
+        </button>
+        <span className="grow" />
+        {more}
+      </Footer>
+    </>
+  );
+}

@@ -1,0 +1,123 @@
+import { useId, useState, type ReactNode } from "react";
+
+import type { Interrupt, Question } from "../../api/types";
+import { shown } from "../../log/shown";
+import { useWords } from "../../words/words";
+import { keyName } from "../keys";
+import { Body, Footer, Refusal, type Place } from "./parts";
+import { useGive } from "./useGive";
+
+interface Choice {
+  /** The number of the chosen option, or null. */
+  option: number | null;
+  own: string;
+}
+
+/** The answer that a choice stands for; empty while there is none. */
+export function answerOf(question: Question, { option, own }: Choice): string {
+  const { options = [] } = question;
+  if (options.length === 0) return own.trim();
+  const chosen = option === null ? undefined : options[option];
+  if (!chosen) return "";
+  return chosen.allow_custom ? own.trim() : chosen.value;
+}
+
+export function Questions({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
+  const { say } = useWords();
+  const { questions } = interrupt;
+  const { give, busy, fault } = useGive(interrupt.id);
+  const [choices, setChoices] = useState<Choice[]>(() => questions.map(() => ({ option: null, own: "" })));
+  const [missing, setMissing] = useState<number | null>(null);
+  const base = useId();
+  const answers = questions.map((question, index) => answerOf(question, choices[index] as Choice));
+  const done = answers.filter(Boolean).length;
+
+  const choose = (index: number, choice: Partial<Choice>): void => {
+    setChoices((all) => all.map((item, at) => (at === index ? { ...item, ...choice } : item)));
+    setMissing(null);
+  };
+  const send = (): void => {
+    const first = answers.findIndex((answer) => !answer);
+    if (first < 0) {
+      give({ decision: "answers", answers });
+      return;
+    }
+    setMissing(first);
+    const set = document.getElementById(`${base}-${first}`);
+    set?.scrollIntoView({ block: "nearest" });
+    set?.querySelector<HTMLElement>("input:checked ~ .own, input, textarea")?.focus();
+  };
+
+  return (
+    <>
+      <Body place={place} qs>
+        {questions.map((question, index) => (
+          <fieldset key={index} id={`${base}-${index}`} aria-invalid={missing === index}>
+            <legend>
+              {questions.length > 1 ? <span className="no">{index + 1}</span> : null}
+              <span className="lines-kept">{shown(question.question)}</span>
+            </legend>
+            <Options question={question} name={`${base}-${index}`} choice={choices[index] as Choice} onChoose={(choice) => choose(index, choice)} />
+            {missing === index ? (
+              <span className="fault" role="alert">
+                {say("missing")}
+              </span>
+            ) : null}
+          </fieldset>
+        ))}
+        <Refusal text={fault} />
+      </Body>
+      <Footer place={place}>
+        <button type="button" className="btn primary" data-primary disabled={busy} onClick={send}>
+          <span>{say("sendAnswers")}</span>
+          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
+        </button>
+        <button type="button" className="btn bare" data-refuse disabled={busy} onClick={() => give({ decision: "reject" })}>
+          {say("dontAnswer")}
+        </button>
+        <span className="grow" />
+        {more}
+        <span className="quiet num span">{say("answered", done, questions.length)}</span>
+      </Footer>
+    </>
+  );
+}
+
+interface OptionsProps {
+  question: Question;
+  name: string;
+  choice: Choice;
+  onChoose: (choice: Partial<Choice>) => void;
+}
+
+function Options({ question, name, choice, onChoose }: OptionsProps) {
+  const { say } = useWords();
+  const { options = [] } = question;
+  if (options.length === 0) {
+    return <textarea className="input" rows={2} aria-label={shown(question.question)} value={choice.own} onChange={(event) => onChoose({ own: event.target.value })} />;
+  }
+  const short = options.length <= 4 && options.every((option) => !option.allow_custom && option.label.length < 40);
+  return (
+    <div className={short ? "opts two" : "opts"}>
+      {options.map((option, index) => (
+        <label key={index} className="opt">
+          <input type="radio" name={name} checked={choice.option === index} onChange={() => onChoose({ option: index })} />
+          {option.allow_custom ? (
+            <>
+              <span className="quiet nowrap">{say("ownAnswer")}</span>
+              <input
+                className="own"
+                aria-label={say("ownAnswer")}
+                value={choice.own}
+                onFocus={() => onChoose({ option: index })}
+                onChange={(event) => onChoose({ option: index, own: event.target.value })}
+              />
+            </>
+          ) : (
+            <span>{shown(option.label)}</span>
+          )}
+        </label>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { useRef, type KeyboardEvent } from "react";
+
+import { command, isWriting } from "../keys";
+
+/** Milliseconds after a question has appeared in which a key does not answer it: it was meant for something else. */
+export const GUARD = 500;
+
+/** The keys of a question: ⌘↵ sends it; E, R and 1–9 while nothing is written. */
+export function useAskKeys(): (event: KeyboardEvent<HTMLElement>) => void {
+  const appeared = useRef(0);
+  if (appeared.current === 0) appeared.current = performance.now();
+  return (event) => {
+    if (event.nativeEvent.isComposing || event.defaultPrevented) return;
+    const ask = event.currentTarget;
+    if (event.key === "Enter" && command(event) && !event.shiftKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      if (performance.now() - appeared.current >= GUARD) ask.querySelector<HTMLElement>("[data-primary]")?.click();
+      return;
+    }
+    if (event.key === "Escape") {
+      const back = ask.querySelector<HTMLElement>("[data-back]");
+      if (!back) return;
+      event.stopPropagation();
+      back.click();
+      ask.focus();
+      return;
+    }
+    if (isWriting(event.target) || event.metaKey || event.ctrlKey || event.altKey) return;
+    const key = event.key.toLowerCase();
+    const target = key === "e" ? ask.querySelector<HTMLElement>("[data-edit]") : key === "r" ? ask.querySelector<HTMLElement>("[data-refuse]") : option(ask, key);
+    if (!target) return;
+    event.preventDefault();
+    target.click();
+  };
+}
+
+/** The option with this number, of the question that has the focus or else the first without an answer. */
+function option(ask: HTMLElement, key: string): HTMLElement | null {
+  if (!/^[1-9]$/.test(key)) return null;
+  const sets = [...ask.querySelectorAll<HTMLElement>("fieldset")];
+  const focused = sets.find((set) => set.contains(document.activeElement));
+  const set = focused ?? sets.find((item) => !item.querySelector("input:checked")) ?? sets[0];
+  return set?.querySelectorAll<HTMLElement>("input[type=radio]")[Number(key) - 1] ?? null;
+}

@@ -1,0 +1,31 @@
+import { useState } from "react";
+
+import { ApiError } from "../../api/client";
+import type { NewAnswer } from "../../api/types";
+import { giveAnswer, useAnswers } from "../../state/answers";
+import { useWords } from "../../words/words";
+import { focusNext } from "./focus";
+
+interface Give {
+  give: (answer: NewAnswer) => void;
+  busy: boolean;
+  fault: string;
+}
+
+/** Sends an answer to one question, and says why if it was not taken. */
+export function useGive(id: string): Give {
+  const { say } = useWords();
+  const given = useAnswers((state) => state[id]);
+  const [fault, setFault] = useState("");
+  const send = async (answer: NewAnswer): Promise<void> => {
+    setFault("");
+    try {
+      await giveAnswer(id, answer);
+      focusNext(id);
+    } catch (error) {
+      const unreachable = !(error instanceof ApiError) || error.unreachable;
+      setFault(unreachable ? say("noServer") : error.code === "too_many_runs" ? say("tooManyRuns") : say("answerFailed", error.message));
+    }
+  };
+  return { give: (answer) => void send(answer), busy: given !== undefined, fault };
+}

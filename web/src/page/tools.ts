@@ -1,0 +1,32 @@
+// What the tools of Caesura are called, and which of their arguments says most.
+import { shownLine } from "../log/shown";
+import type { Key } from "../words/words";
+
+const NAMES: Record<string, { words: Key; main: string }> = {
+  list_files: { words: "toolList", main: "path" },
+  read_file: { words: "toolRead", main: "path" },
+  write_file: { words: "toolWrite", main: "path" },
+  execute: { words: "toolRun", main: "command" },
+  web_search: { words: "toolSearch", main: "query" },
+  web_fetch: { words: "toolFetch", main: "url" },
+  create_artifact: { words: "toolCreate", main: "id" },
+  update_artifact: { words: "toolUpdate", main: "id" },
+  rewrite_artifact: { words: "toolArtifactRewrite", main: "id" },
+  read_artifact: { words: "toolArtifactRead", main: "id" },
+  ask_user: { words: "toolAsk", main: "" },
+};
+
+export function toolWords(name: string): Key | null {
+  return Object.hasOwn(NAMES, name) ? (NAMES[name]?.words ?? null) : null;
+}
+
+/** The argument that says most, on one line. */
+export function mainArgument(name: string, args: Record<string, unknown>): string {
+  const main = Object.hasOwn(NAMES, name) ? args[NAMES[name]?.main ?? ""] : undefined;
+  const value = typeof main === "string" ? main : Object.values(args).find((item) => typeof item === "string" && item !== "");
+  return typeof value === "string" ? shownLine(value.length > 300 ? `${value.slice(0, 300)}…` : value) : "";
+}
+
+export function json(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "null";
+}

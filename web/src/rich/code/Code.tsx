@@ -1,0 +1,127 @@
+import { createContext, memo, useContext, useEffect, useMemo, useRef, useState } from "react";
+
+import { Copy } from "../../page/Copy";
+import { normal } from "./names";
+import { Painter, type Paper } from "./painter";
+import type { Token } from "./token";
+
+export interface CodeProps {
+  text: string;
+  language?: string;
+  /** Shown in the head of the block, such as a file's name. */
+  name?: string;
+  live?: boolean;
+  /** Without head and frame: the source of a document. */
+  bare?: boolean;
+}
+
+/** Longer code is shown without colours, and in one piece. */
+const LONGEST = 60_000;
+
+export const PainterContext = createContext(
+  new Painter(() => typeof Worker === "undefined" ? null : new Worker(new URL("./highlight.worker.ts", import.meta.url), { type: "module" })),
+);
+
+export function Code({ text, language = "", name, live = false, bare = false }: CodeProps) {
+  const huge = text.length > LONGEST;
+  const body = (
+    // A person who uses the keyboard scrolls it.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <pre tabIndex={0} role="group" aria-label={name ?? (language || undefined)}>
+      <code>{huge ? text : <Lines text={text} language={normal(language)} />}</code>
+      {live ? <span className="caret" /> : null}
+    </pre>
+  );
+  if (bare) return <div className="code bare">{body}</div>;
+  return (
+    <div className="code">
+      <header>
+        <span>{name ?? language}</span>
+        <span className="grow" />
+        <Copy text={text} className="copybtn" named small />
+      </header>
+      {body}
+    </div>
+  );
+}
+
+/** Lines are laid out in groups: a new line then moves nothing but its own group. */
+const GROUP = 40;
+
+function Lines({ text, language }: { text: string; language: string }) {
+  const painted = usePainted(text, language);
+  const lines = useMemo(() => text.split("\n"), [text]);
+  const groups = [];
+  for (let start = 0; start < lines.length; start += GROUP)
+    groups.push(<Group key={start} lines={lines.slice(start, start + GROUP)} tokens={painted.slice(start, start + GROUP)} />);
+  return groups;
+}
+
+interface GroupProps {
+  lines: readonly string[];
+  tokens: readonly Token[][];
+}
+
+const Group = memo(
+  function Group({ lines, tokens }: GroupProps) {
+    return (
+      <span className="group">
+        {lines.map((line, index) => (
+          <Line key={index} text={line} tokens={tokens[index]} last={index === lines.length - 1} />
+        ))}
+      </span>
+    );
+  },
+  (before, after) => same(before.lines, after.lines) && same(before.tokens, after.tokens),
+);
+
+function same<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index]);
+}
+
+interface LineProps {
+  text: string;
+  tokens: Token[] | undefined;
+  last: boolean;
+}
+
+const Line = memo(function Line({ text, tokens, last }: LineProps) {
+  // The group ends a line by itself, but not one that is empty.
+  const end = last && text !== "" ? "" : "\n";
+  if (!tokens) return text + end;
+  // Colours come a moment after the words: words without colours follow those that have them.
+  const known = tokens.reduce((sum, token) => sum + token.text.length, 0);
+  if (!text.startsWith(tokens.map((token) => token.text).join(""))) return text + end;
+  return (
+    <>
+      {tokens.map((token, index) =>
+        token.kind === "" ? (
+          token.text
+        ) : (
+          <span key={index} className={token.kind}>
+            {token.text}
+          </span>
+        ),
+      )}
+      {text.slice(known) + end}
+    </>
+  );
+});
+
+function usePainted(text: string, language: string): readonly Token[][] {
+  const painter = useContext(PainterContext);
+  const paper = useRef<Paper | null>(null);
+  const [lines, setLines] = useState<readonly Token[][]>([]);
+  useEffect(() => {
+    if (language === "" || language === "text" || language === "plain" || language === "txt") return;
+    const opened = painter.open(language, setLines);
+    paper.current = opened;
+    return () => {
+      opened.close();
+      paper.current = null;
+      setLines([]);
+    };
+  }, [painter, language]);
+  useEffect(() => paper.current?.paint(text), [text, painter, language]);
+  return lines;
+}

@@ -1,0 +1,47 @@
+import { fireEvent, render, screen } from "@testing-library/react";
+import { cleanup } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+
+import { Diff, HunkDiff } from "./Diff";
+
+afterEach(cleanup);
+
+const numbered = (n: number, changed: number[] = []) => Array.from({ length: n }, (_, i) => (changed.includes(i) ? `new ${i}` : `line ${i}`)).join("\n");
+
+test("an unchanged part is folded and opens on click", () => {
+  const { container } = render(<Diff before={numbered(20)} after={numbered(20, [0, 19])} path="a.txt" />);
+  expect(screen.getByText("+2")).toBeTruthy();
+  expect(container.querySelectorAll(".ln")).toHaveLength(8);
+  fireEvent.click(screen.getByRole("button", { name: "14 unchanged lines" }));
+  expect(container.querySelectorAll(".ln")).toHaveLength(22);
+});
+
+test("side by side, a line without a partner has an empty place beside it", () => {
+  const { container } = render(<Diff before={"a\n"} after={"a\nb\n"} path="a.txt" mode="split" />);
+  expect([...container.querySelectorAll(".ln")].map((line) => line.className)).toEqual(["ln", "ln", "ln void", "ln add"]);
+});
+
+test("characters that hide or reorder text are shown by their number", () => {
+  const { container } = render(<Diff before="" after={"user = '\u202eadmin\u200b'\r\n"} path={"a\u202e.txt"} />);
+  expect(container.textContent).toContain("user = '\\u202eadmin\\u200b'\\r");
+  expect(container.textContent).toContain("a\\u202e.txt");
+});
+
+test("a change of the last line break alone is told", () => {
+  const { container } = render(<Diff before="a" after={"a\n"} path="a" />);
+  expect(container.querySelectorAll(".skip")).toHaveLength(1);
+});
+
+test("a very long difference is drawn in part until the rest is asked for", () => {
+  const { container } = render(<Diff before="" after={numbered(1500)} path="a" />);
+  expect(container.querySelectorAll(".ln")).toHaveLength(1000);
+  fireEvent.click(container.querySelector("button.skip")!);
+  expect(container.querySelectorAll(".ln")).toHaveLength(1500);
+});
+
+test("the server's hunks are shown with what lies between them", () => {
+  const hunk = (start: number) => ({ old_start: start, old_lines: 1, new_start: start, new_lines: 1, lines: [["-", "a"], ["+", "b"]] as const });
+  const { container } = render(<HunkDiff hunks={[hunk(1), hunk(12)]} path="a" />);
+  expect(container.textContent).toContain("10 unchanged lines");
+  expect(container.querySelectorAll(".ln")).toHaveLength(4);
+});

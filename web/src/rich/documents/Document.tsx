@@ -1,0 +1,103 @@
+import { useEffect, useRef, useState } from "react";
+
+import type { Artifact } from "../../api/types";
+import { Copy } from "../../page/Copy";
+import { Icon } from "../../page/Icon";
+import { useWords } from "../../words/words";
+import { Code } from "../code/Code";
+import type { DiffMode } from "../diff/Rows";
+import { languageOf } from "../code/names";
+import { Changes } from "./Changes";
+import { useContent, useVersions } from "./contents";
+import type { DocumentsProps } from "./Documents";
+import { fileName, save } from "./download";
+import { Preview } from "./Preview";
+import { Tabs, type View } from "./Tabs";
+import { Track } from "./Track";
+
+interface DocumentProps extends DocumentsProps {
+  artifact: Artifact;
+  onList?: () => void;
+}
+
+const LANGUAGES: Record<string, string> = { markdown: "markdown", html: "html", json: "json" };
+
+/** One document: a version of it, or what changed between two. */
+export function Document({ artifact, revision, live, versions: loadVersions, content, onList, onClose }: DocumentProps) {
+  const { say, clock } = useWords();
+  const loaded = useVersions(artifact.id, revision, loadVersions);
+  const versions = loaded.value ?? [];
+  const newest = versions.at(-1)?.version ?? artifact.version;
+  const writing = live?.id === artifact.id ? newest + 1 : null;
+  const [view, setView] = useState<View>("preview");
+  const [mode, setMode] = useState<DiffMode>(() => (matchMedia("(max-width: 639px)").matches ? "inline" : "split"));
+  const [chosen, setChosen] = useState<number | null>(null);
+  const [base, setBase] = useState<number | null>(null);
+  // Who chooses no version sees the newest one, also when a newer one comes.
+  const on = chosen ?? writing ?? newest;
+  const from = view === "changes" ? (base ?? Math.max(0, on - 1)) : null;
+  const stored = useContent(artifact.id, Math.min(on, newest), content);
+  const before = useContent(artifact.id, from ?? 0, content);
+  const now = on === writing && live ? live.content : stored.value;
+  const growing = on === writing;
+  const body = useFollowed(growing && chosen === null, now);
+  const at = (version: number) => {
+    const made = versions.find((item) => item.version === version)?.created_at;
+    return made === undefined ? `v${version}` : `v${version} · ${clock(made)}`;
+  };
+  const failed = stored.state === "failed" || loaded.state === "failed" || (from !== null && before.state === "failed");
+  return (
+    <>
+      <div className="bar">
+        {onList ? (
+          <button type="button" className="icon" aria-label={say("documents")} title={say("documents")} onClick={onList}>
+            <Icon name="left" />
+          </button>
+        ) : null}
+        <h2>{artifact.title}</h2>
+        <span className="kind">{artifact.content_type}</span>
+        <span className="grow" />
+        <Copy text={now ?? ""} />
+        <button type="button" className="icon" aria-label={say("download")} title={say("download")} onClick={() => save(fileName(artifact), now ?? "")}>
+          <Icon name="load" />
+        </button>
+        <button type="button" className="icon" aria-label={say("close")} title={say("close")} onClick={onClose}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <Track versions={versions} on={on} from={from} writing={writing} onChoose={(version) => setChosen(version === (writing ?? newest) ? null : version)} />
+      <Tabs
+        view={view}
+        mode={mode}
+        numbers={[...versions.map((item) => item.version), ...(writing === null ? [] : [writing])]}
+        from={from}
+        on={on}
+        follow={writing === null ? null : chosen === null}
+        onView={setView}
+        onMode={setMode}
+        onFrom={setBase}
+        onOn={setChosen}
+        onFollow={(follow) => setChosen(follow ? null : newest || null)}
+      />
+      <div className={view === "changes" ? "sheet-body flush" : artifact.content_type === "html" && view === "preview" && !growing ? "sheet-body framed" : "sheet-body"} ref={body} role="tabpanel" aria-label={say(view)}>
+        {failed ? <p className="quiet told">{say("loadFailed")}</p> : null}
+        {now === null || failed ? null : view === "preview" ? (
+          <Preview artifact={artifact} text={now} live={growing} />
+        ) : view === "source" ? (
+          <Code text={now} language={LANGUAGES[artifact.content_type] ?? languageOf(artifact.id)} live={growing} bare />
+        ) : before.value === null ? null : (
+          <Changes before={before.value} after={now} names={[at(from ?? 0), at(on)]} mode={mode} />
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Keeps the end of a text that is written in sight. */
+function useFollowed(follow: boolean, text: string | null) {
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (follow && body.current) body.current.scrollTop = body.current.scrollHeight;
+  }, [follow, text]);
+  return body;
+}

@@ -1,0 +1,124 @@
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+import type { Artifact } from "../../api/types";
+import { Documents, type DocumentsProps } from "./Documents";
+
+const artifact = (id: string, content_type: string, version: number): Artifact => ({ id, title: `Title of ${id}`, content_type, version, created_at: 0, updated_at: 0 });
+const texts: Record<string, string[]> = {
+  report: ["# One\n\nsame\n", "# One\n\nsame\n\nmore **words**\n", "# Three\n\nsame\n\nmore **words**\n"],
+  table: ["a,b\n1,2\n"],
+  page: ["<script>parent.hacked = 1</script><p>hello</p>"],
+  data: ['{"a":[1,2]}'],
+  bad: ["{no json"],
+};
+const versions = vi.fn();
+const content = vi.fn();
+
+beforeEach(() => {
+  vi.stubGlobal("matchMedia", () => ({ matches: false }));
+  versions.mockImplementation((id: string) => Promise.resolve(texts[id]!.map((_, index) => ({ version: index + 1, update_type: index === 0 ? "create" : "update", turn_id: null, created_at: index * 60_000 }))));
+  content.mockImplementation((id: string, version: number) => Promise.resolve(texts[id]![version - 1]));
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+/** Does it, and waits until everything that it led to is drawn. */
+const settle = (what: () => unknown = () => null) =>
+  act(() => {
+    what();
+    return Promise.resolve();
+  });
+
+const all = [artifact("report", "markdown", 3), artifact("table", "csv", 1), artifact("page", "html", 1), artifact("data", "json", 1), artifact("bad", "json", 1)];
+
+async function show(selected: string, more: Partial<DocumentsProps> = {}) {
+  const props: DocumentsProps = { artifacts: all, selected, revision: 0, live: null, versions, content, onSelect: vi.fn(), onClose: vi.fn(), ...more };
+  const made = render(<Documents {...props} />);
+  await settle();
+  return { ...made, props, again: async (changed: Partial<DocumentsProps>) => {
+    made.rerender(<Documents {...props} {...changed} />);
+    await settle();
+  } };
+}
+
+const radio = (name: RegExp) => screen.getByRole("radio", { name });
+
+test("the newest version is shown, and any other can be chosen by mouse and by key", async () => {
+  const { container } = await show("report");
+  expect(container.querySelector(".prose h2")?.textContent).toBe("Three");
+  expect(radio(/v3/).getAttribute("aria-checked")).toBe("true");
+  await settle(() => fireEvent.click(radio(/v1/)));
+  expect(container.querySelector(".prose")?.textContent).not.toContain("more words");
+  await settle(() => fireEvent.keyDown(radio(/v1/), { key: "ArrowRight" }));
+  expect(radio(/v2/).getAttribute("aria-checked")).toBe("true");
+  expect(container.querySelector(".prose")?.textContent).toContain("more words");
+});
+
+test("the changes of any two versions are shown side by side or inline", async () => {
+  const { container } = await show("report");
+  await settle(() => fireEvent.click(screen.getByRole("tab", { name: "Changes" })));
+  expect(container.querySelector(".pair .hd")?.textContent).toContain("v2");
+  expect(container.querySelectorAll(".ln.add")).toHaveLength(1);
+  await settle(() => fireEvent.change(screen.getByLabelText("Compare"), { target: { value: "1" } }));
+  expect(container.querySelectorAll(".ln.add")).toHaveLength(3);
+  await settle(() => fireEvent.click(screen.getByRole("button", { name: "Inline" })));
+  expect(container.querySelector(".one .ln.del")?.textContent).toContain("# One");
+});
+
+test("a version that comes is followed, unless an older one was chosen", async () => {
+  const { container, again } = await show("report");
+  texts.report!.push("# Four\n");
+  await again({ revision: 1 });
+  expect(container.querySelector(".prose h2")?.textContent).toBe("Four");
+  await settle(() => fireEvent.click(radio(/v1/)));
+  texts.report!.push("# Five\n");
+  await again({ revision: 2 });
+  expect(container.querySelector(".prose h2")?.textContent).toBe("One");
+  texts.report!.length = 3;
+});
+
+test("what is being written stands at the end of the line and grows", async () => {
+  const { container, again } = await show("report", { live: { id: "report", content: "# Next\n\nwor" } });
+  expect(container.querySelector(".track .writing")?.textContent).toContain("v4");
+  expect(container.querySelector(".prose .caret")).not.toBeNull();
+  expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "Follow" }).checked).toBe(true);
+  await again({ live: null });
+  expect(container.querySelector(".caret")).toBeNull();
+});
+
+test("a page of an agent is given to a frame without an origin, and is not a part of this page", async () => {
+  const { container } = await show("page");
+  const frame = container.querySelector("iframe");
+  expect(frame?.getAttribute("sandbox")).toBe("allow-scripts");
+  expect(frame?.getAttribute("src")).toBe("/frames/document.html");
+  expect(frame?.hasAttribute("srcdoc")).toBe(false);
+  expect(container.innerHTML).not.toContain("hacked");
+});
+
+test("values are a table, and JSON is indented unless it is none", async () => {
+  const table = await show("table");
+  expect([...table.container.querySelectorAll("td")].map((cell) => cell.textContent)).toEqual(["1", "2"]);
+  cleanup();
+  const data = await show("data");
+  expect(data.container.querySelector("code")?.textContent).toBe('{\n  "a": [\n    1,\n    2\n  ]\n}');
+  cleanup();
+  const bad = await show("bad");
+  expect(bad.container.textContent).toContain("This is not valid JSON.");
+  expect(bad.container.querySelector("code")?.textContent).toBe("{no json");
+});
+
+test("without a document the list is shown", async () => {
+  const onSelect = vi.fn();
+  await show("", { onSelect });
+  fireEvent.click(screen.getByRole("button", { name: /Title of table/ }));
+  expect(onSelect).toHaveBeenCalledWith("table");
+});
+
+test("a version that cannot be loaded is told", async () => {
+  content.mockRejectedValue(new Error("away"));
+  const { container } = await show("report");
+  expect(container.textContent).toContain("This could not be loaded.");
+});

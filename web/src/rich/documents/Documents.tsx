@@ -1,0 +1,69 @@
+import type { Artifact, ArtifactVersion } from "../../api/types";
+import { Icon } from "../../page/Icon";
+import { useWords } from "../../words/words";
+import { Document } from "./Document";
+
+/** A document that is being written now, as far as its words have arrived. */
+export interface LiveDocument {
+  id: string;
+  content: string;
+}
+
+export interface DocumentsProps {
+  artifacts: readonly Artifact[];
+  /** The id of the document that is shown; without one, the list. */
+  selected: string;
+  /** Grows whenever a version was added: versions are loaded again. */
+  revision: number;
+  live: LiveDocument | null;
+  versions: (id: string) => Promise<readonly ArtifactVersion[]>;
+  content: (id: string, version: number) => Promise<string>;
+  onSelect: (id: string) => void;
+  onClose: () => void;
+}
+
+/** The documents of a conversation, or one of them. */
+export function Documents(props: DocumentsProps) {
+  const { artifacts, selected, live, onSelect } = props;
+  const artifact = artifacts.find((item) => item.id === selected) ?? begun(selected, live);
+  if (!artifact) return <List {...props} />;
+  return <Document key={artifact.id} {...props} artifact={artifact} {...(artifacts.length > 1 ? { onList: () => onSelect("") } : {})} />;
+}
+
+/** A document whose first version is still written is in no list yet. */
+function begun(id: string, live: LiveDocument | null): Artifact | null {
+  if (live?.id !== id || id === "") return null;
+  return { id, title: id, content_type: "text", version: 0, created_at: 0, updated_at: 0 };
+}
+
+function List({ artifacts, onSelect, onClose }: DocumentsProps) {
+  const { say, clock } = useWords();
+  return (
+    <>
+      <div className="bar">
+        <h2>{say("documents")}</h2>
+        <span className="grow" />
+        <button type="button" className="icon" aria-label={say("close")} title={say("close")} onClick={onClose}>
+          <Icon name="cross" />
+        </button>
+      </div>
+      <div className="sheet-body documents">
+        {artifacts.length === 0 ? <p className="quiet told">{say("noDocuments")}</p> : null}
+        {artifacts.map((item) => (
+          <button type="button" className="chip" key={item.id} onClick={() => onSelect(item.id)}>
+            <span className="pic">
+              <Icon name="doc" />
+            </span>
+            <span className="grow">
+              <b>{item.title}</b>
+              <small>
+                {item.content_type} · v{item.version} · {clock(item.updated_at)}
+              </small>
+            </span>
+            <Icon name="right" />
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}

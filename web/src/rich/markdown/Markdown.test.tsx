@@ -1,0 +1,84 @@
+import { act, cleanup, render } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+
+import { Markdown } from "./Markdown";
+
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
+
+const shown = (text: string, live = false) => render(<Markdown text={text} live={live} />).container;
+
+test("links open elsewhere without a way back, and only addresses of pages and mails are links", () => {
+  const page = shown("[a](https://a.example) [b](javascript:alert(1)) [c](mailto:c@c.example) [d](/api/v2/me) [e](data:text/html,x) https://f.example");
+  const links = [...page.querySelectorAll("a")];
+  expect(links.map((link) => link.getAttribute("href"))).toEqual(["https://a.example", "mailto:c@c.example", "https://f.example"]);
+  expect(links.every((link) => link.target === "_blank" && link.rel === "noopener noreferrer")).toBe(true);
+  expect(page.textContent).toContain("b c d e");
+});
+
+test("a picture is a link and is not loaded", () => {
+  const page = shown("![a cat](https://a.example/cat.png) ![](https://b.example/x)\n\n<img src=https://c.example/x>");
+  expect(page.querySelector("img")).toBeNull();
+  expect(page.querySelector("a")?.textContent).toBe("Picture: a cat");
+});
+
+test("markup is shown as text", () => {
+  const page = shown("<script>alert(1)</script>\n\n<b onclick=x>bold</b> a");
+  expect(page.querySelector("script, b")).toBeNull();
+  expect(page.textContent).toContain("<script>alert(1)</script>");
+});
+
+test("tables, task lists, quotes and code have their elements", () => {
+  const page = shown("# T\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] done\n- [ ] open\n\n> quote\n\n```ts title=\"a.ts\"\nlet x\n```\n");
+  expect(page.querySelector("h2")?.textContent).toBe("T");
+  expect(page.querySelector(".table td.r")?.textContent).toBe("2");
+  expect([...page.querySelectorAll("input")].map((box) => box.checked)).toEqual([true, false]);
+  expect(page.querySelector("blockquote")).not.toBeNull();
+  expect(page.querySelector(".code header")?.textContent).toContain("a.ts");
+  expect(page.querySelector(".code code")?.textContent).toBe("let x");
+  expect(page.querySelector("[style]")).toBeNull();
+});
+
+test("a text that grows looks like the whole text at its end, and never shows an unfinished mark", () => {
+  const text = "# Plan\n\nSome **bold** and `code` with [a link](https://a.example).\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| *x* | y |\n\n```js\nlet a = `x`\n```\n\nSee [ref].\n\n[ref]: https://r.example\n";
+  vi.useFakeTimers();
+  const drawn = new Set<string>();
+  const { container, rerender } = render(<Markdown text="" live />);
+  for (let end = 1; end <= text.length; end += 1) {
+    rerender(<Markdown text={text.slice(0, end)} live />);
+    act(() => void vi.advanceTimersByTime(1000));
+    const prose = [...container.querySelectorAll("p, li, td, th, h2, h3")].map((element) => element.textContent).join("\n");
+    expect(prose).not.toMatch(/\*\*|`|\]\(|\|/);
+    drawn.add(prose);
+  }
+  // It was drawn while it grew, not only at its end.
+  expect(drawn.size).toBeGreaterThan(40);
+  rerender(<Markdown text={text} live={false} />);
+  expect(container.innerHTML.replace(/_r_\w+_/g, "")).toBe(shown(text).innerHTML.replace(/_r_\w+_/g, ""));
+});
+
+test("the caret stands after the last word while words arrive, and then is gone", () => {
+  const page = shown("one\n\n- two\n- three", true);
+  expect(page.querySelector("li:last-child > .caret")).not.toBeNull();
+  expect(page.querySelectorAll(".caret")).toHaveLength(1);
+  expect(shown("one").querySelector(".caret")).toBeNull();
+});
+
+test("footnotes are numbered over the whole text", () => {
+  const page = shown("One[^a].\n\nTwo[^b].\n\n[^a]: First.\n\n[^b]: Second.");
+  expect([...page.querySelectorAll("sup")].map((mark) => mark.textContent)).toEqual(["1", "2"]);
+  expect(page.querySelectorAll("section li")).toHaveLength(2);
+});
+
+test.each([
+  ["quotes in quotes", ">".repeat(20_000) + "a"],
+  ["lists in lists", "- ".repeat(20_000) + "a"],
+  ["open brackets", "[".repeat(50_000)],
+  ["open emphasis", "*a ".repeat(50_000)],
+  ["pictures in pictures", "![".repeat(30_000)],
+  ["a very long text", "word ".repeat(100_000)],
+])("a hostile text is shown, as it was written if need be: %s", (_, text) => {
+  expect(shown(text).textContent?.replace(/\s/g, "")).toContain(text.slice(-10).replace(/\s/g, ""));
+});

@@ -1,0 +1,105 @@
+import { Component, memo, useCallback, useId, useMemo, useRef, type ReactNode } from "react";
+import ReactMarkdown from "react-markdown";
+import remarkGfm from "remark-gfm";
+
+import { Code } from "../code/Code";
+import { cut, EMPTY, whole, type Blocks } from "./blocks";
+import { caret } from "./caret";
+import { ELEMENTS } from "./elements";
+import { fenced } from "./fence";
+import { mend } from "./mend";
+import { pause, usePaced } from "./paced";
+import { tooHard } from "./safety";
+
+export interface MarkdownProps {
+  text: string;
+  /** Words still arrive: only the last block is drawn again, and the caret stands after the last word. */
+  live?: boolean;
+}
+
+const GFM = [remarkGfm];
+const PLAIN: [] = [];
+const CARET = [caret];
+
+export function Markdown({ text, live = false }: MarkdownProps) {
+  const last = useRef(0);
+  const wait = useCallback(() => pause(last.current), []);
+  const measure = useCallback((length: number) => {
+    last.current = length;
+  }, []);
+  const shown = usePaced(text, live, wait);
+  return <Rendered text={shown} live={live} onLast={measure} />;
+}
+
+interface RenderedProps {
+  text: string;
+  live: boolean;
+  /** Is told how long the last block is. */
+  onLast: (length: number) => void;
+}
+
+const Rendered = memo(function Rendered({ text, live, onLast }: RenderedProps) {
+  const id = useId();
+  const known = useRef<Blocks>(EMPTY);
+  const found = useMemo(() => {
+    if (tooHard(text)) return null;
+    // What is remembered only saves work: the blocks are the same without it.
+    known.current = cut(text, known.current);
+    return known.current;
+  }, [text]);
+  const last = found?.blocks.at(-1);
+  onLast(found === null ? text.length : last && fenced(last.source) ? 0 : (last?.source.length ?? 0));
+  if (found === null) return <Plain text={text} />;
+  const { blocks, definitions } = found;
+  // Footnotes are numbered over the whole text.
+  if (!live && blocks.some((block) => block.footnotes))
+    return (
+      <div className="prose">
+        <Piece source={text} live={false} name={id} />
+      </div>
+    );
+  return (
+    <div className="prose">
+      {blocks.map((block) => (
+        <Piece key={block.start} source={whole(block, definitions)} live={live && block === last} name={id} />
+      ))}
+      {live && blocks.length === 0 ? <span className="caret" /> : null}
+    </div>
+  );
+});
+
+const Piece = memo(function Piece({ source, live, name }: { source: string; live: boolean; name: string }) {
+  const options = useMemo(() => ({ clobberPrefix: `${name}-` }), [name]);
+  const shown = live ? mend(source) : source;
+  const code = live ? fenced(shown) : null;
+  if (code) return <Code text={code.text} live {...(code.language ? { language: code.language } : {})} />;
+  return (
+    <Careful text={source}>
+      <ReactMarkdown remarkPlugins={GFM} rehypePlugins={live ? CARET : PLAIN} components={ELEMENTS} remarkRehypeOptions={options} urlTransform={asIs}>
+        {shown}
+      </ReactMarkdown>
+    </Careful>
+  );
+});
+
+/** Every element checks the addresses that it uses. */
+function asIs(address: string): string {
+  return address;
+}
+
+function Plain({ text }: { text: string }) {
+  return <div className="prose as-is">{text}</div>;
+}
+
+/** A block that cannot be drawn is shown as it was written. */
+class Careful extends Component<{ text: string; children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.failed ? <Plain text={this.props.text} /> : this.props.children;
+  }
+}

@@ -1,0 +1,88 @@
+// How the elements of markdown are drawn.
+import type { Element, ElementContent } from "hast";
+import type { ComponentProps } from "react";
+import type { Components, ExtraProps } from "react-markdown";
+
+import { useWords } from "../../words/words";
+import { Code } from "../code/Code";
+import { safeAddress } from "./safety";
+
+type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> & ExtraProps;
+
+function Link({ href, children, node: _, ...rest }: Props<"a">) {
+  // A footnote and its way back.
+  if (href?.startsWith("#")) return <a href={href} id={rest.id} aria-describedby={rest["aria-describedby"]} aria-label={rest["aria-label"]}>{children}</a>;
+  const address = safeAddress(href);
+  if (address === null) return <span>{children}</span>;
+  return (
+    <a href={address} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+/** A picture is a link: loading it would tell another server who reads this, and when. */
+function Picture({ src, alt }: Props<"img">) {
+  const { say } = useWords();
+  const address = safeAddress(typeof src === "string" ? src : undefined);
+  const text = say("image", alt?.trim() ? alt : (address ?? ""));
+  if (address === null) return <span>{text}</span>;
+  return (
+    <a href={address} target="_blank" rel="noopener noreferrer">
+      {text}
+    </a>
+  );
+}
+
+function Table({ children }: Props<"table">) {
+  return (
+    <div className="table">
+      <table>{children}</table>
+    </div>
+  );
+}
+
+const SIDES: Record<string, string> = { right: "r", center: "mid" };
+
+function side(node: Element | undefined): string | undefined {
+  const { align } = node?.properties ?? {};
+  return typeof align === "string" ? SIDES[align] : undefined;
+}
+
+const Head = ({ node, children }: Props<"th">) => <th className={side(node)}>{children}</th>;
+const Cell = ({ node, children }: Props<"td">) => <td className={side(node)}>{children}</td>;
+
+function Box({ checked }: Props<"input">) {
+  const { say } = useWords();
+  return <input type="checkbox" className="task" checked={checked ?? false} disabled readOnly aria-label={say(checked ? "done" : "notDone")} />;
+}
+
+function Block({ node }: Props<"pre">) {
+  const code = node?.children.find((child) => child.type === "element");
+  const [, language] = /language-(\S+)/.exec(String(code?.properties.className ?? "")) ?? [];
+  const meta = (code?.data as { meta?: string | null } | undefined)?.meta;
+  const name = meta ? (/^(?:title|file|filename)=["']?([^"'\s]{1,100})/.exec(meta)?.[1] ?? /^[\w.@/-]{1,100}\.\w{1,8}$/.exec(meta.trim())?.[0]) : undefined;
+  const text = code ? wordsOf(code).replace(/\n$/, "") : "";
+  return <Code text={text} {...(language === undefined ? {} : { language })} {...(name === undefined ? {} : { name })} />;
+}
+
+function wordsOf(node: ElementContent): string {
+  if (node.type === "text") return node.value;
+  return node.type === "element" ? node.children.map(wordsOf).join("") : "";
+}
+
+/** The page has the first heading: those of a text begin one step below it. */
+export const ELEMENTS: Components = {
+  a: Link,
+  img: Picture,
+  table: Table,
+  th: Head,
+  td: Cell,
+  input: Box,
+  pre: Block,
+  h1: "h2",
+  h2: "h3",
+  h3: "h4",
+  h4: "h5",
+  h5: "h6",
+};

@@ -1,0 +1,80 @@
+// Whether the page hears from the server. Every stream reports here; the keep line tells.
+import { create } from "zustand";
+
+import type { Link, LinkState } from "../stream/link";
+
+interface Connection {
+  /** The next try, while the connection is lost. */
+  lost: { retryAt: number } | null;
+  /** How many words came after the connection was back. */
+  back: { words: number } | null;
+}
+
+/** Milliseconds: a shorter loss is not worth a word. */
+const BLINK = 800;
+const BACK = 6000;
+
+export const useConnection = create<Connection>()(() => ({ lost: null, back: null }));
+
+type Name = "feed" | "turn";
+const links = new Map<Name, Link>();
+const lost = new Map<Name, number>();
+let blink: ReturnType<typeof setTimeout> | undefined;
+let backUntil: ReturnType<typeof setTimeout> | undefined;
+
+function show(): void {
+  clearTimeout(blink);
+  blink = undefined;
+  if (lost.size === 0) return;
+  clearTimeout(backUntil);
+  useConnection.setState({ lost: { retryAt: Math.min(...lost.values()) }, back: null });
+}
+
+/** Notes what a stream reports. Returns true when its connection is back after a loss that was shown. */
+export function report(name: Name, state: LinkState): boolean {
+  const wasShown = useConnection.getState().lost !== null;
+  if (state.kind === "lost") {
+    lost.set(name, state.retryAt);
+    if (wasShown) show();
+    else blink ??= setTimeout(show, BLINK);
+    return false;
+  }
+  if (state.kind === "connecting") return false;
+  lost.delete(name);
+  if (lost.size > 0) return false;
+  clearTimeout(blink);
+  blink = undefined;
+  if (!wasShown) return false;
+  useConnection.setState({ lost: null });
+  caughtUp(0);
+  return true;
+}
+
+/** Words that came after the connection was back. */
+export function caughtUp(words: number): void {
+  clearTimeout(backUntil);
+  useConnection.setState((state) => ({ back: { words: (state.back?.words ?? 0) + words } }));
+  backUntil = setTimeout(() => useConnection.setState({ back: null }), BACK);
+}
+
+export function hold(name: Name, link: Link | null): void {
+  if (link) links.set(name, link);
+  else {
+    links.delete(name);
+    lost.delete(name);
+    if (lost.size === 0) {
+      clearTimeout(blink);
+      blink = undefined;
+      if (useConnection.getState().lost) useConnection.setState({ lost: null });
+    }
+  }
+}
+
+export function tryNow(): void {
+  for (const link of links.values()) link.retry();
+}
+
+/** Words, or characters where there are no blanks between words. */
+export function countWords(text: string): number {
+  return text.match(/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|[\p{L}\p{N}]+/gu)?.length ?? 0;
+}

@@ -1,0 +1,76 @@
+// The stream over all conversations of the person: sidebar, inbox and other tabs live from it. Nothing polls.
+import { FEED } from "../api/calls";
+import type { Conversation, Interrupt } from "../api/types";
+import type { Frame } from "../stream/frames";
+import { follow } from "../stream/link";
+import { noteClosed } from "./answers";
+import { hold, report } from "./connection";
+import { dropAsked, loadInbox, setCount, useInbox } from "./inbox";
+import { dropRow, loadList, putRow } from "./list";
+
+export interface FeedEvents {
+  ready: { inbox: number };
+  conversation: Conversation;
+  conversation_deleted: { id: string };
+  question_opened: { interrupt: Interrupt; conversation_id: string; turn_id: string };
+  question_closed: { interrupt_id: string; conversation_id: string; turn_id: string; outcome: string };
+  inbox: { count: number };
+  reset: Record<string, never>;
+}
+
+type Listener = (name: keyof FeedEvents, data: FeedEvents[keyof FeedEvents]) => void;
+const listeners = new Set<Listener>();
+
+export function onFeed(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void } = {
+  ready: ({ inbox }) => setCount(inbox),
+  conversation: putRow,
+  conversation_deleted: ({ id }) => dropRow(id),
+  question_opened: () => {
+    if (useInbox.getState().phase !== "empty") void loadInbox();
+  },
+  question_closed: ({ interrupt_id, outcome }) => {
+    noteClosed(interrupt_id, outcome === "expired" || outcome === "superseded" || outcome === "cancelled" ? outcome : "answered", decisionOf(outcome));
+    dropAsked(interrupt_id);
+  },
+  inbox: ({ count }) => setCount(count),
+  reset: () => {
+    void loadList();
+    if (useInbox.getState().phase !== "empty") void loadInbox();
+  },
+};
+
+/** Whether the outcome itself says how the question was answered. */
+function decisionOf(outcome: string): string | null {
+  return ["approve", "edit", "reject", "respond", "answers", "fields", "value"].includes(outcome) ? outcome : null;
+}
+
+function received(frame: Frame): void {
+  if (!Object.hasOwn(HANDLERS, frame.event)) return;
+  const name = frame.event as keyof FeedEvents;
+  const data = JSON.parse(frame.data) as FeedEvents[typeof name];
+  (HANDLERS[name] as (data: unknown) => void)(data);
+  for (const listener of listeners) listener(name, data);
+}
+
+export function followFeed(): () => void {
+  const link = follow({
+    url: FEED,
+    after: "",
+    untilDone: false,
+    onFrame: received,
+    onState: (state) => {
+      if (state.kind === "ended") hold("feed", null);
+      else report("feed", state);
+    },
+  });
+  hold("feed", link);
+  return () => {
+    link.close();
+    hold("feed", null);
+  };
+}

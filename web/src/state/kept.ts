@@ -1,0 +1,29 @@
+// What this browser keeps. A browser that keeps nothing (private windows, full disks) must not break the page.
+
+const PREFIX = "caesura.";
+
+export function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+export function keep(name: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, value);
+  } catch {
+    // Kept in memory only, by whoever called.
+  }
+}
+
+/** Removes everything of this kind: `drop("draft.")`. */
+export function drop(start: string): void {
+  try {
+    for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX + start)) localStorage.removeItem(name);
+  } catch {
+    // There is nothing to remove.
+  }
+}

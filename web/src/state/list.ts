@@ -1,0 +1,71 @@
+// The person's conversations, newest first, as far as they are loaded.
+import { create } from "zustand";
+
+import * as api from "../api/calls";
+import type { Conversation } from "../api/types";
+
+interface List {
+  rows: Record<string, Conversation>;
+  /** The ids in the order in which they are shown. */
+  order: string[];
+  next: string | null;
+  phase: "empty" | "loading" | "ready" | "failed";
+  /** The conversation whose title has just come. */
+  titled: string | null;
+}
+
+export const useList = create<List>()(() => ({ rows: {}, order: [], next: null, phase: "empty", titled: null }));
+
+function sorted(rows: Record<string, Conversation>): string[] {
+  return Object.values(rows)
+    .sort((one, other) => other.updated_at - one.updated_at || (one.id < other.id ? 1 : -1))
+    .map((row) => row.id);
+}
+
+export async function loadList(): Promise<void> {
+  useList.setState({ phase: "loading" });
+  try {
+    const page = await api.conversations(null);
+    const rows = Object.fromEntries(page.conversations.map((row) => [row.id, row]));
+    useList.setState({ rows, order: sorted(rows), next: page.next, phase: "ready" });
+  } catch {
+    useList.setState({ phase: "failed" });
+  }
+}
+
+export async function loadMore(): Promise<void> {
+  const { next, phase } = useList.getState();
+  if (!next || phase === "loading") return;
+  useList.setState({ phase: "loading" });
+  try {
+    const page = await api.conversations(next);
+    const rows = { ...useList.getState().rows };
+    for (const row of page.conversations) rows[row.id] ??= row;
+    useList.setState({ rows, order: sorted(rows), next: page.next, phase: "ready" });
+  } catch {
+    useList.setState({ phase: "ready" });
+  }
+}
+
+/** The newest state of a conversation. One that is older than all that is loaded stays out until it is scrolled to. */
+export function putRow(row: Conversation): void {
+  const { rows, titled } = useList.getState();
+  const before = rows[row.id];
+  const all = { ...rows, [row.id]: row };
+  const isNew = row.title !== null && before !== undefined && before.title !== row.title;
+  useList.setState({ rows: all, order: sorted(all), titled: isNew ? row.id : titled });
+}
+
+export function dropRow(id: string): void {
+  const { [id]: gone, ...rows } = useList.getState().rows;
+  if (gone) useList.setState({ rows, order: sorted(rows) });
+}
+
+export async function renameConversation(id: string, title: string): Promise<void> {
+  putRow({ ...useList.getState().rows[id], ...(await api.rename(id, title)) });
+}
+
+export async function deleteConversation(id: string): Promise<void> {
+  await api.remove(id);
+  dropRow(id);
+}

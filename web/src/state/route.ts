@@ -1,0 +1,27 @@
+// Where the person is: the address of the page.
+import { create } from "zustand";
+
+export type Route = { at: "new" } | { at: "inbox" } | { at: "conversation"; id: string } | { at: "nowhere" };
+
+export function routeOf(path: string): Route {
+  if (path === "/" || path === "/index.html") return { at: "new" };
+  if (path === "/inbox") return { at: "inbox" };
+  const found = /^\/c\/([A-Za-z0-9._-]{1,150})$/.exec(path);
+  return found?.[1] ? { at: "conversation", id: found[1] } : { at: "nowhere" };
+}
+
+export const pathOf = (id: string): string => `/c/${encodeURIComponent(id)}`;
+
+export const useRoute = create<Route>()(() => routeOf(location.pathname));
+
+export function go(path: string, replace = false): void {
+  if (path !== location.pathname) {
+    if (replace) history.replaceState(null, "", path);
+    else history.pushState(null, "", path);
+  }
+  useRoute.setState(routeOf(path), true);
+}
+
+export function followHistory(): void {
+  addEventListener("popstate", () => useRoute.setState(routeOf(location.pathname), true));
+}

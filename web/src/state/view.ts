@@ -1,0 +1,41 @@
+// What is open on the page itself: the drawer, a dialog, a document, a message that is edited.
+import { create } from "zustand";
+
+interface View {
+  drawer: boolean;
+  dialog: { kind: "delete"; id: string } | { kind: "shortcuts" } | { kind: "grants"; id: string } | null;
+  /** The document that is shown beside the conversation. */
+  document: string | null;
+  /** The turn whose message is edited. */
+  editing: string | null;
+  /** The row whose title is edited. */
+  renaming: string | null;
+  connect: boolean;
+  /** Questions that were put aside on a phone to look at the conversation. */
+  aside: ReadonlySet<string>;
+}
+
+export const useView = create<View>()(() => ({ drawer: false, dialog: null, document: null, editing: null, renaming: null, connect: false, aside: new Set() }));
+
+export const openDrawer = (drawer: boolean): void => useView.setState({ drawer });
+export const openDialog = (dialog: View["dialog"]): void => useView.setState({ dialog });
+export const openDocument = (document: string | null): void => useView.setState({ document });
+export const editTurn = (editing: string | null): void => useView.setState({ editing });
+export const renameRow = (renaming: string | null): void => useView.setState({ renaming });
+export const openConnect = (connect: boolean): void => useView.setState({ connect });
+
+export function putAside(ids: readonly string[], aside: boolean): void {
+  useView.setState((state) => {
+    const next = new Set(state.aside);
+    for (const id of ids) {
+      if (aside) next.add(id);
+      else next.delete(id);
+    }
+    return { aside: next };
+  });
+}
+
+/** Another place was opened. */
+export function moved(): void {
+  useView.setState({ drawer: false, document: null, editing: null, renaming: null, connect: false });
+}

@@ -1,0 +1,139 @@
+// The one module that knows reconnection: it follows a stream from a cursor until there is nothing left to read.
+import { learnClock, retryAfter, sessionEnded } from "../api/client";
+import { parser, type Frame } from "./frames";
+
+export type LinkState =
+  | { kind: "connecting" }
+  | { kind: "open" }
+  /** The next try is at this time of this machine's clock. */
+  | { kind: "lost"; retryAt: number }
+  | { kind: "ended"; why: "done" | "gone" | "closed" };
+
+export interface LinkOptions {
+  url: string;
+  /** The id of the last frame that was read; empty for the beginning. */
+  after: string;
+  onFrame: (frame: Frame) => void;
+  onState: (state: LinkState) => void;
+  /** The response itself says that the reader has everything. */
+  untilDone: boolean;
+}
+
+export interface Link {
+  /** Try at once instead of waiting for the next try. */
+  retry: () => void;
+  close: () => void;
+}
+
+/** Milliseconds before the first, second, … try after a loss. */
+export const WAITS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000] as const;
+/** A stream pings every 15 seconds. One that is silent for this long is dead, whatever the browser thinks. */
+export const SILENCE = 50_000;
+
+type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" };
+
+export function follow(options: LinkOptions): Link {
+  let after = options.after;
+  let losses = 0;
+  let closed = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let current: AbortController | undefined;
+
+  const report = (state: LinkState): void => {
+    if (!closed || state.kind === "ended") options.onState(state);
+  };
+
+  const read = async (response: Response, alive: () => void): Promise<void> => {
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const decoder = new TextDecoder();
+    const frames = parser();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      alive();
+      losses = 0;
+      for (const frame of frames.push(decoder.decode(value, { stream: true }))) {
+        if (closed) return;
+        if (frame.id) after = frame.id;
+        options.onFrame(frame);
+      }
+    }
+  };
+
+  const attempt = async (): Promise<Outcome> => {
+    const abort = new AbortController();
+    current = abort;
+    let watch = setTimeout(() => abort.abort(), SILENCE);
+    const alive = (): void => {
+      clearTimeout(watch);
+      watch = setTimeout(() => abort.abort(), SILENCE);
+    };
+    try {
+      const headers: Record<string, string> = { Accept: "text/event-stream" };
+      if (after) headers["Last-Event-ID"] = after;
+      const response = await fetch(options.url, { headers, credentials: "same-origin", cache: "no-store", signal: abort.signal });
+      learnClock(response);
+      if (response.status === 204) return { kind: "done" };
+      if (response.status === 401) {
+        sessionEnded();
+        return { kind: "again", wait: null, refused: true };
+      }
+      if (response.status === 403 || response.status === 404 || response.status === 422) return { kind: "gone" };
+      if (!response.ok || !response.body) return { kind: "again", wait: (retryAfter(response) ?? 0) * 1000 || null, refused: true };
+      report({ kind: "open" });
+      await read(response, alive);
+      return { kind: "again", wait: null, refused: false };
+    } catch {
+      return { kind: "again", wait: null, refused: true };
+    } finally {
+      clearTimeout(watch);
+      abort.abort();
+    }
+  };
+
+  const later = (wait: number): void => {
+    report({ kind: "lost", retryAt: Date.now() + wait });
+    timer = setTimeout(run, wait);
+  };
+
+  const run = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (closed) return;
+    report({ kind: "connecting" });
+    void attempt().then((outcome) => {
+      if (closed) return;
+      if (outcome.kind !== "again") {
+        finish(outcome.kind);
+      } else if (!outcome.refused && losses === 0) {
+        // The server ended the response in good order: there may be nothing left, or it restarts.
+        losses = 1;
+        timer = setTimeout(run, options.untilDone ? 0 : WAITS[0]);
+      } else {
+        const usual = WAITS[Math.min(losses, WAITS.length - 1)] as number;
+        losses += 1;
+        later(outcome.wait ?? usual * (0.8 + Math.random() * 0.4));
+      }
+    });
+  };
+
+  const retry = (): void => {
+    if (!closed && timer !== undefined) run();
+  };
+  const dropped = (): void => current?.abort();
+
+  const finish = (why: "done" | "gone" | "closed"): void => {
+    if (closed) return;
+    closed = true;
+    clearTimeout(timer);
+    current?.abort();
+    removeEventListener("online", retry);
+    removeEventListener("offline", dropped);
+    if (why !== "closed") report({ kind: "ended", why });
+  };
+
+  addEventListener("online", retry);
+  addEventListener("offline", dropped);
+  run();
+  return { retry, close: () => finish("closed") };
+}
