@@ -17,6 +17,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Options
+         * @description What a page has to know before anybody signs in.
+         */
+        get: operations["options_api_auth_options_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/register": {
         parameters: {
             query?: never;
@@ -32,6 +52,54 @@ export interface paths {
          */
         post: operations["register_api_auth_register_post"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Session
+         * @description The session of the cookie. Where nobody has to sign in, that of the only person.
+         */
+        get: operations["session_api_auth_session_get"];
+        put?: never;
+        /**
+         * Begin
+         * @description Sign in on a web page. The session is kept in the cookie `caesura_session`.
+         */
+        post: operations["begin_api_auth_session_post"];
+        /**
+         * End
+         * @description Sign out here. Other sessions of the person go on.
+         */
+        delete: operations["end_api_auth_session_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End All
+         * @description Sign out everywhere: every token and every session of the person becomes invalid at once.
+         */
+        delete: operations["end_all_api_auth_sessions_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -311,6 +379,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/conversations/{conversation_id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mark Read
+         * @description Note up to where the person has read. The mark does not move back on its branch.
+         */
+        put: operations["mark_read_api_v2_conversations__conversation_id__read_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/conversations/{conversation_id}/snapshot": {
         parameters: {
             query?: never;
@@ -571,10 +659,20 @@ export interface components {
     schemas: {
         /** Agent */
         Agent: {
+            /**
+             * Demo
+             * @description Whether its model is the demo model, which is no AI
+             */
+            demo: boolean;
             /** Description */
             description: string;
             /** Is Default */
             is_default: boolean;
+            /**
+             * Model
+             * @description Its model; null if an operator's graph names none
+             */
+            model: string | null;
             /** Name */
             name: string;
             /** Sub Agents */
@@ -627,6 +725,11 @@ export interface components {
             args: {
                 [key: string]: unknown;
             };
+            /**
+             * Changed
+             * @description It was approved, but the file had changed since it was shown: nothing was written
+             */
+            changed: boolean;
             /** Conversation Id */
             conversation_id: string;
             /** Created At */
@@ -639,6 +742,8 @@ export interface components {
             expires_at: number | null;
             /** Fields */
             fields: components["schemas"]["FormField"][];
+            /** @description What the file holds now that `write_file` would write */
+            file: components["schemas"]["File"] | null;
             /** Id */
             id: string;
             /**
@@ -675,6 +780,16 @@ export interface components {
             unknown: boolean;
             /** Value */
             value: unknown;
+        };
+        /** Begun */
+        Begun: {
+            /**
+             * Csrf
+             * @description For the header `X-CSRF-Token` of requests that change something
+             */
+            csrf: string;
+            /** User Id */
+            user_id: string;
         };
         /** Branch */
         Branch: {
@@ -784,6 +899,28 @@ export interface components {
             /** Message */
             message: string;
         };
+        /**
+         * File
+         * @description What a file holds that an approved call would write.
+         */
+        File: {
+            /**
+             * Content
+             * @description At most 64 KiB of text; null for anything else
+             */
+            content: string | null;
+            /** Exists */
+            exists: boolean;
+            /** Path */
+            path: string;
+            /**
+             * Sha256
+             * @description Null for a file that does not exist or is very long
+             */
+            sha256: string | null;
+            /** Size */
+            size: number;
+        };
         /** FormField */
         FormField: {
             /** Label */
@@ -835,6 +972,11 @@ export interface components {
             args: {
                 [key: string]: unknown;
             };
+            /**
+             * Changed
+             * @description It was approved, but the file had changed since it was shown: nothing was written
+             */
+            changed: boolean;
             /** Decisions */
             decisions: ("approve" | "edit" | "reject" | "respond" | "answers" | "fields" | "value")[];
             /** Description */
@@ -843,6 +985,8 @@ export interface components {
             expires_at: number | null;
             /** Fields */
             fields: components["schemas"]["FormField"][];
+            /** @description What the file holds now that `write_file` would write */
+            file: components["schemas"]["File"] | null;
             /** Id */
             id: string;
             /**
@@ -889,6 +1033,11 @@ export interface components {
              * @default
              */
             agent: string;
+            /**
+             * At
+             * @description When it ended; null if that is not known
+             */
+            at?: number | null;
             /** Call */
             call?: number | null;
             /** Content */
@@ -898,6 +1047,11 @@ export interface components {
              * @default false
              */
             cut: boolean;
+            /**
+             * Ms
+             * @description How long a tool call took
+             */
+            ms?: number | null;
             /** Name */
             name?: string | null;
             /** Parent */
@@ -1035,6 +1189,45 @@ export interface components {
             /** Old */
             old?: string | null;
         };
+        /**
+         * Note
+         * @description What happened between messages.
+         */
+        Note: {
+            /**
+             * After
+             * @description How many messages come before it
+             */
+            after: number;
+            /** At */
+            at: number | null;
+            /** Error Id */
+            error_id: string | null;
+            /** Interrupt Id */
+            interrupt_id: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "pause" | "restart" | "stopped" | "failed";
+            /**
+             * Message
+             * @description What is said about a failure
+             */
+            message: string | null;
+            /**
+             * Ms
+             * @description How long a pause or an outage took
+             */
+            ms: number | null;
+            /**
+             * Outcome
+             * @description The decision that ended a pause, or why the turn was stopped or failed
+             */
+            outcome: string | null;
+            /** Tool Call Id */
+            tool_call_id: string | null;
+        };
         /** Option */
         Option: {
             /**
@@ -1047,12 +1240,51 @@ export interface components {
             /** Value */
             value: string;
         };
+        /** Options */
+        Options: {
+            /**
+             * Auth
+             * @description `none`: nobody has to sign in
+             * @enum {string}
+             */
+            auth: "password" | "none";
+            /**
+             * Registration
+             * @enum {string}
+             */
+            registration: "open" | "invite" | "closed";
+        };
         /** Question */
         Question: {
             /** Options */
             options?: components["schemas"]["Option"][];
             /** Question */
             question: string;
+        };
+        /**
+         * Read
+         * @description The last turn that was read, and the cursor of the last event in it.
+         */
+        "Read-Input": {
+            /**
+             * Cursor
+             * @default 0
+             */
+            cursor: number;
+            /** Turn Id */
+            turn_id: string;
+        };
+        /**
+         * Read
+         * @description Up to where the person has read, on whichever device.
+         */
+        "Read-Output": {
+            /** At */
+            at: number;
+            /** Cursor */
+            cursor: number;
+            /** Turn Id */
+            turn_id: string;
         };
         /** Registered */
         Registered: {
@@ -1096,6 +1328,8 @@ export interface components {
             created_at: number;
             /** Cursor */
             cursor: number;
+            /** Demo */
+            demo: boolean;
             /** Ended At */
             ended_at: number | null;
             /** Id */
@@ -1104,6 +1338,13 @@ export interface components {
             interrupts: components["schemas"]["Interrupt"][];
             /** Messages */
             messages: components["schemas"]["Message"][];
+            /**
+             * Model
+             * @description The model of the newest reply; null while there is none
+             */
+            model: string | null;
+            /** Notes */
+            notes: components["schemas"]["Note"][];
             /**
              * On Disconnect
              * @enum {string}
@@ -1118,10 +1359,22 @@ export interface components {
             /** Segment */
             segment: number;
             /**
+             * Siblings
+             * @description The turns with the same parent, oldest first: at most 100, around this one
+             */
+            siblings: string[];
+            /**
              * Status
              * @enum {string}
              */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "stopped";
+            /**
+             * Usage
+             * @description The tokens of all messages together
+             */
+            usage: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * Snapshot
@@ -1137,6 +1390,8 @@ export interface components {
             conversation: components["schemas"]["Conversation"];
             /** Cursor */
             cursor: number;
+            /** @description What the person has read last; null if nothing is known */
+            read: components["schemas"]["Read-Output"] | null;
             /** Turn */
             turn: string | null;
             /** Turns */
@@ -1357,6 +1612,21 @@ export interface components {
             /** Detail */
             detail: string;
         };
+        /** Session */
+        caesura__http__sessions__Session: {
+            /**
+             * Csrf
+             * @description For the header `X-CSRF-Token` of requests that change something
+             */
+            csrf: string;
+            /**
+             * Expires At
+             * @description Milliseconds since 1970; null where nobody has to sign in
+             */
+            expires_at: number | null;
+            /** User Id */
+            user_id: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1451,6 +1721,37 @@ export interface operations {
             };
         };
     };
+    options_api_auth_options_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Options"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
     register_api_auth_register_post: {
         parameters: {
             query?: never;
@@ -1503,6 +1804,264 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    session_api_auth_session_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__sessions__Session"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    begin_api_auth_session_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Password */
+                    password: string;
+                    /** Username */
+                    username: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    end_api_auth_session_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    end_all_api_auth_sessions_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3211,6 +3770,116 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    mark_read_api_v2_conversations__conversation_id__read_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Read-Input"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

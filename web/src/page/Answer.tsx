@@ -1,5 +1,6 @@
-import { lazy, memo, Suspense, useMemo } from "react";
+import { memo, Suspense, useMemo } from "react";
 
+import type { Note as NoteData } from "../api/types";
 import { answerText, blocks, type Block } from "../log/blocks";
 import { shownLine } from "../log/shown";
 import { isLive } from "../log/turn";
@@ -8,19 +9,17 @@ import { useConnection } from "../state/connection";
 import { regenerate, type Entry } from "../state/thread";
 import type { ReadMark } from "../state/reading";
 import { useWords } from "../words/words";
-import { Ask } from "./asks/Ask";
 import { Chips } from "./Chips";
 import { Copy } from "./Copy";
 import { Hop } from "./Hop";
 import { Icon } from "./Icon";
+import { Ask, Markdown } from "./lazy";
 import { Mark, Note } from "./Note";
 import { Over } from "./Over";
 import { Bubble } from "./Said";
 import { Thinking } from "./Thinking";
 import { Running, ToolMark, Tools } from "./Tools";
 import { mainArgument } from "./tools";
-
-const Markdown = lazy(() => import("../rich").then((rich) => ({ default: rich.Markdown })));
 
 const Text = memo(function Text({ text, live }: { text: string; live: boolean }) {
   return (
@@ -77,10 +76,19 @@ function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null
     case "note":
       return <Note note={block.note} closed={block.closed} />;
     case "ask":
-      return <Ask interrupts={block.interrupts} asked={entry.log.asked} />;
+      return (
+        <Suspense>
+          <Ask interrupts={block.interrupts} asked={askedAt(entry.log.notes)} />
+        </Suspense>
+      );
     case "mark":
       return mark ? <Mark at={mark.at} /> : null;
   }
+}
+
+/** When each question was asked. */
+function askedAt(notes: readonly NoteData[]): Record<string, number> {
+  return Object.fromEntries(notes.flatMap((note) => (note.interrupt_id && note.at !== null ? [[note.interrupt_id, note.at] as const] : [])));
 }
 
 /** A sub-agent at work, under the call that started it. */
@@ -124,7 +132,7 @@ function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions
   const { ended_at: ended, id, model, demo } = entry.turn;
   const input = usage?.input_tokens;
   const output = usage?.output_tokens;
-  const at = entry.log.ending?.at ?? ended;
+  const at = entry.log.endedAt ?? ended;
   const facts = [
     model && !demo ? model : "",
     input !== undefined && output !== undefined ? say("usage", count(input), count(output)) : "",

@@ -1,9 +1,9 @@
-import { useEffect, useMemo } from "react";
+import { Suspense, useEffect, useMemo } from "react";
 
 import { start, useSession } from "../state/session";
 import { useSettings } from "../state/settings";
 import { words, WordsContext } from "../words/words";
-import { Door } from "./Door";
+import { Door } from "./lazy";
 import { Missing } from "./Opening";
 import { Shell } from "./Shell";
 
@@ -25,7 +25,11 @@ function Place() {
     case "unreachable":
       return <Unreachable />;
     case "out":
-      return <Door />;
+      return (
+        <Suspense>
+          <Door />
+        </Suspense>
+      );
     case "in":
     case "ended":
       return <Shell />;

@@ -1,4 +1,5 @@
 import { shownLine } from "../log/shown";
+import { endingOf } from "../log/turn";
 import { retry, type Entry } from "../state/thread";
 import { useWords } from "../words/words";
 import { Copy } from "./Copy";
@@ -7,10 +8,12 @@ import { Bars, Icon } from "./Icon";
 /** How a turn ended, if not well: stopped or failed, with another try. */
 export function Over({ entry, last }: { entry: Entry; last: boolean }) {
   const { say } = useWords();
-  const { status, ending } = entry.log;
+  const { status } = entry.log;
+  const ending = endingOf(entry.log);
   if (status === "stopped") {
-    if (ending?.reason === "superseded" || ending?.reason === "timeout") return null;
-    const title = ending?.reason === "disconnect" ? "stoppedGone" : ending?.reason === "user" ? "youStopped" : "stoppedHere";
+    const reason = ending?.outcome;
+    if (reason === "superseded" || reason === "timeout") return null;
+    const title = reason === "disconnect" ? "stoppedGone" : reason === "user" ? "youStopped" : "stoppedHere";
     return (
       <div className="over">
         <span className="at">
@@ -25,7 +28,6 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
     );
   }
   if (status !== "failed") return null;
-  const failed = ending?.failed ?? null;
   return (
     <div className="over bad" role="alert">
       <span className="at">
@@ -34,11 +36,11 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
       <div className="grow">
         <h2>{say("failedHere")}</h2>
         <p>
-          <span>{failed ? shownLine(failed.message) : say("failedText")}</span>{" "}
-          {failed?.error_id ? (
+          <span>{ending?.message ? shownLine(ending.message) : say("failedText")}</span>{" "}
+          {ending?.error_id ? (
             <span className="error-id">
-              {say("errorId", failed.error_id)}
-              <Copy text={failed.error_id} className="copybtn tiny" small />
+              {say("errorId", ending.error_id)}
+              <Copy text={ending.error_id} className="copybtn tiny" small />
             </span>
           ) : null}
         </p>

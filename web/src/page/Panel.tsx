@@ -1,11 +1,10 @@
-import { lazy, Suspense, useCallback, useMemo } from "react";
+import { Suspense, useCallback, useMemo } from "react";
 
 import * as api from "../api/calls";
 import { useThread } from "../state/thread";
 import { openDocument } from "../state/view";
 import { useWords } from "../words/words";
-
-const Documents = lazy(() => import("../rich").then((rich) => ({ default: rich.Documents })));
+import { Documents } from "./lazy";
 
 /** The document beside the conversation. */
 export function Panel({ conversation, document }: { conversation: string; document: string }) {

@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { Suspense, useEffect } from "react";
 
 import { isLive } from "../log/turn";
 import { announce, useAnnouncement } from "../state/announce";
@@ -12,13 +12,11 @@ import { startSession } from "../state/start";
 import { leave, open, reload, stop, useThread } from "../state/thread";
 import { moved, openDialog, openDocument, openDrawer, useView } from "../state/view";
 import { useWords } from "../words/words";
-import { AgainDialog } from "./AgainDialog";
 import { jumpToNext } from "./asks/focus";
 import { Bar } from "./Bar";
 import { Conversation } from "./Conversation";
-import { Dialogs } from "./Dialogs";
-import { Inbox } from "./Inbox";
 import { command } from "./keys";
+import { AgainDialog, Dialogs, Inbox, prefetch } from "./lazy";
 import { Missing } from "./Opening";
 import { Panel } from "./Panel";
 import { Sidebar } from "./Sidebar";
@@ -40,6 +38,7 @@ export function Shell() {
   useKeys();
   useTitle(id);
   useNews();
+  useEffect(prefetch, []);
 
   const panel = id !== null && shown !== null;
   const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", waits === 0 ? "none-wait" : "", sideHidden ? "no-side" : ""].filter(Boolean).join(" ");
@@ -50,12 +49,18 @@ export function Shell() {
         {drawer ? <button type="button" className="drawer-scrim" aria-label={say("hideSidebar")} onClick={() => openDrawer(false)} /> : null}
         <main className="main">
           <Bar />
-          {route.at === "inbox" ? <Inbox /> : route.at === "nowhere" ? <Missing text={say("notFound")} /> : <Conversation id={id} />}
+          {route.at === "inbox" ? (
+            <Suspense fallback={<div className="scroll" />}>
+              <Inbox />
+            </Suspense>
+          ) : route.at === "nowhere" ? <Missing text={say("notFound")} /> : <Conversation id={id} />}
         </main>
         {panel ? <Panel conversation={id} document={shown} /> : null}
       </div>
-      <Dialogs />
-      {ended ? <AgainDialog /> : null}
+      <Suspense>
+        <Dialogs />
+        {ended ? <AgainDialog /> : null}
+      </Suspense>
       <Announcer />
     </>
   );

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type MouseEvent } from "react";
+import { Suspense, useEffect, useRef, useState, type MouseEvent } from "react";
 
 import { shownLine } from "../log/shown";
 import { useInbox } from "../state/inbox";
@@ -11,7 +11,7 @@ import { useWords, type Key } from "../words/words";
 import { Row } from "./Row";
 import { Icon, Logo } from "./Icon";
 import { keyName } from "./keys";
-import { SettingsMenu } from "./SettingsMenu";
+import { SettingsMenu } from "./lazy";
 import { useMedia, NARROW } from "./useMedia";
 
 /** Follows a link inside the page, unless the person wants it in another tab. */
@@ -120,7 +120,7 @@ function Foot() {
         <span className="grow" />
         <Icon name="dots" />
       </button>
-      {open ? <SettingsMenu onClose={() => setOpen(false)} /> : null}
+      <Suspense>{open ? <SettingsMenu onClose={() => setOpen(false)} /> : null}</Suspense>
     </div>
   );
 }

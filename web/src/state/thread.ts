@@ -186,14 +186,9 @@ function unfollow(): void {
 }
 
 function watch({ turn, log }: Entry): void {
-  const ending = log.status === "failed" || log.status === "stopped";
-  if (!isLive(log.status) && !ending) return;
+  if (!isLive(log.status)) return;
   unfollow();
   followed = turn.id;
-  if (ending) {
-    void learnEnding(turn.id, log);
-    return;
-  }
   link = follow({
     url: api.eventsOf(turn.id),
     after: log.cursor ? String(log.cursor) : "",
@@ -212,22 +207,6 @@ function watch({ turn, log }: Entry): void {
     },
   });
   hold("turn", link);
-}
-
-/** A snapshot does not say why a turn ended: its last events do. */
-async function learnEnding(id: string, log: TurnLog): Promise<void> {
-  const after = Math.max(0, log.seq - 4);
-  const response = await fetch(`${api.eventsOf(id)}?after=${after}`, { credentials: "same-origin" }).catch(() => null);
-  if (!response?.ok || response.status === 204) return;
-  const { parser } = await import("../stream/frames");
-  const frames = parser().push(await response.text());
-  for (const item of frames) {
-    const event = { id: Number(item.id), name: item.event, data: JSON.parse(item.data) as unknown };
-    if (!isKnown(event) || (event.name !== "failed" && event.name !== "stopped")) continue;
-    const failed = event.name === "failed" ? event.data : null;
-    const reason = event.name === "stopped" ? event.data.reason : null;
-    update(id, (before) => ({ ...before, ending: { at: event.data.at, failed, reason } }));
-  }
 }
 
 /** What arrives within one frame is drawn at once. */
@@ -349,8 +328,9 @@ function began(turn: Turn): void {
   const replaced = entries[parentAt + 1];
   const siblings = replaced && replaced.turn.id !== turn.id ? [...(replaced.turn.siblings ?? [replaced.turn.id]), turn.id] : [turn.id];
   const agent = useAgents.getState().agents.find((item) => item.name === turn.agent);
-  const entry: Entry = { turn: { ...turn, siblings, model: agent?.model ?? null, demo: agent?.demo ?? false }, log: { ...EMPTY, status: turn.status } };
+  const entry: Entry = { turn: { ...turn, siblings, model: agent?.model ?? null, demo: agent?.demo ?? false, usage: null }, log: { ...EMPTY, status: turn.status } };
   set({ entries: [...entries.slice(0, parentAt + 1), entry], sending: null, mark: null });
+  settled(entry.log);
   watch(entry);
 }
 
