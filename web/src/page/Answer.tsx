@@ -50,7 +50,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   return (
     <article className={style} aria-label={shownLine(entry.turn.agent)} aria-busy={live}>
       {found.map((block) => (
-        <BlockView key={block.key} block={block} mark={mark} entry={entry} />
+        <BlockView key={block.key} block={lost && block.kind === "text" ? { ...block, live: false } : block} mark={mark} entry={entry} />
       ))}
       {settled ? <Chips log={log} /> : null}
       <Over entry={entry} last={last} />
@@ -110,7 +110,7 @@ function SubAgent({ block, entry }: { block: Extract<Block, { kind: "agent" }>; 
           <Running since={tool.since} />
         ) : (
           <span className="time quiet num">
-            {[steps > 0 ? say("steps", steps) : "", time].filter(Boolean).join(" · ")}
+            {[steps > 1 ? say("steps", steps) : steps === 1 ? say("step") : "", time].filter(Boolean).join(" · ")}
           </span>
         )}
         <span className="fold">

@@ -34,9 +34,9 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
         <Icon name="cross" />
       </span>
       <div className="grow">
-        <h2>{say("failedHere")}</h2>
+        <h2>{say(ending?.outcome?.startsWith("model") ? "failedHere" : "turnFailed")}</h2>
         <p>
-          <span>{ending?.message ? shownLine(ending.message) : say("failedText")}</span>{" "}
+          <span>{ending?.message ? `${sentence(shownLine(ending.message))} ${say("nothingLost")}` : say("failedText")}</span>{" "}
           {ending?.error_id ? (
             <span className="error-id">
               {say("errorId", ending.error_id)}
@@ -48,6 +48,12 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
       {last ? <Again entry={entry} /> : null}
     </div>
   );
+}
+
+/** The server's words as a sentence. */
+function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?。！？]$/.test(begun) ? begun : `${begun}.`;
 }
 
 function Again({ entry }: { entry: Entry }) {

@@ -30,7 +30,6 @@ export function Shell() {
   const ended = useSession((state) => state.phase === "ended");
   const { drawer, document: shown } = useView();
   const sideHidden = useSettings((state) => state.sideHidden);
-  const waits = useInbox((state) => state.count);
   const asks = useThread((state) => state.id === id && (state.entries.at(-1)?.log.pending.length ?? 0) > 0);
 
   useSessionStart();
@@ -41,7 +40,7 @@ export function Shell() {
   useEffect(prefetch, []);
 
   const panel = id !== null && shown !== null;
-  const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", waits === 0 ? "none-wait" : "", sideHidden ? "no-side" : ""].filter(Boolean).join(" ");
+  const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", sideHidden ? "no-side" : ""].filter(Boolean).join(" ");
   return (
     <>
       <div className={style} inert={ended}>

@@ -16,8 +16,7 @@ export const SettingsMenu = lazy(() => import("./SettingsMenu").then((module) =>
 
 /** Fetches what will be needed soon, once the page is there. Offline it could not be fetched any more. */
 export function prefetch(): void {
-  const later = window.requestIdleCallback ?? ((done: () => void) => setTimeout(done, 300));
-  later(() => {
+  setTimeout(() => {
     for (const part of [rich, asks, () => import("./Dialogs"), () => import("./AgainDialog"), () => import("./Inbox"), () => import("./SettingsMenu")]) void part().catch(() => undefined);
-  });
+  }, 300);
 }

@@ -384,7 +384,9 @@ export function clearMark(): void {
   if (get().mark) set({ mark: null });
 }
 
-function faultOf(error: unknown): ApiError {
+/** The end of a session has a dialog of its own. */
+function faultOf(error: unknown): ApiError | null {
+  if (error instanceof ApiError && error.status === 401) return null;
   return error instanceof ApiError ? error : new ApiError(0, "unreachable", String(error));
 }
 
