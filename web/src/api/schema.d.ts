@@ -440,6 +440,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description What changes in all conversations of the caller, as it happens. It does not end by itself.
+         */
+        get: operations["read_api_v2_feed_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/interrupts": {
         parameters: {
             query?: never;
@@ -708,6 +728,24 @@ export interface components {
              */
             version: number;
         };
+        /** ArtifactChangedEvent */
+        ArtifactChangedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Parent */
+            parent: string | null;
+            /** Update Type */
+            update_type: string;
+            /** Version */
+            version: number;
+        };
         /** Artifacts */
         Artifacts: {
             /** Artifacts */
@@ -870,6 +908,25 @@ export interface components {
         Error: {
             error: components["schemas"]["Fault"];
         };
+        /**
+         * FailedEvent
+         * @description The turn ended in an error; `error_id` is also in the server's log.
+         */
+        FailedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Code */
+            code: string;
+            /** Error Id */
+            error_id: string | null;
+            /** Message */
+            message: string;
+            /** Retryable */
+            retryable: boolean;
+        };
         /** Fault */
         Fault: {
             /** Code */
@@ -900,6 +957,109 @@ export interface components {
             message: string;
         };
         /**
+         * FeedConversation
+         * @description The conversation as it is now. It was created, or something in it has changed.
+         */
+        FeedConversation: {
+            /** Active Turn */
+            active_turn: string | null;
+            /** Agent */
+            agent: string;
+            /** Created At */
+            created_at: number;
+            /** Id */
+            id: string;
+            /** Message Count */
+            message_count: number;
+            /**
+             * Questions
+             * @description How many questions wait in it
+             */
+            questions: number;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "idle" | "running" | "interrupted";
+            /** Title */
+            title: string | null;
+            /** Updated At */
+            updated_at: number;
+        };
+        /** FeedConversationDeleted */
+        FeedConversationDeleted: {
+            /** Id */
+            id: string;
+        };
+        /**
+         * FeedInbox
+         * @description The number of questions that wait has changed.
+         */
+        FeedInbox: {
+            /** Count */
+            count: number;
+        };
+        /**
+         * FeedQuestion
+         * @description What a list shows of a question. A `description` of more than 2,000 characters is cut.
+         */
+        FeedQuestion: {
+            /** Agent */
+            agent: string;
+            /** Description */
+            description: string;
+            /** Expires At */
+            expires_at: number | null;
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "approval" | "questions" | "confirmation" | "graph";
+            /** Label */
+            label: string;
+        };
+        /** FeedQuestionClosed */
+        FeedQuestionClosed: {
+            /** Conversation Id */
+            conversation_id: string;
+            /** Interrupt Id */
+            interrupt_id: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "answered" | "expired" | "superseded" | "cancelled";
+            /** Turn Id */
+            turn_id: string;
+        };
+        /** FeedQuestionOpened */
+        FeedQuestionOpened: {
+            /** Conversation Id */
+            conversation_id: string;
+            interrupt: components["schemas"]["FeedQuestion"];
+            /** Turn Id */
+            turn_id: string;
+        };
+        /**
+         * FeedReady
+         * @description The first event. What follows comes after its `id`.
+         */
+        FeedReady: {
+            /**
+             * Inbox
+             * @description How many questions wait
+             */
+            inbox: number;
+        };
+        /**
+         * FeedReset
+         * @description The cursor is too old, or was lost: load the lists again. The feed goes on from the `id` of this
+         *     event.
+         */
+        FeedReset: Record<string, never>;
+        /**
          * File
          * @description What a file holds that an approved call would write.
          */
@@ -920,6 +1080,17 @@ export interface components {
             sha256: string | null;
             /** Size */
             size: number;
+        };
+        /**
+         * FinishedEvent
+         * @description The agent has finished its reply.
+         */
+        FinishedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
         };
         /** FormField */
         FormField: {
@@ -1017,6 +1188,43 @@ export interface components {
             /** Value */
             value: unknown;
         };
+        /**
+         * InterruptClosedEvent
+         * @description An interrupt is no longer pending. `message` is passed to the agent as a user message, if present.
+         */
+        InterruptClosedEvent: {
+            /** Answer */
+            answer: {
+                [key: string]: unknown;
+            };
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Message */
+            message: string | null;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "answered" | "expired" | "superseded" | "cancelled";
+        };
+        /**
+         * InterruptedEvent
+         * @description The turn waits for a person. Lists all pending interrupts, including those of earlier segments.
+         */
+        InterruptedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Interrupts */
+            interrupts: components["schemas"]["Interrupt"][];
+        };
         /** Me */
         Me: {
             /** User Id */
@@ -1081,6 +1289,47 @@ export interface components {
             usage?: {
                 [key: string]: number;
             } | null;
+        };
+        /** ModelFinishedEvent */
+        ModelFinishedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Call */
+            call: number;
+            /** Finish Reason */
+            finish_reason: string | null;
+            /** Tool Calls */
+            tool_calls: {
+                [key: string]: unknown;
+            }[];
+            /** Usage */
+            usage: {
+                [key: string]: number;
+            } | null;
+        };
+        /**
+         * ModelStartedEvent
+         * @description A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of a sub-agent. `ref` is the message's name inside a user's own graph.
+         */
+        ModelStartedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Call */
+            call: number;
+            /** Model */
+            model: string;
+            /** Parent */
+            parent: string | null;
+            /** Ref */
+            ref: string;
         };
         /**
          * NewAnswer
@@ -1286,6 +1535,13 @@ export interface components {
             /** Turn Id */
             turn_id: string;
         };
+        /** ReasoningDeltaEvent */
+        ReasoningDeltaEvent: {
+            /** Call */
+            call: number;
+            /** Text */
+            text: string;
+        };
         /** Registered */
         Registered: {
             /** Message */
@@ -1297,6 +1553,28 @@ export interface components {
         Rename: {
             /** Title */
             title: string;
+        };
+        /**
+         * RunStartedEvent
+         * @description A segment begins, or (cause `adopt`) another owner continues it after a crash. With the cause `close` nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All events that follow are written under `epoch`.
+         */
+        RunStartedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /**
+             * Cause
+             * @enum {string}
+             */
+            cause: "start" | "resume" | "adopt" | "retry" | "close";
+            /** Epoch */
+            epoch: number;
+            /** Segment */
+            segment: number;
         };
         /** RunningTool */
         RunningTool: {
@@ -1377,6 +1655,17 @@ export interface components {
             } | null;
         };
         /**
+         * SegmentEndedEvent
+         * @description Always the last event of a segment, exactly once.
+         */
+        SegmentEndedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+        };
+        /**
          * Snapshot
          * @description The end of the active branch as it is now, oldest turn first. Later changes are the events after
          *     `cursor` of `turn`, the newest turn here.
@@ -1402,6 +1691,19 @@ export interface components {
             /** Stopped */
             stopped: boolean;
         };
+        /** StoppedEvent */
+        StoppedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "user" | "disconnect" | "superseded" | "timeout";
+        };
         /** StreamWanted */
         StreamWanted: {
             /**
@@ -1409,6 +1711,26 @@ export interface components {
              * @description The path of the stream that is to be opened, without a query
              */
             stream: string;
+        };
+        /** TextDeltaEvent */
+        TextDeltaEvent: {
+            /** Call */
+            call: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * TextVoidedEvent
+         * @description All output of this call is void, even if the call had finished. The call is repeated under another number.
+         */
+        TextVoidedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Call */
+            call: number;
         };
         /** Ticket */
         Ticket: {
@@ -1422,6 +1744,16 @@ export interface components {
              * @description For `?ticket=`: good once, for this person and this stream
              */
             ticket: string;
+        };
+        /** TitleChangedEvent */
+        TitleChangedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Title */
+            title: string;
         };
         /** Token */
         Token: {
@@ -1437,6 +1769,49 @@ export interface components {
              * @default bearer
              */
             token_type: string;
+        };
+        /** ToolFinishedEvent */
+        ToolFinishedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Output */
+            output: string;
+            /** Parent */
+            parent: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
+        };
+        /** ToolStartedEvent */
+        ToolStartedEvent: {
+            /** Agent */
+            agent: string;
+            /** Args */
+            args: {
+                [key: string]: unknown;
+            };
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Parent */
+            parent: string | null;
         };
         /**
          * Tree
@@ -4147,6 +4522,127 @@ export interface operations {
             };
         };
     };
+    read_api_v2_feed_get: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last event that was seen */
+                after?: number | null;
+                /** @description From `POST /api/v2/stream-ticket` */
+                ticket?: string | null;
+            };
+            header?: {
+                "Last-Event-ID"?: number | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. One event for each change; `id` is its cursor. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": {
+                        data?: string;
+                        /** @constant */
+                        event?: "ready";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "reset";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "conversation";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "conversation_deleted";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "question_opened";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "question_closed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "inbox";
+                        id?: string;
+                    };
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     inbox_api_v2_interrupts_get: {
         parameters: {
             query?: {
@@ -4863,8 +5359,83 @@ export interface operations {
                 content: {
                     "text/event-stream": {
                         data?: string;
-                        /** @enum {string} */
-                        event?: "run_started" | "model_started" | "text_delta" | "reasoning_delta" | "text_voided" | "model_finished" | "tool_started" | "tool_finished" | "title_changed" | "artifact_changed" | "interrupted" | "interrupt_closed" | "finished" | "failed" | "stopped" | "segment_ended";
+                        /** @constant */
+                        event?: "run_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "model_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "text_delta";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "reasoning_delta";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "text_voided";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "model_finished";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "tool_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "tool_finished";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "title_changed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "artifact_changed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "interrupted";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "interrupt_closed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "finished";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "failed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "stopped";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "segment_ended";
                         id?: string;
                     };
                 };
