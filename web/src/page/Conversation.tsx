@@ -1,7 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { read } from "../state/reading";
-import { loadOlder, reload, useThread } from "../state/thread";
+import { loadOlder, reload } from "../state/opening";
+import { useThread } from "../state/thread";
 import { putAside, useView } from "../state/view";
 import { useWords } from "../words/words";
 import { Chunk, chunks } from "./Chunk";

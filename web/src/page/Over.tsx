@@ -1,6 +1,7 @@
 import { shownLine } from "../log/shown";
 import { endingOf } from "../log/turn";
-import { retry, type Entry } from "../state/thread";
+import { retry } from "../state/doing";
+import { type Entry } from "../state/thread";
 import { useWords } from "../words/words";
 import { Copy } from "./Copy";
 import { Bars, Icon } from "./Icon";
