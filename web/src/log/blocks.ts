@@ -112,7 +112,7 @@ function toolView({ log, results }: Place, { id, name, args }: ToolCall): ToolVi
   const result = results.get(id);
   const begun = log.running.find((item) => item.id === id);
   const state: ToolState = result ? (result.status as ToolState) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
-  return { id, name, args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
+  return { id, name, args: begun?.args ?? result?.args ?? args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
 }
 
 /** One question of a sub-agent is drawn under its call; several questions are one card at the end. */

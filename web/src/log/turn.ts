@@ -3,7 +3,12 @@ import type { Interrupt, Message, Note, TurnStatus, Usage } from "../api/types";
 import { isKnown, numberOf, type CloseOutcome, type EventData, type LogEvent, type ToolCall, type UnknownEvent } from "./events";
 
 /** A message that has ended. `call` is the model call that made it, where this page knows it. */
-export type LogMessage = Omit<Message, "tool_calls" | "call"> & { tool_calls: ToolCall[]; call: number | null };
+export type LogMessage = Omit<Message, "tool_calls" | "call"> & {
+  tool_calls: ToolCall[];
+  call: number | null;
+  /** Of a tool's result: the arguments with which it ran, which a person may have changed. */
+  args?: Record<string, unknown>;
+};
 
 /** A model call that has not finished. */
 export interface Draft {
@@ -195,7 +200,7 @@ function spoken(state: TurnLog, { call, tool_calls, usage, at }: EventData["mode
 function returned(state: TurnLog, { id, name, output, status, agent, parent, at }: EventData["tool_finished"]): TurnLog {
   const begun = state.running.find((item) => item.id === id);
   const ms = begun?.at != null ? at - begun.at : null;
-  const message: LogMessage = { ...PLAIN, role: "tool", content: output, tool_call_id: id, name, status, agent, parent, at, ms };
+  const message: LogMessage = { ...PLAIN, role: "tool", content: output, tool_call_id: id, name, status, agent, parent, at, ms, ...(begun ? { args: begun.args } : {}) };
   return { ...state, finished: [...state.finished, message], running: state.running.filter((item) => item.id !== id) };
 }
 

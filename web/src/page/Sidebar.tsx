@@ -112,11 +112,12 @@ function Foot() {
   const [open, setOpen] = useState(false);
   return (
     <div className="side-foot">
-      <button type="button" className="row" aria-haspopup="menu" aria-expanded={open} aria-label={`${user}, ${say("settings")}`} onClick={() => setOpen(!open)}>
+      <button type="button" className="row" aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
         <span className="face" aria-hidden="true">
           {(user[0] ?? "?").toUpperCase()}
         </span>
         <span className="t">{shownLine(user)}</span>
+        <span className="sr">{say("settings")}</span>
         <span className="grow" />
         <Icon name="dots" />
       </button>
