@@ -10,6 +10,8 @@ import { regenerate } from "../state/doing";
 import { type Entry } from "../state/thread";
 import type { ReadMark } from "../state/reading";
 import { useWords } from "../words/words";
+import { Boundary } from "./Boundary";
+import { Broken } from "./Opening";
 import { Chips } from "./Chips";
 import { Copy } from "./Copy";
 import { Hop } from "./Hop";
@@ -24,9 +26,11 @@ import { mainArgument } from "./tools";
 
 const Text = memo(function Text({ text, live }: { text: string; live: boolean }) {
   return (
-    <Suspense fallback={<div className="prose lines-kept">{text}</div>}>
-      <Markdown text={text} live={live} />
-    </Suspense>
+    <Boundary fallback={<div className="prose lines-kept">{text}</div>}>
+      <Suspense fallback={<div className="prose lines-kept">{text}</div>}>
+        <Markdown text={text} live={live} />
+      </Suspense>
+    </Boundary>
   );
 });
 
@@ -78,9 +82,11 @@ function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null
       return <Note note={block.note} closed={block.closed} />;
     case "ask":
       return (
-        <Suspense>
-          <Ask interrupts={block.interrupts} asked={askedAt(entry.log.notes)} />
-        </Suspense>
+        <Boundary fallback={<Broken />}>
+          <Suspense>
+            <Ask interrupts={block.interrupts} asked={askedAt(entry.log.notes)} />
+          </Suspense>
+        </Boundary>
       );
     case "mark":
       return mark ? <Mark at={mark.at} /> : null;

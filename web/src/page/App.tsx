@@ -3,8 +3,9 @@ import { Suspense, useEffect, useMemo } from "react";
 import { start, useSession } from "../state/session";
 import { useSettings } from "../state/settings";
 import { words, WordsContext } from "../words/words";
+import { Boundary } from "./Boundary";
 import { Door } from "./lazy";
-import { Missing } from "./Opening";
+import { Broken, Missing } from "./Opening";
 import { Shell } from "./Shell";
 
 export function App() {
@@ -12,7 +13,9 @@ export function App() {
   const texts = useMemo(() => words(language), [language]);
   return (
     <WordsContext value={texts}>
-      <Place />
+      <Boundary fallback={<Broken />}>
+        <Place />
+      </Boundary>
     </WordsContext>
   );
 }
