@@ -4,6 +4,8 @@ import { defineConfig } from "vitest/config";
 // The address of a running server, for `npm run dev`.
 const server = process.env.CAESURA_URL ?? "http://127.0.0.1:8000";
 
+const proxy = { "/api": { target: server }, "/docs": { target: server } };
+
 export default defineConfig({
   plugins: [react()],
   // Relative addresses would break below /c/….
@@ -20,12 +22,8 @@ export default defineConfig({
   },
   // The worker that highlights code loads languages when they are needed.
   worker: { format: "es" },
-  server: {
-    proxy: {
-      "/api": { target: server },
-      "/docs": { target: server },
-    },
-  },
+  server: { proxy },
+  preview: { proxy },
   test: {
     environment: "jsdom",
     include: ["src/**/*.test.{ts,tsx}"],

@@ -1,20 +1,9 @@
 // One function for each route that the page uses.
 import { insist, newKey, request } from "./client";
-import type { Agent, Artifact, ArtifactVersion, Asked, Conversation, Grant, NewAnswer, NewTurn, Snapshot, Turn } from "./types";
+import type { Agent, Artifact, ArtifactVersion, Asked, Conversation, Grant, NewAnswer, NewTurn, Options, Session, Snapshot, Turn } from "./types";
 
 const V2 = "/api/v2";
 const enc = encodeURIComponent;
-
-export interface Options {
-  auth: "password" | "none";
-  registration: "open" | "invite" | "closed";
-}
-
-export interface Session {
-  user_id: string;
-  csrf: string;
-  expires_at?: number;
-}
 
 // --- people
 

@@ -17,6 +17,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Options
+         * @description What a page has to know before anybody signs in.
+         */
+        get: operations["options_api_auth_options_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/register": {
         parameters: {
             query?: never;
@@ -32,6 +52,54 @@ export interface paths {
          */
         post: operations["register_api_auth_register_post"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Session
+         * @description The session of the cookie. Where nobody has to sign in, that of the only person.
+         */
+        get: operations["session_api_auth_session_get"];
+        put?: never;
+        /**
+         * Begin
+         * @description Sign in on a web page. The session is kept in the cookie `caesura_session`.
+         */
+        post: operations["begin_api_auth_session_post"];
+        /**
+         * End
+         * @description Sign out here. Other sessions of the person go on.
+         */
+        delete: operations["end_api_auth_session_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End All
+         * @description Sign out everywhere: every token and every session of the person becomes invalid at once.
+         */
+        delete: operations["end_all_api_auth_sessions_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -311,6 +379,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/conversations/{conversation_id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mark Read
+         * @description Note up to where the person has read. The mark does not move back on its branch.
+         */
+        put: operations["mark_read_api_v2_conversations__conversation_id__read_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/conversations/{conversation_id}/snapshot": {
         parameters: {
             query?: never;
@@ -346,6 +434,26 @@ export interface paths {
          * @description Send a message. When the response arrives, the message is stored and its turn is queued or running.
          */
         post: operations["send_api_v2_conversations__conversation_id__turns_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read
+         * @description What changes in all conversations of the caller, as it happens. It does not end by itself.
+         */
+        get: operations["read_api_v2_feed_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -571,10 +679,20 @@ export interface components {
     schemas: {
         /** Agent */
         Agent: {
+            /**
+             * Demo
+             * @description Whether its model is the demo model, which is no AI
+             */
+            demo: boolean;
             /** Description */
             description: string;
             /** Is Default */
             is_default: boolean;
+            /**
+             * Model
+             * @description Its model; null if an operator's graph names none
+             */
+            model: string | null;
             /** Name */
             name: string;
             /** Sub Agents */
@@ -610,6 +728,24 @@ export interface components {
              */
             version: number;
         };
+        /** ArtifactChangedEvent */
+        ArtifactChangedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Parent */
+            parent: string | null;
+            /** Update Type */
+            update_type: string;
+            /** Version */
+            version: number;
+        };
         /** Artifacts */
         Artifacts: {
             /** Artifacts */
@@ -627,6 +763,11 @@ export interface components {
             args: {
                 [key: string]: unknown;
             };
+            /**
+             * Changed
+             * @description It was approved, but the file had changed since it was shown: nothing was written
+             */
+            changed: boolean;
             /** Conversation Id */
             conversation_id: string;
             /** Created At */
@@ -639,6 +780,8 @@ export interface components {
             expires_at: number | null;
             /** Fields */
             fields: components["schemas"]["FormField"][];
+            /** @description What the file holds now that `write_file` would write */
+            file: components["schemas"]["File"] | null;
             /** Id */
             id: string;
             /**
@@ -675,6 +818,16 @@ export interface components {
             unknown: boolean;
             /** Value */
             value: unknown;
+        };
+        /** Begun */
+        Begun: {
+            /**
+             * Csrf
+             * @description For the header `X-CSRF-Token` of requests that change something
+             */
+            csrf: string;
+            /** User Id */
+            user_id: string;
         };
         /** Branch */
         Branch: {
@@ -755,6 +908,25 @@ export interface components {
         Error: {
             error: components["schemas"]["Fault"];
         };
+        /**
+         * FailedEvent
+         * @description The turn ended in an error; `error_id` is also in the server's log.
+         */
+        FailedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Code */
+            code: string;
+            /** Error Id */
+            error_id: string | null;
+            /** Message */
+            message: string;
+            /** Retryable */
+            retryable: boolean;
+        };
         /** Fault */
         Fault: {
             /** Code */
@@ -783,6 +955,142 @@ export interface components {
             interrupts?: components["schemas"]["Interrupt"][] | null;
             /** Message */
             message: string;
+        };
+        /**
+         * FeedConversation
+         * @description The conversation as it is now. It was created, or something in it has changed.
+         */
+        FeedConversation: {
+            /** Active Turn */
+            active_turn: string | null;
+            /** Agent */
+            agent: string;
+            /** Created At */
+            created_at: number;
+            /** Id */
+            id: string;
+            /** Message Count */
+            message_count: number;
+            /**
+             * Questions
+             * @description How many questions wait in it
+             */
+            questions: number;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "idle" | "running" | "interrupted";
+            /** Title */
+            title: string | null;
+            /** Updated At */
+            updated_at: number;
+        };
+        /** FeedConversationDeleted */
+        FeedConversationDeleted: {
+            /** Id */
+            id: string;
+        };
+        /**
+         * FeedInbox
+         * @description The number of questions that wait has changed.
+         */
+        FeedInbox: {
+            /** Count */
+            count: number;
+        };
+        /**
+         * FeedQuestion
+         * @description What a list shows of a question. A `description` of more than 2,000 characters is cut.
+         */
+        FeedQuestion: {
+            /** Agent */
+            agent: string;
+            /** Description */
+            description: string;
+            /** Expires At */
+            expires_at: number | null;
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "approval" | "questions" | "confirmation" | "graph";
+            /** Label */
+            label: string;
+        };
+        /** FeedQuestionClosed */
+        FeedQuestionClosed: {
+            /** Conversation Id */
+            conversation_id: string;
+            /** Interrupt Id */
+            interrupt_id: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "answered" | "expired" | "superseded" | "cancelled";
+            /** Turn Id */
+            turn_id: string;
+        };
+        /** FeedQuestionOpened */
+        FeedQuestionOpened: {
+            /** Conversation Id */
+            conversation_id: string;
+            interrupt: components["schemas"]["FeedQuestion"];
+            /** Turn Id */
+            turn_id: string;
+        };
+        /**
+         * FeedReady
+         * @description The first event. What follows comes after its `id`.
+         */
+        FeedReady: {
+            /**
+             * Inbox
+             * @description How many questions wait
+             */
+            inbox: number;
+        };
+        /**
+         * FeedReset
+         * @description The cursor is too old, or was lost: load the lists again. The feed goes on from the `id` of this
+         *     event.
+         */
+        FeedReset: Record<string, never>;
+        /**
+         * File
+         * @description What a file holds that an approved call would write.
+         */
+        File: {
+            /**
+             * Content
+             * @description At most 64 KiB of text; null for anything else
+             */
+            content: string | null;
+            /** Exists */
+            exists: boolean;
+            /** Path */
+            path: string;
+            /**
+             * Sha256
+             * @description Null for a file that does not exist or is very long
+             */
+            sha256: string | null;
+            /** Size */
+            size: number;
+        };
+        /**
+         * FinishedEvent
+         * @description The agent has finished its reply.
+         */
+        FinishedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
         };
         /** FormField */
         FormField: {
@@ -835,6 +1143,11 @@ export interface components {
             args: {
                 [key: string]: unknown;
             };
+            /**
+             * Changed
+             * @description It was approved, but the file had changed since it was shown: nothing was written
+             */
+            changed: boolean;
             /** Decisions */
             decisions: ("approve" | "edit" | "reject" | "respond" | "answers" | "fields" | "value")[];
             /** Description */
@@ -843,6 +1156,8 @@ export interface components {
             expires_at: number | null;
             /** Fields */
             fields: components["schemas"]["FormField"][];
+            /** @description What the file holds now that `write_file` would write */
+            file: components["schemas"]["File"] | null;
             /** Id */
             id: string;
             /**
@@ -873,6 +1188,43 @@ export interface components {
             /** Value */
             value: unknown;
         };
+        /**
+         * InterruptClosedEvent
+         * @description An interrupt is no longer pending. `message` is passed to the agent as a user message, if present.
+         */
+        InterruptClosedEvent: {
+            /** Answer */
+            answer: {
+                [key: string]: unknown;
+            };
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Message */
+            message: string | null;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "answered" | "expired" | "superseded" | "cancelled";
+        };
+        /**
+         * InterruptedEvent
+         * @description The turn waits for a person. Lists all pending interrupts, including those of earlier segments.
+         */
+        InterruptedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Interrupts */
+            interrupts: components["schemas"]["Interrupt"][];
+        };
         /** Me */
         Me: {
             /** User Id */
@@ -889,6 +1241,11 @@ export interface components {
              * @default
              */
             agent: string;
+            /**
+             * At
+             * @description When it ended; null if that is not known
+             */
+            at?: number | null;
             /** Call */
             call?: number | null;
             /** Content */
@@ -898,6 +1255,11 @@ export interface components {
              * @default false
              */
             cut: boolean;
+            /**
+             * Ms
+             * @description How long a tool call took
+             */
+            ms?: number | null;
             /** Name */
             name?: string | null;
             /** Parent */
@@ -927,6 +1289,47 @@ export interface components {
             usage?: {
                 [key: string]: number;
             } | null;
+        };
+        /** ModelFinishedEvent */
+        ModelFinishedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Call */
+            call: number;
+            /** Finish Reason */
+            finish_reason: string | null;
+            /** Tool Calls */
+            tool_calls: {
+                [key: string]: unknown;
+            }[];
+            /** Usage */
+            usage: {
+                [key: string]: number;
+            } | null;
+        };
+        /**
+         * ModelStartedEvent
+         * @description A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of a sub-agent. `ref` is the message's name inside a user's own graph.
+         */
+        ModelStartedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Call */
+            call: number;
+            /** Model */
+            model: string;
+            /** Parent */
+            parent: string | null;
+            /** Ref */
+            ref: string;
         };
         /**
          * NewAnswer
@@ -1035,6 +1438,45 @@ export interface components {
             /** Old */
             old?: string | null;
         };
+        /**
+         * Note
+         * @description What happened between messages.
+         */
+        Note: {
+            /**
+             * After
+             * @description How many messages come before it
+             */
+            after: number;
+            /** At */
+            at: number | null;
+            /** Error Id */
+            error_id: string | null;
+            /** Interrupt Id */
+            interrupt_id: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "pause" | "restart" | "stopped" | "failed";
+            /**
+             * Message
+             * @description What is said about a failure
+             */
+            message: string | null;
+            /**
+             * Ms
+             * @description How long a pause or an outage took
+             */
+            ms: number | null;
+            /**
+             * Outcome
+             * @description The decision that ended a pause, or why the turn was stopped or failed
+             */
+            outcome: string | null;
+            /** Tool Call Id */
+            tool_call_id: string | null;
+        };
         /** Option */
         Option: {
             /**
@@ -1047,12 +1489,58 @@ export interface components {
             /** Value */
             value: string;
         };
+        /** Options */
+        Options: {
+            /**
+             * Auth
+             * @description `none`: nobody has to sign in
+             * @enum {string}
+             */
+            auth: "password" | "none";
+            /**
+             * Registration
+             * @enum {string}
+             */
+            registration: "open" | "invite" | "closed";
+        };
         /** Question */
         Question: {
             /** Options */
             options?: components["schemas"]["Option"][];
             /** Question */
             question: string;
+        };
+        /**
+         * Read
+         * @description The last turn that was read, and the cursor of the last event in it.
+         */
+        "Read-Input": {
+            /**
+             * Cursor
+             * @default 0
+             */
+            cursor: number;
+            /** Turn Id */
+            turn_id: string;
+        };
+        /**
+         * Read
+         * @description Up to where the person has read, on whichever device.
+         */
+        "Read-Output": {
+            /** At */
+            at: number;
+            /** Cursor */
+            cursor: number;
+            /** Turn Id */
+            turn_id: string;
+        };
+        /** ReasoningDeltaEvent */
+        ReasoningDeltaEvent: {
+            /** Call */
+            call: number;
+            /** Text */
+            text: string;
         };
         /** Registered */
         Registered: {
@@ -1065,6 +1553,28 @@ export interface components {
         Rename: {
             /** Title */
             title: string;
+        };
+        /**
+         * RunStartedEvent
+         * @description A segment begins, or (cause `adopt`) another owner continues it after a crash. With the cause `close` nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All events that follow are written under `epoch`.
+         */
+        RunStartedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /**
+             * Cause
+             * @enum {string}
+             */
+            cause: "start" | "resume" | "adopt" | "retry" | "close";
+            /** Epoch */
+            epoch: number;
+            /** Segment */
+            segment: number;
         };
         /** RunningTool */
         RunningTool: {
@@ -1096,6 +1606,8 @@ export interface components {
             created_at: number;
             /** Cursor */
             cursor: number;
+            /** Demo */
+            demo: boolean;
             /** Ended At */
             ended_at: number | null;
             /** Id */
@@ -1104,6 +1616,13 @@ export interface components {
             interrupts: components["schemas"]["Interrupt"][];
             /** Messages */
             messages: components["schemas"]["Message"][];
+            /**
+             * Model
+             * @description The model of the newest reply; null while there is none
+             */
+            model: string | null;
+            /** Notes */
+            notes: components["schemas"]["Note"][];
             /**
              * On Disconnect
              * @enum {string}
@@ -1118,10 +1637,33 @@ export interface components {
             /** Segment */
             segment: number;
             /**
+             * Siblings
+             * @description The turns with the same parent, oldest first: at most 100, around this one
+             */
+            siblings: string[];
+            /**
              * Status
              * @enum {string}
              */
             status: "queued" | "running" | "waiting" | "done" | "failed" | "stopped";
+            /**
+             * Usage
+             * @description The tokens of all messages together
+             */
+            usage: {
+                [key: string]: number;
+            } | null;
+        };
+        /**
+         * SegmentEndedEvent
+         * @description Always the last event of a segment, exactly once.
+         */
+        SegmentEndedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
         };
         /**
          * Snapshot
@@ -1137,6 +1679,8 @@ export interface components {
             conversation: components["schemas"]["Conversation"];
             /** Cursor */
             cursor: number;
+            /** @description What the person has read last; null if nothing is known */
+            read: components["schemas"]["Read-Output"] | null;
             /** Turn */
             turn: string | null;
             /** Turns */
@@ -1147,6 +1691,19 @@ export interface components {
             /** Stopped */
             stopped: boolean;
         };
+        /** StoppedEvent */
+        StoppedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "user" | "disconnect" | "superseded" | "timeout";
+        };
         /** StreamWanted */
         StreamWanted: {
             /**
@@ -1154,6 +1711,26 @@ export interface components {
              * @description The path of the stream that is to be opened, without a query
              */
             stream: string;
+        };
+        /** TextDeltaEvent */
+        TextDeltaEvent: {
+            /** Call */
+            call: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * TextVoidedEvent
+         * @description All output of this call is void, even if the call had finished. The call is repeated under another number.
+         */
+        TextVoidedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Call */
+            call: number;
         };
         /** Ticket */
         Ticket: {
@@ -1167,6 +1744,16 @@ export interface components {
              * @description For `?ticket=`: good once, for this person and this stream
              */
             ticket: string;
+        };
+        /** TitleChangedEvent */
+        TitleChangedEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Title */
+            title: string;
         };
         /** Token */
         Token: {
@@ -1182,6 +1769,49 @@ export interface components {
              * @default bearer
              */
             token_type: string;
+        };
+        /** ToolFinishedEvent */
+        ToolFinishedEvent: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Output */
+            output: string;
+            /** Parent */
+            parent: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
+        };
+        /** ToolStartedEvent */
+        ToolStartedEvent: {
+            /** Agent */
+            agent: string;
+            /** Args */
+            args: {
+                [key: string]: unknown;
+            };
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Parent */
+            parent: string | null;
         };
         /**
          * Tree
@@ -1357,6 +1987,21 @@ export interface components {
             /** Detail */
             detail: string;
         };
+        /** Session */
+        caesura__http__sessions__Session: {
+            /**
+             * Csrf
+             * @description For the header `X-CSRF-Token` of requests that change something
+             */
+            csrf: string;
+            /**
+             * Expires At
+             * @description Milliseconds since 1970; null where nobody has to sign in
+             */
+            expires_at: number | null;
+            /** User Id */
+            user_id: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1451,6 +2096,37 @@ export interface operations {
             };
         };
     };
+    options_api_auth_options_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Options"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
     register_api_auth_register_post: {
         parameters: {
             query?: never;
@@ -1503,6 +2179,264 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    session_api_auth_session_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__sessions__Session"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    begin_api_auth_session_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Password */
+                    password: string;
+                    /** Username */
+                    username: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    end_api_auth_session_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+        };
+    };
+    end_all_api_auth_sessions_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["caesura__http__errors__Detail"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3260,6 +4194,116 @@ export interface operations {
             };
         };
     };
+    mark_read_api_v2_conversations__conversation_id__read_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Read-Input"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     snapshot_api_v2_conversations__conversation_id__snapshot_get: {
         parameters: {
             query?: {
@@ -3429,6 +4473,127 @@ export interface operations {
             };
             /** @description Request Entity Too Large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    read_api_v2_feed_get: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last event that was seen */
+                after?: number | null;
+                /** @description From `POST /api/v2/stream-ticket` */
+                ticket?: string | null;
+            };
+            header?: {
+                "Last-Event-ID"?: number | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. One event for each change; `id` is its cursor. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": {
+                        data?: string;
+                        /** @constant */
+                        event?: "ready";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "reset";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "conversation";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "conversation_deleted";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "question_opened";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "question_closed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "inbox";
+                        id?: string;
+                    };
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4194,8 +5359,83 @@ export interface operations {
                 content: {
                     "text/event-stream": {
                         data?: string;
-                        /** @enum {string} */
-                        event?: "run_started" | "model_started" | "text_delta" | "reasoning_delta" | "text_voided" | "model_finished" | "tool_started" | "tool_finished" | "title_changed" | "artifact_changed" | "interrupted" | "interrupt_closed" | "finished" | "failed" | "stopped" | "segment_ended";
+                        /** @constant */
+                        event?: "run_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "model_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "text_delta";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "reasoning_delta";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "text_voided";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "model_finished";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "tool_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "tool_finished";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "title_changed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "artifact_changed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "interrupted";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "interrupt_closed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "finished";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "failed";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "stopped";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "segment_ended";
                         id?: string;
                     };
                 };

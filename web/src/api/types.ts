@@ -3,53 +3,29 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-export type Agent = Schemas["Agent"] & { model?: string; demo?: boolean };
-export type Conversation = Schemas["Conversation"] & { questions?: number };
+export type Agent = Schemas["Agent"];
+export type Conversation = Schemas["Conversation"];
 export type Turn = Schemas["Turn"];
 export type TurnStatus = Turn["status"];
-export type Message = Schemas["Message"] & { at?: number | null; ms?: number | null };
-export type RunningTool = Schemas["RunningTool"];
+export type Message = Schemas["Message"];
 export type Usage = Record<string, number>;
-export interface FileNow {
-  path: string;
-  exists: boolean;
-  content: string | null;
-  size: number;
-  sha256: string | null;
-}
-export type Interrupt = Schemas["Interrupt"] & { file?: FileNow | null; changed?: boolean };
-export type Asked = Schemas["Asked"] & { file?: FileNow | null; changed?: boolean };
+export type Interrupt = Schemas["Interrupt"];
+export type Asked = Schemas["Asked"];
 export type Decision = Schemas["NewAnswer"]["decision"];
-export type Answer = Schemas["NewAnswer"];
 export type FormField = Schemas["FormField"];
 export type Question = Schemas["Question"];
-export interface Note {
-  kind: "pause" | "restart" | "stopped" | "failed";
-  after: number;
-  at: number | null;
-  ms: number | null;
-  outcome: string | null;
-  interrupt_id?: string | null;
-}
-export type SeenTurn = Omit<Schemas["SeenTurn"], "messages" | "interrupts"> & {
-  messages: Message[];
-  interrupts: Interrupt[];
-  model?: string | null;
-  demo?: boolean;
-  usage?: Usage | null;
-  siblings?: string[];
-  notes?: Note[];
-};
-export interface Read {
-  turn_id: string;
-  cursor: number;
-  at: number;
-}
-export type Snapshot = Omit<Schemas["Snapshot"], "turns" | "conversation"> & { conversation: Conversation; turns: SeenTurn[]; read?: Read | null };
+export type Note = Schemas["Note"];
+export type SeenTurn = Schemas["SeenTurn"];
+export type Snapshot = Schemas["Snapshot"];
+export type Read = NonNullable<Snapshot["read"]>;
 export type Grant = Schemas["Grant"];
 export type Artifact = Schemas["Artifact"];
 export type ArtifactVersion = Schemas["Entry"];
+export type Options = Schemas["Options"];
+
+/** Who signed in, and the token that goes with every request that changes something. */
+export type Session = Schemas["Begun"];
 
 /** The body of a request, as the route describes it. */
 export type NewTurn = Partial<Schemas["NewTurn"]> & { content: string };
-export type NewAnswer = Partial<Answer> & { decision: Decision };
+export type NewAnswer = Partial<Schemas["NewAnswer"]> & { decision: Decision };

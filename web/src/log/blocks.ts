@@ -1,7 +1,7 @@
 // What a turn looks like, from its log: the blocks of an answer in the order in which they are read.
 import type { Interrupt, Note } from "../api/types";
 import type { ToolCall } from "./events";
-import { isLive, type ClosedAsk, type Draft, type LogMessage, type TurnLog } from "./turn";
+import { endingOf, isLive, type ClosedAsk, type Draft, type LogMessage, type TurnLog } from "./turn";
 
 export type ToolState = "next" | "running" | "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
 
@@ -53,7 +53,9 @@ export function blocks(log: TurnLog, names: ReadonlySet<string>, read: number | 
 function level(place: Place): Block[] {
   const { log, parent } = place;
   const found: Block[] = [];
-  const notes = parent === null ? log.notes.filter((note) => !isEnding(log, note)) : [];
+  const ending = endingOf(log);
+  // How the turn ended is told below the answer, and a pause that goes on by its question.
+  const notes = parent === null ? log.notes.filter((note) => note !== ending && !(note.kind === "pause" && note.outcome === null)) : [];
   let noted = 0;
   let marked = place.read === null || parent !== null;
   const mark = (index: number): void => {
@@ -110,7 +112,7 @@ function toolView({ log, results }: Place, { id, name, args }: ToolCall): ToolVi
   const result = results.get(id);
   const begun = log.running.find((item) => item.id === id);
   const state: ToolState = result ? (result.status as ToolState) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
-  return { id, name, args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
+  return { id, name, args: begun?.args ?? result?.args ?? args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
 }
 
 /** One question of a sub-agent is drawn under its call; several questions are one card at the end. */
@@ -139,11 +141,6 @@ function push(found: Block[], block: Block): void {
 
 function same(one: Note, other: Note): boolean {
   return one.after === other.after && one.outcome === other.outcome;
-}
-
-/** How the turn ended is told below the answer, not in it. */
-function isEnding(log: TurnLog, note: Note): boolean {
-  return note.kind === log.status && note.after >= log.finished.length;
 }
 
 /** The text of an answer, as it is copied. */

@@ -2,7 +2,7 @@
 // or changes the order of other characters, is written out.
 
 /** Controls, format characters (bidirectional, zero-width, tags), private and unassigned ones, other blanks than the space. */
-const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Z}]|[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]|\p{Variation_Selector}/gu;
+const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Z}]|\p{Default_Ignorable_Code_Point}|\u2800/gu;
 
 /** The text with hidden characters written as escapes. Line breaks and tabs stay. */
 export function shown(text: string): string {

@@ -15,7 +15,6 @@ export function fromSnapshot(turn: SeenTurn): TurnLog {
       finished.push({ ...message, tool_calls: message.tool_calls as unknown as ToolCall[], call });
     }
   }
-  const ended = turn.status === "failed" || turn.status === "stopped";
   return {
     ...EMPTY,
     seq: numberOf(turn.cursor),
@@ -25,9 +24,9 @@ export function fromSnapshot(turn: SeenTurn): TurnLog {
     drafts,
     running: turn.running_tools.map((tool) => ({ at: null, ...tool })),
     pending: turn.interrupts,
-    notes: (turn.notes ?? []).filter((note) => !(note.kind === "pause" && note.ms === null)),
-    ending: ended ? { at: turn.ended_at, failed: null, reason: null } : null,
-    usage: turn.usage ?? null,
-    model: turn.model ?? null,
+    notes: turn.notes,
+    endedAt: turn.ended_at,
+    usage: turn.usage,
+    model: turn.model,
   };
 }

@@ -1,9 +1,14 @@
 // What the log of a turn says, built event by event. Pure: the same events always give the same state.
 import type { Interrupt, Message, Note, TurnStatus, Usage } from "../api/types";
-import { isKnown, numberOf, type CloseOutcome, type EventData, type LogEvent, type StopReason, type ToolCall, type UnknownEvent } from "./events";
+import { isKnown, numberOf, type CloseOutcome, type EventData, type LogEvent, type ToolCall, type UnknownEvent } from "./events";
 
 /** A message that has ended. `call` is the model call that made it, where this page knows it. */
-export type LogMessage = Omit<Message, "tool_calls" | "call"> & { tool_calls: ToolCall[]; call: number | null };
+export type LogMessage = Omit<Message, "tool_calls" | "call"> & {
+  tool_calls: ToolCall[];
+  call: number | null;
+  /** Of a tool's result: the arguments with which it ran, which a person may have changed. */
+  args?: Record<string, unknown>;
+};
 
 /** A model call that has not finished. */
 export interface Draft {
@@ -30,13 +35,6 @@ export interface ClosedAsk {
   outcome: CloseOutcome;
   answer: Record<string, unknown>;
   at: number;
-  after: number;
-}
-
-export interface Ending {
-  at: number | null;
-  failed: EventData["failed"] | null;
-  reason: StopReason | null;
 }
 
 export interface DocumentChange {
@@ -53,12 +51,10 @@ export interface TurnLog {
   drafts: Draft[];
   running: RunningCall[];
   pending: Interrupt[];
-  /** When each open question was asked. */
-  asked: Record<string, number>;
   closed: ClosedAsk[];
   notes: Note[];
   documents: DocumentChange[];
-  ending: Ending | null;
+  endedAt: number | null;
   title: string | null;
   usage: Usage | null;
   model: string | null;
@@ -76,11 +72,10 @@ export const EMPTY: TurnLog = {
   drafts: [],
   running: [],
   pending: [],
-  asked: {},
   closed: [],
   notes: [],
   documents: [],
-  ending: null,
+  endedAt: null,
   title: null,
   usage: null,
   model: null,
@@ -139,11 +134,13 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
     case "interrupt_closed":
       return answered(state, event.data);
     case "finished":
-      return ended(state, "done", { at: event.data.at, failed: null, reason: null });
-    case "failed":
-      return ended(state, "failed", { at: event.data.at, failed: event.data, reason: null });
+      return { ...state, status: "done", pending: [], endedAt: event.data.at };
+    case "failed": {
+      const { at, code, message, error_id } = event.data;
+      return ended(state, "failed", { ...noteOf("failed", state, at), outcome: code, message, error_id });
+    }
     case "stopped":
-      return ended(state, "stopped", { at: event.data.at, failed: null, reason: event.data.reason });
+      return ended(state, "stopped", { ...noteOf("stopped", state, event.data.at), outcome: event.data.reason });
     case "segment_ended":
       return state;
   }
@@ -161,14 +158,8 @@ function said(state: TurnLog, call: number, field: "text" | "reasoning", text: s
 }
 
 function begun(state: TurnLog, { cause, at }: EventData["run_started"]): TurnLog {
-  const notes = state.notes.slice();
-  const after = state.finished.length;
-  if (cause === "adopt") notes.push({ kind: "restart", after, at, ms: null, outcome: null });
-  if (cause === "retry" && state.ending) {
-    const kind = state.ending.failed ? "failed" : "stopped";
-    if (!notes.some((note) => note.kind === kind && note.at === state.ending?.at)) notes.push({ kind, after, at: state.ending.at, ms: null, outcome: state.ending.reason });
-  }
-  return { ...state, status: cause === "close" ? state.status : "running", ending: null, notes, before: state };
+  const notes = cause === "adopt" ? [...state.notes, noteOf("restart", state, at)] : state.notes;
+  return { ...state, status: cause === "close" ? state.status : "running", endedAt: null, notes, before: state };
 }
 
 /** Drops what a model call said. If this page cannot know which message that was, it must read the snapshot again. */
@@ -209,33 +200,41 @@ function spoken(state: TurnLog, { call, tool_calls, usage, at }: EventData["mode
 function returned(state: TurnLog, { id, name, output, status, agent, parent, at }: EventData["tool_finished"]): TurnLog {
   const begun = state.running.find((item) => item.id === id);
   const ms = begun?.at != null ? at - begun.at : null;
-  const message: LogMessage = { ...PLAIN, role: "tool", content: output, tool_call_id: id, name, status, agent, parent, at, ms };
+  const message: LogMessage = { ...PLAIN, role: "tool", content: output, tool_call_id: id, name, status, agent, parent, at, ms, ...(begun ? { args: begun.args } : {}) };
   return { ...state, finished: [...state.finished, message], running: state.running.filter((item) => item.id !== id) };
 }
 
 function asking(state: TurnLog, { interrupts, at }: EventData["interrupted"]): TurnLog {
-  const asked = { ...state.asked };
-  for (const { id } of interrupts) asked[id] ??= at;
-  return { ...state, status: "waiting", pending: interrupts, asked };
+  const fresh = interrupts.filter(({ id }) => !state.notes.some((note) => note.interrupt_id === id));
+  const notes = fresh.map(({ id, tool_call_id }) => ({ ...noteOf("pause", state, at), interrupt_id: id, tool_call_id }));
+  return { ...state, status: "waiting", pending: interrupts, notes: [...state.notes, ...notes] };
 }
 
 function answered(state: TurnLog, { id, outcome, answer, message, at }: EventData["interrupt_closed"]): TurnLog {
   const interrupt = state.pending.find((item) => item.id === id);
-  const since = state.asked[id];
-  const after = state.finished.length;
   const decision = outcome === "answered" && typeof answer.decision === "string" ? answer.decision : outcome;
-  const note: Note = { kind: "pause", after, at, ms: since !== undefined ? at - since : null, outcome: decision, interrupt_id: id };
+  const over = (note: Note): Note => ({ ...note, ms: note.at === null ? null : Math.max(0, at - note.at), outcome: decision });
   return {
     ...state,
     pending: state.pending.filter((item) => item.id !== id),
-    closed: interrupt ? [...state.closed, { interrupt, outcome, answer, at, after }] : state.closed,
-    notes: [...state.notes, note],
+    closed: interrupt ? [...state.closed, { interrupt, outcome, answer, at }] : state.closed,
+    notes: state.notes.map((note) => (note.interrupt_id === id && note.outcome === null ? over(note) : note)),
     finished: message ? [...state.finished, { ...PLAIN, role: "user", content: message, at }] : state.finished,
   };
 }
 
-function ended(state: TurnLog, status: TurnStatus, ending: Ending): TurnLog {
-  return { ...state, status, ending, pending: [] };
+function ended(state: TurnLog, status: TurnStatus, note: Note): TurnLog {
+  return { ...state, status, pending: [], notes: [...state.notes, note], endedAt: note.at };
+}
+
+function noteOf(kind: Note["kind"], { finished }: TurnLog, at: number): Note {
+  return { kind, after: finished.length, at, ms: null, outcome: null, interrupt_id: null, tool_call_id: null, message: null, error_id: null };
+}
+
+/** How the turn ended, if it was stopped or has failed. */
+export function endingOf({ status, notes }: TurnLog): Note | null {
+  const last = notes.at(-1);
+  return last && last.kind === status ? last : null;
 }
 
 function added(sum: Usage | null, more: Usage): Usage {

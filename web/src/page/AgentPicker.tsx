@@ -14,6 +14,8 @@ export function AgentPicker({ id }: { id: string | null }) {
   const own = useThread((state) => (state.id === id ? state.conversation?.agent : undefined));
   const [open, setOpen] = useState(false);
   const current = chosen ?? own ?? defaultAgent(agents)?.name ?? "";
+  // One model for all of them says nothing.
+  const several = new Set(agents.map((agent) => agent.model)).size > 1;
   if (agents.length === 0) return null;
   return (
     <>
@@ -33,10 +35,12 @@ export function AgentPicker({ id }: { id: string | null }) {
             >
               {agent.name === current ? <Icon name="check" /> : <span className="state" />}
               <span className="grow">
-                <b className="mono">{shownLine(agent.name)}</b>
+                <b className="mono">
+                  {shownLine(agent.name)}
+                  {several && agent.model ? <span className="quiet"> {shownLine(agent.model)}</span> : null}
+                </b>
                 <small>{shownLine(agent.description)}</small>
               </span>
-              {agent.model ? <small className="quiet mono">{shownLine(agent.model)}</small> : null}
             </button>
           ))}
         </Menu>

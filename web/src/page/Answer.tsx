@@ -1,18 +1,22 @@
-import { lazy, memo, Suspense, useMemo } from "react";
+import { memo, Suspense, useMemo } from "react";
 
+import type { Note as NoteData } from "../api/types";
 import { answerText, blocks, type Block } from "../log/blocks";
 import { shownLine } from "../log/shown";
 import { isLive } from "../log/turn";
 import { useAgents } from "../state/agents";
 import { useConnection } from "../state/connection";
-import { regenerate, type Entry } from "../state/thread";
+import { regenerate } from "../state/doing";
+import { type Entry } from "../state/thread";
 import type { ReadMark } from "../state/reading";
 import { useWords } from "../words/words";
-import { Ask } from "./asks/Ask";
+import { Boundary } from "./Boundary";
+import { Broken } from "./Opening";
 import { Chips } from "./Chips";
 import { Copy } from "./Copy";
 import { Hop } from "./Hop";
 import { Icon } from "./Icon";
+import { Ask, Markdown } from "./lazy";
 import { Mark, Note } from "./Note";
 import { Over } from "./Over";
 import { Bubble } from "./Said";
@@ -20,13 +24,13 @@ import { Thinking } from "./Thinking";
 import { Running, ToolMark, Tools } from "./Tools";
 import { mainArgument } from "./tools";
 
-const Markdown = lazy(() => import("../rich").then((rich) => ({ default: rich.Markdown })));
-
 const Text = memo(function Text({ text, live }: { text: string; live: boolean }) {
   return (
-    <Suspense fallback={<div className="prose lines-kept">{text}</div>}>
-      <Markdown text={text} live={live} />
-    </Suspense>
+    <Boundary fallback={<div className="prose lines-kept">{text}</div>}>
+      <Suspense fallback={<div className="prose lines-kept">{text}</div>}>
+        <Markdown text={text} live={live} />
+      </Suspense>
+    </Boundary>
   );
 });
 
@@ -51,7 +55,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   return (
     <article className={style} aria-label={shownLine(entry.turn.agent)} aria-busy={live}>
       {found.map((block) => (
-        <BlockView key={block.key} block={block} mark={mark} entry={entry} />
+        <BlockView key={block.key} block={lost && block.kind === "text" ? { ...block, live: false } : block} mark={mark} entry={entry} />
       ))}
       {settled ? <Chips log={log} /> : null}
       <Over entry={entry} last={last} />
@@ -77,10 +81,21 @@ function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null
     case "note":
       return <Note note={block.note} closed={block.closed} />;
     case "ask":
-      return <Ask interrupts={block.interrupts} asked={entry.log.asked} />;
+      return (
+        <Boundary fallback={<Broken />}>
+          <Suspense>
+            <Ask interrupts={block.interrupts} asked={askedAt(entry.log.notes)} />
+          </Suspense>
+        </Boundary>
+      );
     case "mark":
       return mark ? <Mark at={mark.at} /> : null;
   }
+}
+
+/** When each question was asked. */
+function askedAt(notes: readonly NoteData[]): Record<string, number> {
+  return Object.fromEntries(notes.flatMap((note) => (note.interrupt_id && note.at !== null ? [[note.interrupt_id, note.at] as const] : [])));
 }
 
 /** A sub-agent at work, under the call that started it. */
@@ -102,7 +117,7 @@ function SubAgent({ block, entry }: { block: Extract<Block, { kind: "agent" }>; 
           <Running since={tool.since} />
         ) : (
           <span className="time quiet num">
-            {[steps > 0 ? say("steps", steps) : "", time].filter(Boolean).join(" · ")}
+            {[steps > 1 ? say("steps", steps) : steps === 1 ? say("step") : "", time].filter(Boolean).join(" · ")}
           </span>
         )}
         <span className="fold">
@@ -124,7 +139,7 @@ function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions
   const { ended_at: ended, id, model, demo } = entry.turn;
   const input = usage?.input_tokens;
   const output = usage?.output_tokens;
-  const at = entry.log.ending?.at ?? ended;
+  const at = entry.log.endedAt ?? ended;
   const facts = [
     model && !demo ? model : "",
     input !== undefined && output !== undefined ? say("usage", count(input), count(output)) : "",

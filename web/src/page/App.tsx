@@ -1,10 +1,11 @@
-import { useEffect, useMemo } from "react";
+import { Suspense, useEffect, useMemo } from "react";
 
 import { start, useSession } from "../state/session";
 import { useSettings } from "../state/settings";
 import { words, WordsContext } from "../words/words";
-import { Door } from "./Door";
-import { Missing } from "./Opening";
+import { Boundary } from "./Boundary";
+import { Door } from "./lazy";
+import { Broken, Missing } from "./Opening";
 import { Shell } from "./Shell";
 
 export function App() {
@@ -12,7 +13,9 @@ export function App() {
   const texts = useMemo(() => words(language), [language]);
   return (
     <WordsContext value={texts}>
-      <Place />
+      <Boundary fallback={<Broken />}>
+        <Place />
+      </Boundary>
     </WordsContext>
   );
 }
@@ -25,7 +28,11 @@ function Place() {
     case "unreachable":
       return <Unreachable />;
     case "out":
-      return <Door />;
+      return (
+        <Suspense>
+          <Door />
+        </Suspense>
+      );
     case "in":
     case "ended":
       return <Shell />;

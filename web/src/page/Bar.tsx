@@ -49,7 +49,7 @@ export function Bar() {
         <Icon name="side" />
       </button>
       <h1>{shownLine(name) || <span className="sr">Caesura</span>}</h1>
-      {demo && id ? (
+      {demo && here ? (
         <button type="button" className="model" aria-haspopup="dialog" onClick={() => openConnect(true)}>
           {say("demo")}
         </button>

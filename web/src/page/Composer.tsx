@@ -2,7 +2,8 @@ import { useEffect, useLayoutEffect, useRef } from "react";
 
 import { isLive } from "../log/turn";
 import { draftOf, setDraft, useDrafts } from "../state/drafts";
-import { clearFault, send, stop, useThread } from "../state/thread";
+import { clearFault, send, stop } from "../state/doing";
+import { useThread } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
 import { AgentPicker } from "./AgentPicker";

@@ -1,13 +1,14 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { read } from "../state/reading";
-import { loadOlder, reload, useThread } from "../state/thread";
+import { loadOlder, reload } from "../state/opening";
+import { useThread } from "../state/thread";
 import { putAside, useView } from "../state/view";
 import { useWords } from "../words/words";
+import { Chunk, chunks } from "./Chunk";
 import { Composer } from "./Composer";
 import { First } from "./First";
 import { Icon } from "./Icon";
-import { Leaf } from "./Leaf";
 import { Missing, Opening } from "./Opening";
 import { Pill } from "./Pill";
 import { Bubble } from "./Said";
@@ -27,7 +28,7 @@ export function Conversation({ id }: { id: string | null }) {
   useReading(here, scroll.atEnd);
   useOlder(scroller, here ? thread.before : null);
 
-  const editedAt = editing ? entries.findIndex((entry) => entry.turn.id === editing) : -1;
+  const edited = editing ? entries.find((entry) => entry.turn.id === editing) : undefined;
   // A message that replaces another one stands where the other stood.
   const cut = sending && sending.parent !== undefined ? entries.findIndex((entry) => entry.turn.id === sending.parent) + 1 : entries.length;
   const shownEntries = here ? entries.slice(0, cut) : [];
@@ -52,14 +53,15 @@ export function Conversation({ id }: { id: string | null }) {
             </button>
           </p>
         ) : null}
-        {shownEntries.map((entry, index) => (
-          <Leaf
-            key={entry.turn.id}
-            entry={entry}
-            last={index === shownEntries.length - 1 && !sending}
-            editing={editing === entry.turn.id}
-            aside={editedAt >= 0 && index > editedAt}
-            mark={mark?.turn === entry.turn.id ? mark : null}
+        {chunks(shownEntries).map((chunk) => (
+          <Chunk
+            key={chunk.key}
+            entries={chunk.entries}
+            last={sending ? null : (shownEntries.at(-1)?.turn.id ?? null)}
+            editing={editing}
+            editedOrdinal={edited?.turn.ordinal ?? Infinity}
+            mark={mark}
+            scroller={scroller}
           />
         ))}
         {sending ? (

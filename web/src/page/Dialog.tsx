@@ -14,7 +14,7 @@ const FOCUSABLE = "button:not([disabled]), a[href], input:not([disabled]), texta
 
 /** A question over the whole page. The focus stays inside, and goes back afterwards. */
 export function Dialog({ title, children, onClose, alert = false, className = "", onSubmit }: DialogProps) {
-  const box = useRef<HTMLFormElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const heading = useId();
 
   useEffect(() => {
@@ -43,22 +43,17 @@ export function Dialog({ title, children, onClose, alert = false, className = ""
     // A click beside the dialog closes it; the keyboard has Esc.
     // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions
     <div className="scrim" onClick={(event) => event.target === event.currentTarget && onClose?.()}>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
-      <form
-        ref={box}
-        className={`dialog ${className}`}
-        role={alert ? "alertdialog" : "dialog"}
-        aria-modal="true"
-        aria-labelledby={heading}
-        onKeyDown={pressed}
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit?.();
-        }}
-      >
-        <h2 id={heading}>{title}</h2>
-        {children}
-      </form>
+      <div ref={box} className={`dialog ${className}`} role={alert ? "alertdialog" : "dialog"} aria-modal="true" aria-labelledby={heading} tabIndex={-1} onKeyDown={pressed}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSubmit?.();
+          }}
+        >
+          <h2 id={heading}>{title}</h2>
+          {children}
+        </form>
+      </div>
     </div>
   );
 }

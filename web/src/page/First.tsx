@@ -1,4 +1,4 @@
-import { send } from "../state/thread";
+import { send } from "../state/doing";
 import { openConnect } from "../state/view";
 import { useWords, type Key } from "../words/words";
 import { useDemo } from "./Bar";

@@ -1,4 +1,4 @@
-import { switchTo } from "../state/thread";
+import { switchTo } from "../state/doing";
 import { useWords } from "../words/words";
 import { Icon } from "./Icon";
 

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from "react";
+import { useEffect, useState } from "react";
 
 import type { Asked } from "../api/types";
 import { shownLine } from "../log/shown";
@@ -83,7 +83,6 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
   const learned = useInbox((state) => state.titles[item.conversation_id]);
   const known = useList((state) => item.conversation_id in state.rows);
   const pressed = useAskKeys();
-  const heading = useId();
   useEffect(() => {
     if (!known) void learnTitle(item.conversation_id);
   }, [known, item.conversation_id]);
@@ -95,7 +94,6 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <details open={open} data-ask={open ? item.id : undefined} tabIndex={-1} onKeyDown={pressed}>
       <summary
-        aria-labelledby={heading}
         onClick={(event) => {
           event.preventDefault();
           onOpen(!open);
@@ -104,7 +102,7 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
         <Picture kind={item.kind} />
         <span>
           <span className="a">
-            <span id={heading}>{title}</span>
+            <span>{title}</span>
             {main ? <code>{main}</code> : null}
           </span>
           <span className="b">{facts.join(" · ")}</span>

@@ -64,7 +64,6 @@ function useTold(id: string | null, words: Words): Told {
   if (fault) return { kind: "fault", text: faultText(fault, words) };
   if (lost) {
     const seconds = Math.ceil((lost.retryAt - Date.now()) / 1000);
-    if (!navigator.onLine) return { kind: "lost", text: say("keepOffline") };
     return { kind: "lost", text: now && seconds > 0 ? say("keepLost", seconds) : `${say("connectionLost")}. ${say("keepConnecting")}…` };
   }
   if (back) return { kind: "back", text: back.words > 0 ? say("keepBack", words.count(back.words)) : say("connectionBack") };

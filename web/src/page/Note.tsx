@@ -48,7 +48,7 @@ export function Note({ note, closed }: { note: NoteData; closed: ClosedAsk | nul
       <span className="at">
         <Bars />
       </span>
-      <span>{say(key, note.ms === null ? "" : span(note.ms))}</span>
+      <span>{say(key, note.ms === null ? "" : span(Math.max(1000, Math.round(note.ms / 1000) * 1000)))}</span>
       {time}
     </p>
   );

@@ -49,3 +49,9 @@ export function Missing({ text, again }: { text: string; again?: () => void }) {
     </div>
   );
 }
+
+/** Something broke, or a part of the page could not be loaded: a fresh page has everything again. */
+export function Broken() {
+  const { say } = useWords();
+  return <Missing text={say("loadFailed")} again={() => location.reload()} />;
+}

@@ -1,5 +1,7 @@
 import { shownLine } from "../log/shown";
-import { retry, type Entry } from "../state/thread";
+import { endingOf } from "../log/turn";
+import { retry } from "../state/doing";
+import { type Entry } from "../state/thread";
 import { useWords } from "../words/words";
 import { Copy } from "./Copy";
 import { Bars, Icon } from "./Icon";
@@ -7,10 +9,12 @@ import { Bars, Icon } from "./Icon";
 /** How a turn ended, if not well: stopped or failed, with another try. */
 export function Over({ entry, last }: { entry: Entry; last: boolean }) {
   const { say } = useWords();
-  const { status, ending } = entry.log;
+  const { status } = entry.log;
+  const ending = endingOf(entry.log);
   if (status === "stopped") {
-    if (ending?.reason === "superseded" || ending?.reason === "timeout") return null;
-    const title = ending?.reason === "disconnect" ? "stoppedGone" : ending?.reason === "user" ? "youStopped" : "stoppedHere";
+    const reason = ending?.outcome;
+    if (reason === "superseded" || reason === "timeout") return null;
+    const title = reason === "disconnect" ? "stoppedGone" : reason === "user" ? "youStopped" : "stoppedHere";
     return (
       <div className="over">
         <span className="at">
@@ -25,20 +29,19 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
     );
   }
   if (status !== "failed") return null;
-  const failed = ending?.failed ?? null;
   return (
     <div className="over bad" role="alert">
       <span className="at">
         <Icon name="cross" />
       </span>
       <div className="grow">
-        <h2>{say("failedHere")}</h2>
+        <h2>{say(ending?.outcome?.startsWith("model") ? "failedHere" : "turnFailed")}</h2>
         <p>
-          <span>{failed ? shownLine(failed.message) : say("failedText")}</span>{" "}
-          {failed?.error_id ? (
+          <span>{ending?.message ? `${sentence(shownLine(ending.message))} ${say("nothingLost")}` : say("failedText")}</span>{" "}
+          {ending?.error_id ? (
             <span className="error-id">
-              {say("errorId", failed.error_id)}
-              <Copy text={failed.error_id} className="copybtn tiny" small />
+              {say("errorId", ending.error_id)}
+              <Copy text={ending.error_id} className="copybtn tiny" small />
             </span>
           ) : null}
         </p>
@@ -46,6 +49,12 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
       {last ? <Again entry={entry} /> : null}
     </div>
   );
+}
+
+/** The server's words as a sentence. */
+function sentence(text: string): string {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?。！？]$/.test(begun) ? begun : `${begun}.`;
 }
 
 function Again({ entry }: { entry: Entry }) {

@@ -1,11 +1,12 @@
-import { lazy, Suspense, useCallback, useMemo } from "react";
+import { Suspense, useCallback, useMemo } from "react";
 
 import * as api from "../api/calls";
 import { useThread } from "../state/thread";
 import { openDocument } from "../state/view";
 import { useWords } from "../words/words";
-
-const Documents = lazy(() => import("../rich").then((rich) => ({ default: rich.Documents })));
+import { Boundary } from "./Boundary";
+import { Broken } from "./Opening";
+import { Documents } from "./lazy";
 
 /** The document beside the conversation. */
 export function Panel({ conversation, document }: { conversation: string; document: string }) {
@@ -21,7 +22,8 @@ export function Panel({ conversation, document }: { conversation: string; docume
   }, [running, document]);
   return (
     <aside className="panel" aria-label={say("documents")} id="panel">
-      <Suspense fallback={<div className="bar" />}>
+      <Boundary key={document} fallback={<Broken />}>
+        <Suspense fallback={<div className="bar" />}>
         <Documents
           artifacts={artifacts}
           selected={document}
@@ -32,7 +34,8 @@ export function Panel({ conversation, document }: { conversation: string; docume
           onSelect={openDocument}
           onClose={() => openDocument(null)}
         />
-      </Suspense>
+        </Suspense>
+      </Boundary>
     </aside>
   );
 }

@@ -1,12 +1,10 @@
 import { useEffect, useState, type RefObject } from "react";
 
 import type { Interrupt } from "../api/types";
-import { useView } from "../state/view";
 import { useWords } from "../words/words";
 import { titleOf } from "./asks/titles";
 import { Bars, Icon } from "./Icon";
 import { Latest } from "./Conversation";
-import { PHONE, useMedia } from "./useMedia";
 
 interface PillProps {
   atEnd: boolean;
@@ -18,11 +16,9 @@ interface PillProps {
 /** The way back to the end; gold when something waits out of sight. */
 export function Pill({ atEnd, pending, scroller, toEnd }: PillProps) {
   const words = useWords();
-  const phone = useMedia(PHONE);
-  const aside = useView((state) => pending.length > 0 && pending.every((item) => state.aside.has(item.id)));
   const hidden = useHidden(scroller, pending.length);
   const [first] = pending;
-  const waits = first !== undefined && (phone ? aside : hidden);
+  const waits = first !== undefined && hidden;
   if (waits) {
     const title = pending.length === 1 ? titleOf(first, words) : words.say("severalTitle", pending.length);
     return (

@@ -1,7 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { isLive } from "../log/turn";
-import { sendInstead, type Entry } from "../state/thread";
+import { sendInstead } from "../state/doing";
+import { type Entry } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
 import { Copy } from "./Copy";

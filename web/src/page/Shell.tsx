@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { Suspense, useEffect } from "react";
 
 import { isLive } from "../log/turn";
 import { announce, useAnnouncement } from "../state/announce";
@@ -9,16 +9,16 @@ import { go, useRoute } from "../state/route";
 import { useSession } from "../state/session";
 import { toggleSide, useSettings } from "../state/settings";
 import { startSession } from "../state/start";
-import { leave, open, reload, stop, useThread } from "../state/thread";
+import { stop } from "../state/doing";
+import { leave, open, reload } from "../state/opening";
+import { useThread } from "../state/thread";
 import { moved, openDialog, openDocument, openDrawer, useView } from "../state/view";
 import { useWords } from "../words/words";
-import { AgainDialog } from "./AgainDialog";
 import { jumpToNext } from "./asks/focus";
 import { Bar } from "./Bar";
 import { Conversation } from "./Conversation";
-import { Dialogs } from "./Dialogs";
-import { Inbox } from "./Inbox";
 import { command } from "./keys";
+import { AgainDialog, Dialogs, Inbox, prefetch } from "./lazy";
 import { Missing } from "./Opening";
 import { Panel } from "./Panel";
 import { Sidebar } from "./Sidebar";
@@ -32,7 +32,6 @@ export function Shell() {
   const ended = useSession((state) => state.phase === "ended");
   const { drawer, document: shown } = useView();
   const sideHidden = useSettings((state) => state.sideHidden);
-  const waits = useInbox((state) => state.count);
   const asks = useThread((state) => state.id === id && (state.entries.at(-1)?.log.pending.length ?? 0) > 0);
 
   useSessionStart();
@@ -40,9 +39,10 @@ export function Shell() {
   useKeys();
   useTitle(id);
   useNews();
+  useEffect(prefetch, []);
 
   const panel = id !== null && shown !== null;
-  const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", waits === 0 ? "none-wait" : "", sideHidden ? "no-side" : ""].filter(Boolean).join(" ");
+  const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", sideHidden ? "no-side" : ""].filter(Boolean).join(" ");
   return (
     <>
       <div className={style} inert={ended}>
@@ -50,12 +50,18 @@ export function Shell() {
         {drawer ? <button type="button" className="drawer-scrim" aria-label={say("hideSidebar")} onClick={() => openDrawer(false)} /> : null}
         <main className="main">
           <Bar />
-          {route.at === "inbox" ? <Inbox /> : route.at === "nowhere" ? <Missing text={say("notFound")} /> : <Conversation id={id} />}
+          {route.at === "inbox" ? (
+            <Suspense fallback={<div className="scroll" />}>
+              <Inbox />
+            </Suspense>
+          ) : route.at === "nowhere" ? <Missing text={say("notFound")} /> : <Conversation id={id} />}
         </main>
         {panel ? <Panel conversation={id} document={shown} /> : null}
       </div>
-      <Dialogs />
-      {ended ? <AgainDialog /> : null}
+      <Suspense>
+        <Dialogs />
+        {ended ? <AgainDialog /> : null}
+      </Suspense>
       <Announcer />
     </>
   );

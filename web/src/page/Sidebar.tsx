@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type MouseEvent } from "react";
+import { Suspense, useEffect, useRef, useState, type MouseEvent } from "react";
 
 import { shownLine } from "../log/shown";
 import { useInbox } from "../state/inbox";
@@ -11,7 +11,7 @@ import { useWords, type Key } from "../words/words";
 import { Row } from "./Row";
 import { Icon, Logo } from "./Icon";
 import { keyName } from "./keys";
-import { SettingsMenu } from "./SettingsMenu";
+import { SettingsMenu } from "./lazy";
 import { useMedia, NARROW } from "./useMedia";
 
 /** Follows a link inside the page, unless the person wants it in another tab. */
@@ -112,15 +112,16 @@ function Foot() {
   const [open, setOpen] = useState(false);
   return (
     <div className="side-foot">
-      <button type="button" className="row" aria-haspopup="menu" aria-expanded={open} aria-label={`${user}, ${say("settings")}`} onClick={() => setOpen(!open)}>
+      <button type="button" className="row" aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
         <span className="face" aria-hidden="true">
           {(user[0] ?? "?").toUpperCase()}
         </span>
         <span className="t">{shownLine(user)}</span>
+        <span className="sr">{say("settings")}</span>
         <span className="grow" />
         <Icon name="dots" />
       </button>
-      {open ? <SettingsMenu onClose={() => setOpen(false)} /> : null}
+      <Suspense>{open ? <SettingsMenu onClose={() => setOpen(false)} /> : null}</Suspense>
     </div>
   );
 }

@@ -5,7 +5,7 @@ export const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 /** `⌘⇧O` on Apple's machines, `Ctrl+Shift+O` elsewhere. */
 export function keyName(...keys: string[]): string {
   if (APPLE) return keys.join("");
-  const names: Record<string, string> = { "⌘": "Ctrl", "⇧": "Shift", "↵": "Enter" };
+  const names: Record<string, string> = { "⌘": "Ctrl", "⇧": "Shift" };
   return keys.map((key) => names[key] ?? key).join("+");
 }
 

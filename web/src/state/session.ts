@@ -3,6 +3,7 @@ import { create } from "zustand";
 
 import * as api from "../api/calls";
 import { ApiError, onSessionEnd, setForgeryToken } from "../api/client";
+import type { Options, Session } from "../api/types";
 import { forgetDrafts } from "./drafts";
 import { keep, kept } from "./kept";
 
@@ -12,7 +13,7 @@ export type Phase = "starting" | "unreachable" | "out" | "in" | "ended";
 interface SessionState {
   phase: Phase;
   user: string;
-  options: api.Options;
+  options: Options;
   /** Counts sign-ins: what loads with a session loads again. */
   epoch: number;
 }
@@ -24,7 +25,7 @@ export const useSession = create<SessionState>()(() => ({
   epoch: 0,
 }));
 
-function entered(session: api.Session): void {
+function entered(session: Session): void {
   setForgeryToken(session.csrf);
   const { epoch, user } = useSession.getState();
   if (kept("user") !== session.user_id) forgetDrafts();

@@ -2,6 +2,7 @@
 import { loadAgents } from "./agents";
 import { followFeed, onFeed } from "./feed";
 import { loadList } from "./list";
+import { followOthers } from "./others";
 
 /** Milliseconds after which the list is loaded although the feed has not begun. */
 const PATIENCE = 1500;
@@ -19,11 +20,13 @@ export function startSession(): () => void {
   const forget = onFeed((name) => {
     if (name === "ready") list();
   });
+  const others = followOthers();
   const end = followFeed();
   void loadAgents().catch(() => undefined);
   return () => {
     clearTimeout(timer);
     forget();
+    others();
     end();
   };
 }

@@ -246,7 +246,9 @@ export const TEXTS = {
   pausedClosed: ["Paused {0} · you went on without it", "暂停 {0} · 你改说了别的"],
   stoppedGone: ["Stopped because nobody was there", "无人在线，已停止"],
   stoppedHere: ["Stopped here", "在此处停止"],
-  notRetryable: ["Trying again will not help.", "重试没有用。"],
+  step: ["1 step", "1 步"],
+  turnFailed: ["This did not work", "这一轮出错了"],
+  nothingLost: ["Nothing you said is lost.", "你说的都还在。"],
   showOlder: ["Earlier messages", "更早的消息"],
   queued: ["Waits for a free place", "排队中"],
   voided: ["Server restarted. These words are written anew.", "服务器重启，这段话会重写。"],
@@ -287,7 +289,7 @@ export const TEXTS = {
   grants: ["Always allowed here", "此处始终允许"],
   revoke: ["Ask again", "恢复询问"],
   noGrants: ["Nothing is always allowed here.", "此处没有始终允许的工具。"],
-  waitsCount: ["{0} more wait", "还有 {0} 件等待"],
+  severalLast: ["One thing still waits for you", "还有 1 件事等你处理"],
   choose: ["Choose", "请选择"],
 
   // announcements, faults
@@ -295,7 +297,6 @@ export const TEXTS = {
   connectionLost: ["Connection lost", "连接断了"],
   connectionBack: ["Connection is back", "连接已恢复"],
   keepConnecting: ["Connecting", "正在连接"],
-  keepOffline: ["You are offline. What runs goes on.", "你已离线，正在运行的会继续。"],
   keepQueued: ["Queued on the server. You can close this tab.", "已在服务器排队，可以关掉此页。"],
   tooManyRuns: ["Too much runs at once. Wait until something has finished.", "同时运行的太多，请等一些完成。"],
   loadFailed: ["This could not be loaded.", "加载失败。"],

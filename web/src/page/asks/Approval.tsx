@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+import { Suspense, useEffect, useRef, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
 import { shown, shownLine } from "../../log/shown";
@@ -7,13 +7,12 @@ import { useWords } from "../../words/words";
 import { Copy } from "../Copy";
 import { Icon } from "../Icon";
 import { keyName } from "../keys";
+import { Diff } from "../lazy";
 import { Long } from "../Long";
 import { json } from "../tools";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
-
-const Diff = lazy(() => import("../../rich").then((rich) => ({ default: rich.Diff })));
 
 type Mode = "look" | "edit" | "refuse" | "respond";
 

@@ -102,7 +102,7 @@ function Stack({ interrupts, asked, sheet }: { interrupts: Interrupt[]; asked: R
   const answers = useAnswers();
   const open = interrupts.filter((item) => !answers[item.id]);
   const until = Math.min(...interrupts.map((item) => item.expires_at ?? Infinity));
-  const title = say("severalTitle", open.length);
+  const title = open.length === 1 ? say("severalLast") : say("severalTitle", open.length);
   return (
     <section className={sheet ? "ask stack sheet" : "ask stack"} role="group" aria-labelledby={heading} data-card>
       <span className="at">

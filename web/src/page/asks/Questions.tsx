@@ -4,6 +4,7 @@ import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { keyName } from "../keys";
+import { PHONE, useMedia } from "../useMedia";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
@@ -92,6 +93,7 @@ interface OptionsProps {
 
 function Options({ question, name, choice, onChoose }: OptionsProps) {
   const { say } = useWords();
+  const phone = useMedia(PHONE);
   const { options = [] } = question;
   if (options.length === 0) {
     return <textarea className="input" rows={2} aria-label={shown(question.question)} value={choice.own} onChange={(event) => onChoose({ own: event.target.value })} />;
@@ -108,6 +110,7 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
               <input
                 className="own"
                 aria-label={say("ownAnswer")}
+                placeholder={phone ? say("ownAnswer") : ""}
                 value={choice.own}
                 onFocus={() => onChoose({ option: index })}
                 onChange={(event) => onChoose({ option: index, own: event.target.value })}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+
+import type { Interrupt } from "../api/types";
+import { answerText, blocks, type Block } from "./blocks";
+import type { UnknownEvent } from "./events";
+import { EMPTY, reduce } from "./turn";
+
+const AGENTS = new Set(["search_agent"]);
+
+function log(...events: [string, Record<string, unknown>][]) {
+  return events.map(([name, data], index): UnknownEvent => ({ id: index + 1, name, data: { at: index * 1000, ...data } })).reduce(reduce, EMPTY);
+}
+
+function kinds(found: Block[]): string[] {
+  return found.map((block) => block.kind);
+}
+
+const RUN: [string, Record<string, unknown>] = ["run_started", { agent: "a", segment: 1, cause: "start", epoch: 1 }];
+const model = (call: number, parent: string | null = null): [string, Record<string, unknown>] => ["model_started", { call, agent: "a", model: "demo", parent, ref: "" }];
+const text = (call: number, words: string): [string, Record<string, unknown>] => ["text_delta", { call, text: words }];
+const spoken = (call: number, ...calls: [string, string][]): [string, Record<string, unknown>] => [
+  "model_finished",
+  { call, tool_calls: calls.map(([id, name]) => ({ id, name, args: { path: id } })), usage: { input_tokens: 1 }, finish_reason: null },
+];
+const started = (id: string, name: string, parent: string | null = null): [string, Record<string, unknown>] => ["tool_started", { id, name, args: {}, agent: "a", parent }];
+const finished = (id: string, status = "ok", parent: string | null = null): [string, Record<string, unknown>] => ["tool_finished", { id, name: "t", output: "out", status, agent: "a", parent }];
+const ask = (id: string, call: string, parent: string | null = null): Interrupt =>
+  ({ id, kind: "approval", tool_call_id: call, name: "t", args: {}, agent: "a", parent, decisions: ["approve"] }) as unknown as Interrupt;
+
+describe("the blocks of an answer", () => {
+  it("put calls that follow each other into one card, and tell how each went", () => {
+    const found = blocks(log(RUN, model(1), spoken(1, ["c1", "read_file"]), started("c1", "read_file"), finished("c1"), model(2), spoken(2, ["c2", "execute"], ["c3", "execute"]), started("c2", "execute")), AGENTS);
+    expect(kinds(found)).toEqual(["tools"]);
+    expect(found[0]).toMatchObject({ tools: [{ id: "c1", state: "ok", ms: 1000 }, { id: "c2", state: "running" }, { id: "c3", state: "next" }] });
+  });
+
+  it("show a call that had begun when the turn ended as unknown, and one that had not as not done", () => {
+    const found = blocks(log(RUN, model(1), spoken(1, ["c1", "execute"], ["c2", "execute"]), started("c1", "execute"), ["stopped", { reason: "user" }]), AGENTS);
+    expect(found[0]).toMatchObject({ tools: [{ state: "unknown" }, { state: "not_done" }] });
+  });
+
+  it("draw the question in place of its call, and the pause after it once it is answered", () => {
+    const open = log(RUN, model(1), text(1, "hm"), spoken(1, ["c1", "execute"]), ["interrupted", { interrupts: [ask("i1", "c1")] }]);
+    expect(kinds(blocks(open, AGENTS))).toEqual(["text", "ask"]);
+    const closed = { id: 6, name: "interrupt_closed", data: { at: 9000, id: "i1", outcome: "answered", answer: { decision: "approve" }, message: null } };
+    const after = blocks(reduce(open, closed), AGENTS);
+    expect(kinds(after)).toEqual(["text", "tools", "note"]);
+    expect(after[2]).toMatchObject({ note: { ms: 5000, outcome: "approve" } });
+  });
+
+  it("nest what a sub-agent says, does and asks under its call", () => {
+    const base: [string, Record<string, unknown>][] = [RUN, model(1), spoken(1, ["c1", "search_agent"]), started("c1", "search_agent"), model(2, "c1"), text(2, "inner"), spoken(2, ["c2", "web_fetch"])];
+    const found = blocks(log(...base, ["interrupted", { interrupts: [ask("i1", "c2", "c1")] }]), AGENTS);
+    expect(kinds(found)).toEqual(["agent"]);
+    expect(found[0]?.kind === "agent" && kinds(found[0].inner)).toEqual(["text", "ask"]);
+  });
+
+  it("gather several questions in one card at the end", () => {
+    const found = blocks(log(RUN, model(1), spoken(1, ["c1", "execute"], ["c2", "execute"]), ["interrupted", { interrupts: [ask("i1", "c1"), ask("i2", "c2")] }]), AGENTS);
+    expect(kinds(found)).toEqual(["ask"]);
+  });
+
+  it("mark a restart, and drop the words that were begun before it", () => {
+    const found = blocks(log(RUN, model(1), text(1, "lost"), ["run_started", { agent: "a", segment: 1, cause: "adopt", epoch: 2 }], ["text_voided", { call: 1 }], model(2), text(2, "new")), AGENTS);
+    expect(found.map((block) => (block.kind === "text" ? block.text : block.kind))).toEqual(["note", "new"]);
+  });
+
+  it("put the reader's mark after what they had read", () => {
+    const state = log(RUN, model(1), text(1, "one"), spoken(1), model(2), text(2, "two"), spoken(2));
+    expect(kinds(blocks(state, AGENTS, 1))).toEqual(["text", "mark", "text"]);
+  });
+
+  it("keep the key of a message when it ends, so that it is not drawn anew", () => {
+    const live = blocks(log(RUN, model(1), text(1, "one")), AGENTS);
+    const ended = blocks(log(RUN, model(1), text(1, "one"), spoken(1)), AGENTS);
+    expect(ended[0]?.key).toBe(live[0]?.key);
+  });
+});
+
+describe("the text of an answer", () => {
+  it("has the words of the agent itself only", () => {
+    const state = log(RUN, model(1), text(1, "one"), spoken(1, ["c1", "search_agent"]), started("c1", "search_agent"), model(2, "c1"), text(2, "inner"), spoken(2), finished("c1"), model(3), text(3, "two"));
+    expect(answerText(state)).toBe("one\n\ntwo");
+  });
+});

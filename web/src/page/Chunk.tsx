@@ -1,0 +1,95 @@
+import { memo, useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
+
+import type { ReadMark } from "../state/reading";
+import type { Entry } from "../state/thread";
+import { Leaf } from "./Leaf";
+
+/** Turns that are drawn, or left out, together. */
+const SIZE = 16;
+/** What is nearer than this to the screen is drawn. */
+const NEAR = "1600px 0px";
+
+export interface ChunkData {
+  key: number;
+  entries: Entry[];
+}
+
+/** The turns in groups. A turn stays in its group when older turns come before it. */
+export function chunks(entries: readonly Entry[]): ChunkData[] {
+  const found: ChunkData[] = [];
+  for (const entry of entries) {
+    const key = Math.floor(entry.turn.ordinal / SIZE);
+    const last = found.at(-1);
+    if (last?.key === key) last.entries.push(entry);
+    else found.push({ key, entries: [entry] });
+  }
+  return found;
+}
+
+interface ChunkProps {
+  entries: Entry[];
+  /** The newest turn, while nothing is being sent: it has more buttons, and is never left out. */
+  last: string | null;
+  editing: string | null;
+  /** Turns with a greater ordinal come after a message that is being edited. */
+  editedOrdinal: number;
+  mark: ReadMark | null;
+  scroller: RefObject<HTMLDivElement | null>;
+}
+
+/** Far from the screen, a group of turns is only as high as it was. */
+export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal, mark, scroller }: ChunkProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState<number | null>(null);
+  const held = entries.some((entry) => entry.turn.id === last || entry.turn.id === editing || entry.turn.id === mark?.turn);
+  const away = height !== null && !held;
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element || held || typeof IntersectionObserver === "undefined") return;
+    const watcher = new IntersectionObserver(
+      (seen) => {
+        const now = seen.at(-1);
+        if (now) setHeight((before) => (now.isIntersecting ? null : (before ?? element.offsetHeight)));
+      },
+      { root: scroller.current, rootMargin: NEAR },
+    );
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, [held, scroller]);
+
+  // Turns that come into a group change its height: it is drawn once, to be measured again.
+  const count = useRef(entries.length);
+  useLayoutEffect(() => {
+    if (count.current !== entries.length) setHeight(null);
+    count.current = entries.length;
+  }, [entries.length]);
+
+  return (
+    <div ref={box} className="chunk" style={away ? { height } : undefined}>
+      {away
+        ? null
+        : entries.map((entry) => (
+            <Leaf
+              key={entry.turn.id}
+              entry={entry}
+              last={entry.turn.id === last}
+              editing={entry.turn.id === editing}
+              aside={editing !== null && entry.turn.ordinal > editedOrdinal}
+              mark={mark?.turn === entry.turn.id ? mark : null}
+            />
+          ))}
+    </div>
+  );
+}, same);
+
+function same(before: ChunkProps, after: ChunkProps): boolean {
+  const { entries } = after;
+  return (
+    before.entries.length === entries.length &&
+    before.entries.every((entry, index) => entry === entries[index]) &&
+    before.editing === after.editing &&
+    before.mark === after.mark &&
+    (before.last === after.last || ![before.last, after.last].some((id) => entries.some((entry) => entry.turn.id === id)))
+  );
+}

@@ -1,0 +1,206 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import * as api from "../../api/calls";
+import { ApiError } from "../../api/client";
+import type { Interrupt, Turn } from "../../api/types";
+import { useAnswers } from "../../state/answers";
+import { Ask } from "./Ask";
+import { GUARD } from "./useAskKeys";
+
+vi.mock("../../api/calls");
+const answer = vi.mocked(api.answer);
+
+const PLAIN: Interrupt = {
+  id: "int-1",
+  kind: "approval",
+  tool_call_id: "c1",
+  name: "execute",
+  args: { command: "npm install" },
+  label: "",
+  description: "",
+  unknown: false,
+  questions: [],
+  reason: "",
+  fields: [],
+  value: null,
+  agent: "lead_agent",
+  parent: null,
+  expires_at: null,
+  decisions: ["approve", "edit", "reject", "respond"],
+  file: null,
+  changed: false,
+};
+
+const QUESTIONS: Interrupt = {
+  ...PLAIN,
+  kind: "questions",
+  name: "ask_user",
+  decisions: ["answers", "reject"],
+  questions: [
+    { question: "Which colour?", options: [{ label: "Red", value: "red", allow_custom: false }, { label: "Other", value: "", allow_custom: true }] },
+    { question: "How many?", options: [{ label: "One", value: "1", allow_custom: false }, { label: "Two", value: "2", allow_custom: false }] },
+  ],
+};
+
+// The focus moves a moment after an answer, so these stay.
+vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
+Element.prototype.scrollIntoView = () => undefined;
+
+beforeEach(() => {
+  useAnswers.setState({}, true);
+  answer.mockReset();
+  answer.mockResolvedValue({} as Turn);
+});
+afterEach(cleanup);
+
+const show = (...interrupts: Interrupt[]) => render(<Ask interrupts={interrupts} asked={{}} />);
+const given = () => answer.mock.calls.map(([id, body]) => [id, body]);
+const press = (name: string) => userEvent.click(screen.getByRole("button", { name: new RegExp(`^${name}`) }));
+
+describe("an approval", () => {
+  it("shows the whole command and is approved", async () => {
+    show({ ...PLAIN, args: { command: "rm -r \u202ex\nls" } });
+    expect(document.querySelector(".cmd .text")?.textContent).toBe("rm -r \\u202ex\nls");
+    await press("Approve");
+    expect(given()).toEqual([["int-1", { decision: "approve" }]]);
+  });
+
+  it("can be always allowed", async () => {
+    show(PLAIN);
+    await userEvent.click(screen.getByRole("checkbox"));
+    await press("Approve");
+    expect(given()).toEqual([["int-1", { decision: "approve", always_allow: true }]]);
+  });
+
+  it("is approved with changed arguments, each in its own form", async () => {
+    show({ ...PLAIN, name: "deploy", args: { command: "ls", limit: 5 } });
+    await press("Edit");
+    fireEvent.change(screen.getByLabelText("command"), { target: { value: "ls -l" } });
+    fireEvent.change(screen.getByLabelText(/^limit/), { target: { value: "{" } });
+    await press("Approve with changes");
+    expect(given()).toEqual([]);
+    expect(screen.getByText(/not valid JSON/)).toBeTruthy();
+    fireEvent.change(screen.getByLabelText(/^limit/), { target: { value: "7" } });
+    await press("Approve with changes");
+    expect(given()).toEqual([["int-1", { decision: "edit", args: { command: "ls -l", limit: 7 } }]]);
+  });
+
+  it("is refused with a reason, or answered in place of the tool", async () => {
+    show(PLAIN);
+    await press("Refuse");
+    await userEvent.keyboard("not now");
+    await press("Refuse");
+    expect(given()).toEqual([["int-1", { decision: "reject", message: "not now" }]]);
+    cleanup();
+    useAnswers.setState({}, true);
+    show({ ...PLAIN, id: "int-2" });
+    await press("Answer for it");
+    await userEvent.keyboard("it is empty");
+    await press("Send");
+    expect(given()[1]).toEqual(["int-2", { decision: "respond", message: "it is empty" }]);
+  });
+
+  it("says why an answer was not taken, and stays open", async () => {
+    answer.mockRejectedValueOnce(new ApiError(400, "bad_answer", "args do not fit"));
+    show(PLAIN);
+    await press("Approve");
+    expect(await screen.findByText(/args do not fit/)).toBeTruthy();
+    expect(screen.getByRole("button", { name: /^Approve/ }).hasAttribute("disabled")).toBe(false);
+  });
+
+  it("tells that somebody else was first", async () => {
+    answer.mockRejectedValueOnce(new ApiError(409, "already_answered", "", { decision: "reject" }));
+    show(PLAIN);
+    await press("Approve");
+    expect(await screen.findByText("Already answered elsewhere: refused")).toBeTruthy();
+  });
+});
+
+describe("the keys of a question", () => {
+  it("do nothing in the first moment, then send it", () => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+    show(PLAIN);
+    const ask = screen.getByRole("group", { name: "Run a command?" });
+    now.mockReturnValue(1000 + GUARD - 1);
+    fireEvent.keyDown(ask, { key: "Enter", ctrlKey: true });
+    expect(given()).toEqual([]);
+    now.mockReturnValue(1000 + GUARD);
+    fireEvent.keyDown(ask, { key: "Enter", ctrlKey: true });
+    expect(given()).toHaveLength(1);
+  });
+
+  it("open editing and refusing, but not while the person writes", () => {
+    show(PLAIN);
+    fireEvent.keyDown(screen.getByRole("group", { name: "Run a command?" }), { key: "r" });
+    const reason = screen.getByRole("textbox");
+    fireEvent.keyDown(reason, { key: "e" });
+    expect(screen.getByRole("textbox")).toBe(reason);
+    fireEvent.keyDown(reason, { key: "Escape" });
+    expect(screen.queryByRole("textbox")).toBeNull();
+  });
+});
+
+describe("questions", () => {
+  it("are answered with options and with own words; a missing one gets the focus", async () => {
+    show(QUESTIONS);
+    await userEvent.type(screen.getByRole("textbox", { name: "Own answer" }), "mauve");
+    await press("Send answers");
+    expect(given()).toEqual([]);
+    expect(document.activeElement?.closest("fieldset")?.textContent).toMatch(/How many/);
+    await userEvent.click(screen.getByLabelText("Two"));
+    await press("Send answers");
+    expect(given()).toEqual([["int-1", { decision: "answers", answers: ["mauve", "2"] }]]);
+  });
+
+  it("take the numbers of options as keys", () => {
+    show(QUESTIONS);
+    const ask = screen.getAllByRole("group")[0] as HTMLElement;
+    fireEvent.keyDown(ask, { key: "1" });
+    fireEvent.keyDown(ask, { key: "2" });
+    expect(screen.getByText("2 of 2 answered")).toBeTruthy();
+  });
+});
+
+describe("other kinds", () => {
+  it("confirm what must be confirmed, and leave out what was left empty", async () => {
+    show({
+      ...PLAIN,
+      kind: "confirmation",
+      decisions: ["fields", "reject"],
+      fields: [
+        { name: "sure", type: "confirm", label: "Sure?", required: true, options: [] },
+        { name: "also", type: "confirm", label: "Also?", required: false, options: [] },
+        { name: "note", type: "text", label: "Note", required: false, options: [] },
+      ],
+    });
+    await press("Confirm");
+    expect(given()).toEqual([]);
+    await userEvent.click(screen.getByLabelText(/Sure/));
+    await press("Confirm");
+    expect(given()).toEqual([["int-1", { decision: "fields", fields: { sure: true } }]]);
+  });
+
+  it("give a graph the JSON that it wants", async () => {
+    show({ ...PLAIN, kind: "graph", decisions: ["value", "reject"], value: { question: "Which?" } });
+    fireEvent.change(screen.getByRole("textbox"), { target: { value: '{"choice": 2}' } });
+    await press("Send");
+    expect(given()).toEqual([["int-1", { decision: "value", value: { choice: 2 } }]]);
+  });
+});
+
+describe("several questions", () => {
+  it("are answered one by one, each in its own way", async () => {
+    show(PLAIN, { ...PLAIN, id: "int-2", args: { command: "ls" } });
+    expect(screen.getByText("2 things wait for you")).toBeTruthy();
+    await press("Approve");
+    expect(await screen.findByText("One thing still waits for you")).toBeTruthy();
+    await press("Refuse");
+    await press("Refuse");
+    expect(given()).toEqual([
+      ["int-1", { decision: "approve" }],
+      ["int-2", { decision: "reject", message: "" }],
+    ]);
+  });
+});

@@ -1,0 +1,121 @@
+// Following the newest turn: its events, as they come, drawn once in a frame.
+import * as api from "../api/calls";
+import { isKnown } from "../log/events";
+import { isLive, reduce, type TurnLog } from "../log/turn";
+import type { Frame } from "../stream/frames";
+import { follow, type Link } from "../stream/link";
+import { noteClosed } from "./answers";
+import { caughtUp, countWords, hold, report } from "./connection";
+import { putRow, useList } from "./list";
+import { logOf, update, useThread, type Entry } from "./thread";
+
+/** Milliseconds after a reconnection in which arriving words count as caught up. */
+const CATCH_UP = 1200;
+/** Milliseconds between two updates of a page that nobody sees. */
+const HIDDEN = 250;
+
+/** What must be read again. */
+interface Then {
+  /** The events do not fit what this page has. */
+  stale: () => void;
+  documents: () => void;
+}
+
+const get = useThread.getState;
+const set = useThread.setState;
+
+let link: Link | null = null;
+let followed: string | null = null;
+let next: Then | null = null;
+let waiting: Frame[] = [];
+let frame: number | undefined;
+let countingUntil = 0;
+
+export function unfollow(): void {
+  link?.close();
+  if (link) hold("turn", null);
+  link = null;
+  followed = null;
+  waiting = [];
+}
+
+export function watch({ turn, log }: Entry, then: Then): void {
+  if (!isLive(log.status)) return;
+  unfollow();
+  followed = turn.id;
+  next = then;
+  link = follow({
+    url: api.eventsOf(turn.id),
+    after: log.cursor ? String(log.cursor) : "",
+    untilDone: true,
+    onFrame: (received) => {
+      waiting.push(received);
+      schedule();
+    },
+    onState: (state) => {
+      if (state.kind === "ended") {
+        hold("turn", null);
+        link = null;
+        if (state.why === "gone") next?.stale();
+        else if (isLive(logOf(turn.id)?.status ?? "done")) next?.stale();
+      } else if (report("turn", state)) countingUntil = Date.now() + CATCH_UP;
+    },
+  });
+  hold("turn", link);
+}
+
+/** What arrives within one frame is drawn at once. */
+function schedule(): void {
+  if (frame !== undefined) return;
+  frame = document.hidden ? window.setTimeout(flush, HIDDEN) : requestAnimationFrame(flush);
+}
+
+function flush(): void {
+  frame = undefined;
+  const id = followed;
+  const before = id ? logOf(id) : undefined;
+  const frames = waiting;
+  waiting = [];
+  if (!id || !before || frames.length === 0) return;
+  let log = before;
+  let words = 0;
+  const counts = Date.now() < countingUntil;
+  let closed = false;
+  for (const item of frames) {
+    const event = { id: Number(item.id), name: item.event, data: JSON.parse(item.data) as unknown };
+    log = reduce(log, event);
+    if (!isKnown(event)) continue;
+    if (counts && event.name === "text_delta") words += countWords(event.data.text);
+    if (event.name === "segment_ended" && !isLive(log.status)) closed = true;
+    if (event.name === "interrupt_closed") {
+      const { id: question, outcome, answer } = event.data;
+      noteClosed(question, outcome, typeof answer.decision === "string" ? answer.decision : null);
+    }
+  }
+  if (log.stale) {
+    next?.stale();
+    return;
+  }
+  update(id, () => log);
+  if (words > 0) caughtUp(words);
+  if (log.documents !== before.documents) next?.documents();
+  if (log.title !== before.title && log.title !== null) retitle(log.title);
+  if (log.status !== before.status) settled(log);
+  if (closed) unfollow();
+}
+
+function retitle(title: string): void {
+  const { conversation } = get();
+  if (!conversation) return;
+  set({ conversation: { ...conversation, title } });
+  const row = useList.getState().rows[conversation.id];
+  if (row) putRow({ ...row, title });
+}
+
+export function settled(log: TurnLog): void {
+  set({ stopping: false });
+  const { conversation } = get();
+  const row = conversation ? useList.getState().rows[conversation.id] : undefined;
+  const status = log.status === "waiting" ? "interrupted" : isLive(log.status) ? "running" : "idle";
+  if (row) putRow({ ...row, status });
+}

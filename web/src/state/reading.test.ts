@@ -1,0 +1,41 @@
+import { beforeEach, describe, expect, it } from "vitest";
+
+import { EMPTY, type LogMessage } from "../log/turn";
+import { keep } from "./kept";
+import { markOf } from "./reading";
+import type { Entry } from "./thread";
+
+const LONG_AGO = 1_700_000_000_000;
+
+function entry(id: string, seq: number, times: number[] = []): Entry {
+  const finished = times.map((at) => ({ role: "assistant", content: "x", at }) as LogMessage);
+  return { turn: { id } as Entry["turn"], log: { ...EMPTY, seq, cursor: seq, status: "done", finished } };
+}
+
+beforeEach(() => localStorage.clear());
+
+describe("where the person left", () => {
+  it("is nowhere if they have read everything, or have read nothing yet", () => {
+    expect(markOf("c", [entry("t1", 9)], { turn_id: "t1", cursor: 9, at: LONG_AGO })).toBeNull();
+    expect(markOf("c", [entry("t1", 9)], null)).toBeNull();
+  });
+
+  it("is before the first turn that came later", () => {
+    expect(markOf("c", [entry("t1", 9), entry("t2", 5)], { turn_id: "t1", cursor: 9, at: LONG_AGO })).toMatchObject({ turn: "t2", messages: -1 });
+  });
+
+  it("is in the turn that went on, after the messages of that time", () => {
+    const read = { turn_id: "t1", cursor: 4, at: LONG_AGO };
+    expect(markOf("c", [entry("t1", 9, [LONG_AGO - 5, LONG_AGO + 5])], read)).toMatchObject({ turn: "t1", messages: 1 });
+  });
+
+  it("is exact where this browser knows the place", () => {
+    keep("left.c", JSON.stringify({ turn: "t1", cursor: 4, messages: 2 }));
+    const read = { turn_id: "t1", cursor: 4, at: LONG_AGO };
+    expect(markOf("c", [entry("t1", 9, [LONG_AGO + 5, LONG_AGO + 6, LONG_AGO + 7])], read)).toMatchObject({ messages: 2 });
+  });
+
+  it("is not told to somebody who was away for a moment only", () => {
+    expect(markOf("c", [entry("t1", 9)], { turn_id: "t1", cursor: 4, at: Date.now() - 1000 })).toBeNull();
+  });
+});

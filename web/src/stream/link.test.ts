@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { onSessionEnd } from "../api/client";
+import { follow, SILENCE, WAITS, type LinkState } from "./link";
+
+type Reply = Response | Error;
+
+const bodies = new WeakMap<Response, ReadableStreamDefaultController<Uint8Array>>();
+
+/** A response whose body says this, and then ends or stays open. */
+function stream(text: string, open = false): Response {
+  let end: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      end = controller;
+      controller.enqueue(new TextEncoder().encode(text));
+      if (!open) controller.close();
+    },
+  });
+  const response = new Response(body, { status: 200 });
+  if (open && end) bodies.set(response, end);
+  return response;
+}
+
+function setUp(replies: Reply[]) {
+  const sent: (string | null)[] = [];
+  const states: LinkState[] = [];
+  const frames: string[] = [];
+  vi.stubGlobal("fetch", (_: string, { headers, signal }: { headers: Record<string, string>; signal: AbortSignal }) => {
+    sent.push(headers["Last-Event-ID"] ?? null);
+    const reply = replies.shift() ?? new Response(null, { status: 204 });
+    if (reply instanceof Error) return Promise.reject(reply);
+    signal.addEventListener("abort", () => bodies.get(reply)?.error(new Error("aborted")));
+    return Promise.resolve(reply);
+  });
+  const link = follow({ url: "/x", after: "", untilDone: true, onFrame: (frame) => frames.push(`${frame.id}:${frame.data}`), onState: (state) => states.push(state) });
+  return { sent, states, frames, link, kinds: () => states.map((state) => (state.kind === "ended" ? state.why : state.kind)) };
+}
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+describe("a stream", () => {
+  it("goes on after the last frame that was read, until there is nothing left", async () => {
+    const { sent, frames, kinds } = setUp([stream("id: 1\ndata: a\n\nid: 2\ndata: b\n\n"), stream("id: 3\ndata: c\n\n")]);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(frames).toEqual(["1:a", "2:b", "3:c"]);
+    expect(sent).toEqual([null, "2", "3"]);
+    expect(kinds().at(-1)).toBe("done");
+  });
+
+  it("waits longer after each loss, says when it tries again, and begins anew once it has read something", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    const { sent, states } = setUp([new TypeError("no"), new TypeError("no"), stream("id: 1\ndata: a\n\n", true)]);
+    await settle();
+    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: Date.now() + WAITS[0] });
+    await vi.advanceTimersByTimeAsync(WAITS[0]);
+    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: Date.now() + WAITS[1] });
+    await vi.advanceTimersByTimeAsync(WAITS[1]);
+    expect(states.at(-1)).toEqual({ kind: "open" });
+    expect(sent).toHaveLength(3);
+  });
+
+  it("tries at once when the person or the browser says so", async () => {
+    const { sent, link } = setUp([new TypeError("no"), new TypeError("no"), stream("", true)]);
+    await settle();
+    link.retry();
+    await settle();
+    expect(sent).toHaveLength(2);
+    dispatchEvent(new Event("online"));
+    await settle();
+    expect(sent).toHaveLength(3);
+  });
+
+  it("waits as long as a busy server asks for", async () => {
+    const { states } = setUp([new Response(null, { status: 503, headers: { "Retry-After": "7" } })]);
+    await settle();
+    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: Date.now() + 7000 });
+  });
+
+  it("takes long silence for a loss", async () => {
+    const { kinds } = setUp([stream("id: 1\ndata: a\n\n", true)]);
+    await settle();
+    expect(kinds().at(-1)).toBe("open");
+    await vi.advanceTimersByTimeAsync(SILENCE);
+    expect(kinds().at(-1)).toBe("lost");
+  });
+
+  it("ends when what it follows is gone", async () => {
+    const { kinds } = setUp([new Response(null, { status: 404 })]);
+    await settle();
+    expect(kinds().at(-1)).toBe("gone");
+  });
+
+  it("tells that the session has ended, and goes on when the person has signed in again", async () => {
+    const ended = vi.fn();
+    onSessionEnd(ended);
+    const { kinds } = setUp([new Response(null, { status: 401 }), stream("id: 1\ndata: a\n\n")]);
+    await settle();
+    expect(ended).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(kinds().at(-1)).toBe("done");
+  });
+
+  it("says nothing more once it is closed", async () => {
+    const { states, link, sent } = setUp([new TypeError("no")]);
+    await settle();
+    link.close();
+    const count = states.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(states).toHaveLength(count);
+    expect(sent).toHaveLength(1);
+  });
+});
