@@ -13,8 +13,8 @@ import pytest
 from caesura.dialects.artifactflow import names
 from caesura.dialects.threads import thread_ids
 from caesura.store import grants, turns, users
-from tests.api.openapi import document
 from tests.api.feeds import FEED
+from tests.api.openapi import document
 from tests.api.reading import conversation, finished
 from tests.api.server import SECRET, Served
 
