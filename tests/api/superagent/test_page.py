@@ -31,15 +31,34 @@ EVERYWHERE = {"401", "403", "405", "429", "500", "503"}
 #: What a browser has and node lacks: addresses without a server.
 BROWSER = """
 const base = %s, fetches = globalThis.fetch
-globalThis.fetch = (path, options) => fetches(base + path, options)
+let cuts = 1
+globalThis.fetch = async (path, options) => {
+  const response = await fetches(base + path, options)
+  return cuts-- > 0 ? cut(response) : response
+}
+// The connection breaks after the first bytes.
+function cut(response) {
+  const reader = response.body.getReader()
+  let pulled = 0
+  return new Response(new ReadableStream({
+    async pull(controller) {
+      if (pulled++) { await reader.cancel(); controller.error(new TypeError('terminated')) }
+      else controller.enqueue((await reader.read()).value)
+    },
+  }, { highWaterMark: 0 }), { status: response.status })
+}
 %s
-let text = ''
-const asked = []
-await chatWithInterrupt('approval-agent', 'from the page', 'delete the old rows', {
-  append: (delta) => { text += delta },
+const texts = [], asked = [], failed = []
+const ui = {
+  begin: () => texts.push(''),
+  show: (text) => { texts[texts.length - 1] = text },
+  append: (delta) => { texts[texts.length - 1] += delta },
+  fail: (message) => failed.push(message),
   ask: async (reason, fields) => { asked.push({ reason, fields }); return { confirm: true } },
-})
-console.log(JSON.stringify({ text, asked }))
+}
+await chatWithInterrupt('approval-agent', 'from the page', 'delete the old rows', ui)
+await chatWithInterrupt('approval-agent', 'from the page', 'fail', ui)
+console.log(JSON.stringify({ texts, asked, failed, cuts }))
 """
 
 
@@ -139,5 +158,8 @@ def test_the_client_works_as_printed(server: Served, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
     (asked,) = shown["asked"]
-    assert asked["reason"] in shown["text"]
+    assert asked["reason"] in shown["texts"][0]
+    assert shown["texts"][1]
+    assert shown["cuts"] < 0  # it came back after the cut
+    assert len(shown["failed"]) == 1
     assert asked["fields"][0]["type"] == "confirm"
