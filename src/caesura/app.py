@@ -19,7 +19,7 @@ import caesura
 from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
 from caesura.agents.loader import Catalog
-from caesura.agents.models import ModelUnavailable, chat_models, default_model
+from caesura.agents.models import ModelUnavailable, chat_models, default_model, unmatched
 from caesura.agents.spec import Model
 from caesura.agents.tools import hiding
 from caesura.agents.tools.child import keep_descriptors
@@ -201,7 +201,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     catalog = _catalog(settings, registry.names)
     catalog.watch()
     stack.callback(catalog.close)
-    model, replaced = _model(settings), _replaced_models(settings)
+    model, replaced = _model(settings), _replaced_models(settings, catalog)
     engine = Engine(
         database,
         log,
@@ -336,12 +336,15 @@ def _model(settings: Settings) -> str:
     return name
 
 
-def _replaced_models(settings: Settings) -> dict[str, str]:
+def _replaced_models(settings: Settings, catalog: Catalog) -> dict[str, str]:
+    default = default_model(os.environ, settings.model)
     for name, model in settings.model_map.items():
         try:
-            chat_models(Model(primary=model), default_model(os.environ, settings.model), os.environ)
+            chat_models(Model(primary=model), default, os.environ)
         except ModelUnavailable as error:
             raise StartupError(f"CAESURA_MODEL_MAP: {name}={model}: {error.message}") from error
+    for name in unmatched(settings.model_map, (agent.spec.model for agent in catalog.agents()), default):
+        logger.warning("CAESURA_MODEL_MAP: no agent names the model %s", name)
     return settings.model_map
 
 

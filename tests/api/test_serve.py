@@ -142,6 +142,25 @@ def test_an_error_at_the_start_is_reported_in_one_line(
     assert "\n" not in str(error.value)
 
 
+def test_a_replaced_name_that_no_agent_has_is_reported_at_the_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "agents").mkdir(exist_ok=True)
+    (tmp_path / "agents" / "one.yaml").write_text(
+        "apiVersion: caesura/v1\nkind: Agent\n"
+        'metadata: {name: one, version: "1.2"}\nspec: {model: {primary: gpt-4o}}\n'
+    )
+    with Served(tmp_path, model_map="gpt-4o=demo,gpt-4=demo") as server, server.client() as client:
+        own = {agent["id"]: agent["version"] for agent in client.get("/api/v1/agents").json()["agents"]}
+        native = {agent["name"]: agent for agent in client.get("/api/v2/agents").json()["agents"]}
+    said = [record.getMessage() for record in caplog.records if "MODEL_MAP" in record.getMessage()]
+    assert said == ["CAESURA_MODEL_MAP: no agent names the model gpt-4"]
+    assert (own["one"], native["one"]["metadata_version"]) == ("1.2", "1.2")
+    assert native["one"]["version"] != "1.2"
+    assert native["assistant"]["metadata_version"] is None
+    assert own["assistant"] == native["assistant"]["version"]
+
+
 def test_a_faulty_agent_file_is_reported_at_the_start_and_later(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

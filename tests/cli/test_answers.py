@@ -124,7 +124,7 @@ def test_the_question_of_an_agent_is_escaped() -> None:
     _, person = ask(Questions("i", questions=(question,)), "1")
     assert person.seen[1:] == [r"? a\r\u202eb", "  c", r"    1. Red\x1b[2K"]
     form = Confirmation("i", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),))
-    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a", r"    1. x\r"]
+    assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a (optional, Enter skips)", r"    1. x\r"]
     assert ask(GraphRequest("i", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
 
 
@@ -178,13 +178,29 @@ FORM = Confirmation(
     ("lines", "fields"),
     [
         (["y", "2", "now"], {"confirm": True, "where": "production", "note": "now"}),
-        (["", "perhaps", "n", "", ""], {"confirm": False}),
         (["y", "moon", "staging", ""], {"confirm": True, "where": "staging"}),
     ],
     ids=str,
 )
 def test_a_form_is_filled_in(lines: list[str], fields: dict[str, object]) -> None:
     assert ask(FORM, *lines)[0] == Answer("fields", fields=fields)
+
+
+def test_a_no_to_a_field_that_confirms_refuses_at_once() -> None:
+    assert ask(FORM, "", "perhaps", "n")[0] == Answer("reject")
+    extra = Confirmation("i", fields=(*FORM.fields, Field("quick", "confirm", "Quickly")))
+    filled = {"confirm": True, "quick": False}
+    assert ask(extra, "y", "", "", "n")[0] == Answer("fields", fields=filled)
+
+
+def test_a_form_says_what_may_be_left_out_and_which_numbers_there_are() -> None:
+    _, person = ask(FORM, "y", "3", "", "")
+    assert [line for line in person.seen if "optional" in line] == [
+        "  Where (optional, Enter skips)",
+        "  Note (optional, Enter skips)",
+    ]
+    assert "  Go ahead" in person.seen
+    assert "choose 1 to 2" in person.seen
 
 
 def test_an_interrupt_of_a_graph_is_answered_with_json_or_text() -> None:
@@ -197,7 +213,7 @@ def test_a_number_of_thousands_of_digits_is_not_an_option() -> None:
     item = Questions("i", questions=(Question("Which?", (RED,)),))
     answer, person = ask(item, "1" * 5_000, "1")
     assert answer == Answer("answers", answers=("red",))
-    assert person.seen[-1] == "a number from 1 to 1"
+    assert person.seen[-1] == "choose 1 to 1"
 
 
 def test_endlessly_nested_arguments_are_refused() -> None:

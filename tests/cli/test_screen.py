@@ -197,4 +197,4 @@ def test_a_lost_connection_is_reported_once() -> None:
     screen.show(ev.TextDelta(1, "a"))
     for _ in range(3):
         screen.waiting(Unreachable("cannot reach it"), 1.0)
-    assert out.getvalue() == "a\n(cannot reach it: trying again)\n"
+    assert out.getvalue() == "a\n(cannot reach it, trying again)\n"

@@ -332,7 +332,7 @@ def test_a_wrong_password_of_a_registered_name_is_asked_for_again(terminal: Term
     child = terminal.chat(server.url, "--user", "carol")
     child.expect_exact("password of carol: ")
     child.sendline("wrong horse")
-    child.expect_exact("If carol is a new name")
+    child.expect_exact("`carol` with this password is not known. Register it as a new name?")
     child.expect_exact("[y/N] ")
     child.sendline("y")
     child.expect_exact("carol is registered already: the password is wrong.")

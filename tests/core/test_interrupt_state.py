@@ -62,7 +62,10 @@ def test_each_question_is_a_field() -> None:
 def test_a_graphs_request_is_confirmed_and_may_have_a_value() -> None:
     item = GraphRequest("int-1", description="Input: a name", value={"any": "thing"})
     assert forms.reason([item]) == "Input: a name"
-    assert fields(item) == [("confirm", "confirm", "Continue", True, []), ("value", "text", "", False, [])]
+    assert fields(item) == [
+        ("confirm", "confirm", "Continue", True, []),
+        ("value", "text", "Value", False, []),
+    ]
 
 
 def test_interrupts_that_wait_together_are_one_form() -> None:

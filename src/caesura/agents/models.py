@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -86,6 +86,12 @@ def full_name(name: str, default: str, replaced: Mapping[str, str] = NOTHING_REP
     written = default if name == DEFAULT else name
     found = replaced.get(written, written)
     return default if found == DEFAULT else found
+
+
+def unmatched(replaced: Mapping[str, str], models: Iterable[Model], default: str) -> list[str]:
+    """The names to be replaced that neither a model of these nor the default has."""
+    written = {default}.union(*([model.primary, *model.fallbacks] for model in models))
+    return [name for name in replaced if name not in written]
 
 
 def wrong_name(name: str) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, assert_never
 
 from caesura.cli.screen import one_line
 from caesura.core import described, json_data, shown
-from caesura.core.answers import Answer, check
+from caesura.core.answers import Answer, check, deciding
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import (
     Approval,
@@ -150,7 +150,7 @@ class Asker:
                 return self._own_words(question.options[values.index(chosen)])
             if text and free:
                 return text
-            self._teller.fault(f"a number from 1 to {len(values)}" if values else "an answer is needed")
+            self._teller.fault(f"choose 1 to {len(values)}" if values else "an answer is needed")
 
     def _own_words(self, option: Option) -> str:
         """Such an option stands for any text. An empty line takes the option's own value."""
@@ -163,20 +163,24 @@ class Asker:
             self._tell(item.reason)
         else:
             self._teller.ask(f"? {shown.line(item.description or item.label)}")
-        fields = {field.name: self._field(field) for field in item.fields}
-        return Answer("fields", fields={name: value for name, value in fields.items() if value is not None})
+        decide, fields = deciding(item.fields), dict[str, Any]()
+        for field in item.fields:
+            if (value := self._field(field)) is not None:
+                fields[field.name] = value
+            if value is False and field.name in decide:
+                raise _Refused("")
+        return Answer("fields", fields=fields)
 
     def _field(self, field: Field) -> Any:
-        self._teller.ask(f"  {one_line(field.label or field.name)}")
+        optional = "" if field.required else " (optional, Enter skips)"
+        self._teller.ask(f"  {one_line(field.label or field.name)}{optional}")
         self._list([one_line(option) for option in field.options])
         while True:
             text = self._line("[y/n] > " if field.type == "confirm" else "> ")
             value = _value(field, text)
             if value is not None or not (text or field.required):
                 return value
-            self._teller.fault(
-                f"yes or no, or {REFUSE} and why" if field.type == "confirm" else "an answer is needed"
-            )
+            self._teller.fault(_wanted(field))
 
     # --- interrupts of graphs
 
@@ -245,6 +249,13 @@ def _chosen(text: str, values: Sequence[str]) -> str | None:
     if text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= len(values):
         return values[int(text) - 1]
     return text if text in values else None
+
+
+def _wanted(field: Field) -> str:
+    """What the person should type, said after something that is not valid."""
+    if field.type == "confirm":
+        return f"yes or no, or {REFUSE} and why"
+    return f"choose 1 to {len(field.options)}" if field.type == "select" else "an answer is needed"
 
 
 def _value(field: Field, text: str) -> Any:

@@ -137,7 +137,7 @@ class Screen:
         """Reported once, however often the request is retried."""
         if not self._away:
             self._away = True
-            self.note(f"({error.message}: trying again)")
+            self.note(f"({error.message}, trying again)")
 
     def _end(self) -> None:
         self.end_line()

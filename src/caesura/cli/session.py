@@ -132,7 +132,7 @@ def _log_in(runner: asyncio.Runner, client: Client, name: str, password: str, is
 
 
 def _wants_to_register(name: str) -> bool:
-    print(f"If {name} is a new name: register it with this password?")
+    print(f"`{name}` with this password is not known. Register it as a new name?")
     typeahead.drop()
     return _line("[y/N] ").lower() in ("y", "yes")
 

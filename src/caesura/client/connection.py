@@ -116,6 +116,8 @@ class Connection:
             return ClientError(0, "bad_input", f"this cannot be asked for: {error}")
         if isinstance(error, httpx.DecodingError):
             return stranger(0)
+        if isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError)):
+            return Unreachable("connection lost")
         return Unreachable(f"cannot reach {self.url}: {str(error) or type(error).__name__}")
 
     def patient(self) -> Patience:

@@ -23,6 +23,7 @@ class Agent:
     type: str
     sub_agents: list[str]
     is_default: bool
+    metadata_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def _entries(item: Interrupt) -> Iterator[_Entry]:
                 yield _question(question, f"answer_{place}")
         case GraphRequest():
             yield _Entry(_consent(item), "confirm")
-            yield _Entry(Field("value", "text"), "value")
+            yield _Entry(Field("value", "text", "Value"), "value")
         case unreachable:
             assert_never(unreachable)
 

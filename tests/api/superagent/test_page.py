@@ -29,15 +29,36 @@ EVERYWHERE = {"401", "403", "405", "429", "500", "503"}
 #: What a browser has and node lacks: addresses without a server.
 BROWSER = """
 const base = %s, fetches = globalThis.fetch
-globalThis.fetch = (path, options) => fetches(base + path, options)
+let cuts = 1, reads = 0
+globalThis.fetch = async (path, options) => {
+  const response = await fetches(base + path, options)
+  if (path.startsWith('/api/v1/chat/stream?')) reads++
+  return cuts-- > 0 ? cut(response) : response
+}
+// The connection breaks after the first frame.
+function cut(response) {
+  const reader = response.body.getReader()
+  let pulled = 0
+  return new Response(new ReadableStream({
+    async pull(controller) {
+      if (pulled++) { await reader.cancel(); controller.error(new TypeError('terminated')); return }
+      const text = new TextDecoder().decode((await reader.read()).value)
+      controller.enqueue(new TextEncoder().encode(text.slice(0, text.indexOf('\\n\\n') + 2)))
+    },
+  }, { highWaterMark: 0 }), { status: response.status })
+}
 %s
-let text = ''
-const asked = []
-await chatWithInterrupt('approval-agent', 'from the page', 'delete the old rows', {
-  append: (delta) => { text += delta },
+const texts = [], asked = [], failed = []
+const ui = {
+  begin: () => texts.push(''),
+  show: (text) => { texts[texts.length - 1] = text },
+  append: (delta) => { texts[texts.length - 1] += delta },
+  fail: (message) => failed.push(message),
   ask: async (reason, fields) => { asked.push({ reason, fields }); return { confirm: true } },
-})
-console.log(JSON.stringify({ text, asked }))
+}
+await chatWithInterrupt('approval-agent', 'from the page', 'delete the old rows', ui)
+await chatWithInterrupt('approval-agent', 'from the page', 'fail', ui)
+console.log(JSON.stringify({ texts, asked, failed, reads }))
 """
 
 
@@ -137,5 +158,8 @@ def test_the_client_works_as_printed(server: Served, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
     (asked,) = shown["asked"]
-    assert asked["reason"] in shown["text"]
+    assert asked["reason"] in shown["texts"][0]
+    assert shown["texts"][1]
+    assert shown["reads"] == 1  # it came back after the cut
+    assert len(shown["failed"]) == 1
     assert asked["fields"][0]["type"] == "confirm"

@@ -1,6 +1,9 @@
-"""The page about this API compared with the OpenAPI document."""
+"""The page about this API: compared with the OpenAPI document, and its examples run as printed."""
 
+import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,10 @@ import pytest
 from caesura.core import errors
 from caesura.dialects.threads import routes
 from tests.api.openapi import document
+from tests.api.server import Served
 from tests.api.threads.test_node import EVENTS
+from tests.api.threads.thread import Thread
+from tests.programs import needs
 
 PAGE = (Path(__file__).parents[3] / "docs" / "api-threads.md").read_text()
 ROUTES = [
@@ -20,6 +26,32 @@ ROUTES = [
 ]
 #: Errors that any route of any API may return.
 EVERYWHERE = {"401", "405", "429", "500", "503"}
+#: What a browser has and node lacks: addresses without a server. The second connection breaks after one
+#: event.
+BROWSER = """
+const base = %s, fetches = globalThis.fetch
+let left = 1
+globalThis.fetch = async (path, options) => {
+  const response = await fetches(base + path, options)
+  return left-- > 0 ? response : cut(response)
+}
+function cut(response) {
+  const reader = response.body.getReader()
+  let pulled = 0
+  return new Response(new ReadableStream({
+    async pull(controller) {
+      if (pulled++) { await reader.cancel(); controller.error(new TypeError('terminated')); return }
+      const text = new TextDecoder().decode((await reader.read()).value)
+      controller.enqueue(new TextEncoder().encode(text.slice(0, text.indexOf('\\n\\n') + 2)))
+    },
+  }, { highWaterMark: 0 }), { status: response.status })
+}
+%s
+const seen = []
+const whole = await chat(%s, 'echo good day', (name, data) => seen.push([name, data]))
+const broken = await chat(%s, 'count to 20', () => {})
+console.log(JSON.stringify({ seen, whole, broken }))
+"""
 
 
 def rows() -> dict[str, str]:
@@ -71,3 +103,42 @@ def test_the_page_has_every_text_that_a_client_may_look_for() -> None:
     ]
     for text in (routes.ACTION, routes.ANSWERS, *(error.message for error in known)):
         assert f"`{text}`" in PAGE
+
+
+@needs("curl")
+def test_the_commands_work_as_printed(server: Served, tmp_path: Path) -> None:
+    printed = re.findall(
+        r"(?:^ {4}(?:curl|TOKEN|THREAD|INTERRUPT)[^\n]*(?:\n {5,}[^\n]*)*\n)+", PAGE, re.MULTILINE
+    )
+    commands = "".join(printed).replace("localhost:8000", server.url)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands.replace("alice", "reader-of-the-page")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    events = re.findall(r"^event: (\S+)$", done.stdout, re.MULTILINE)
+    assert [name for name in events if name in ("interrupt", "tool/end")] == ["interrupt", "tool/end"]
+    assert json.loads((tmp_path / "status.json").read_text())["status"] == "interrupted"
+
+
+@needs("node")
+def test_the_front_end_works_as_printed(server: Served, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    assert node is not None
+    (code,) = re.findall(r"^```js\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    with server.client() as client:
+        thread = json.dumps(Thread.new(client).id)
+    printed = code.replace("const token = '…'", f"const token = {json.dumps(server.token())}")
+    file = tmp_path / "page.mjs"
+    file.write_text(BROWSER % (json.dumps(server.url), printed, thread, thread))
+    done = subprocess.run([node, str(file)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    said = "".join(data["content"] for name, data in shown["seen"] if name == "messages/partial")
+    assert (said, shown["seen"][-1], shown["whole"]["ended"]) == ("good day", ["end", {}], True)
+    assert shown["broken"]["ended"] is False
+    assert int(shown["broken"]["id"]) > 0

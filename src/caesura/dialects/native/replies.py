@@ -32,7 +32,8 @@ class Me(BaseModel):
 class Agent(BaseModel):
     name: str
     description: str
-    version: str
+    version: str = Field(description="A hash, which changes with the agent")
+    metadata_version: str | None = Field(description="The label that the operator gave it in its file")
     type: Literal["chat_model_agent", "langgraph"]
     sub_agents: list[str]
     is_default: bool
@@ -45,6 +46,7 @@ class Agent(BaseModel):
             name=agent.name,
             description=agent.description,
             version=agent.version,
+            metadata_version=agent.metadata.version,
             type=agent.spec.type,
             sub_agents=[link.agent.name for link in agent.sub_agents],
             is_default=agent.name == default,

@@ -108,7 +108,7 @@ class AgentInfo(BaseModel):
     id: str = Field(description="The `agent_id` of a request")
     name: str
     description: str
-    version: str
+    version: str = Field(description="`metadata.version` of the agent's file, or a hash if there is none")
     type: Literal["chat_model_agent", "langgraph"]
     interrupt: InterruptSupport
 
@@ -132,7 +132,7 @@ def agent(found: Agent) -> AgentInfo:
         id=found.name,
         name=found.name,
         description=found.description,
-        version=found.version,
+        version=found.metadata.version or found.version,
         type=found.spec.type,
         interrupt=InterruptSupport(enabled=spec.enabled, timeout_seconds=spec.timeout_seconds),
     )
