@@ -151,6 +151,15 @@ class Blocks(_Odd):
             time.sleep(60)  # noqa: ASYNC251 - the fault that is meant
 
 
+class AtOnce(_Odd):
+    """Says all of a long reply in one piece, as a model does that cannot stream."""
+
+    async def _astream(
+        self, messages: list[BaseMessage], *args: Any, **options: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        yield ChatGenerationChunk(message=AIMessageChunk(content="0123456789" * 10_000))
+
+
 ENDS: dict[str, BaseException] = {
     "SystemExit": SystemExit(3),
     "KeyboardInterrupt": KeyboardInterrupt(),

@@ -6,6 +6,7 @@ import pytest
 
 from caesura.core import events as ev
 from caesura.core.errors import RunInProgress
+from caesura.engine.run import LONGEST_DELTA
 from tests.engine.world import YES, World, checkpoint_count, roles
 from tests.openai_server import Call, Hang, Say
 
@@ -155,3 +156,13 @@ async def test_a_turn_of_an_agent_without_a_graph_has_no_checkpoints(world: Worl
     assert await world.database.read(checkpoint_count) == 0
     assert (await world.resume(said, YES)).finished
     assert await world.database.read(checkpoint_count) == 0
+
+
+async def test_a_long_text_becomes_several_events_and_one_message(world: World) -> None:
+    world.agent("model: {class: tests.engine.odd_models:AtOnce}\ntools: []")
+    said = await world.say("go")
+    pieces = [event.text for event in said.of(ev.TextDelta)]
+    assert max(map(len, pieces)) <= LONGEST_DELTA < len("".join(pieces))
+    row = await world.checked(said.turn)
+    assert [message.content for message in row.messages or ()] == ["".join(pieces)]
+    assert "".join(pieces) == "0123456789" * 10_000
