@@ -131,12 +131,12 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """No two tests have one name: of those, workers would run one.
 
-    What takes longest comes first, so that in the end no worker waits long for another.
+    Files that take long come first, so that in the end no worker waits long for another.
     """
     names = Counter(item.nodeid for item in items)
     if twice := [name for name, count in names.items() if count > 1]:
         raise pytest.UsageError(f"several tests have one name: {', '.join(twice)}")
-    items.sort(key=lambda item: not item.nodeid.startswith(ENUMERATIONS))
+    items.sort(key=lambda item: (not item.nodeid.startswith(ENUMERATIONS), not item.nodeid.startswith(SLOW)))
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker("slow")

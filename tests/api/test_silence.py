@@ -1,12 +1,11 @@
 """A database that falls silent: no reset, no response. The server reports it, and can be shut down."""
 
-import signal
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,27 +16,34 @@ from caesura.http import health
 from caesura.service import service
 from caesura.store import postgres
 from tests.api.reading import conversation, follow, send, until
-from tests.api.server import Served
-from tests.api.test_serve import PROGRAM, served
+from tests.api.server import SECRET, Served
+from tests.client.process import Process
 from tests.relay import Relay
 
-SECRET = "a secret for tests, long enough to sign with"
-HASTY = f"""
-from caesura.service import service
-from caesura.store import postgres
-postgres._LIMIT, postgres._WAIT = 3.0, 3
-postgres.Postgres._write.__defaults__ = (3.0,)
-{PROGRAM}"""
+
+def hasty() -> None:
+    """Cut a silent connection soon."""
+    postgres._LIMIT, postgres._WAIT = 3.0, 3
+    postgres.Postgres._write.__defaults__ = (3.0,)
+
+
+@contextmanager
+def served(folder: Path, **settings: Any) -> Iterator[tuple[Process, httpx.Client]]:
+    with (
+        Process(folder, **settings) as process,
+        httpx.Client(base_url=process.url, timeout=30, trust_env=False) as client,
+    ):
+        yield process, client
 
 
 @contextmanager
 def relayed(
-    folder: Path, postgres_url: str, **settings: str
-) -> Iterator[tuple[Relay, subprocess.Popen[str], httpx.Client]]:
+    folder: Path, postgres_url: str, **settings: Any
+) -> Iterator[tuple[Relay, Process, httpx.Client]]:
     """A server process that reaches its database through a relay, and soon cuts a silent connection."""
     with (
         Relay(postgres_url) as relay,
-        served(folder, HASTY, DATABASE_URL=relay.url, SECRET=SECRET, **settings) as (process, client),
+        served(folder, before=hasty, database_url=relay.url, secret=SECRET, **settings) as (process, client),
     ):
         yield relay, process, client
 
@@ -62,7 +68,7 @@ def test_ready_has_its_own_time_limit(
 def test_a_silent_database_is_reported_and_does_not_block_the_shutdown(
     tmp_path: Path, postgres_url: str
 ) -> None:
-    with relayed(tmp_path, postgres_url, DRAIN="0.5") as (relay, process, client):
+    with relayed(tmp_path, postgres_url, drain=0.5) as (relay, process, client):
         send(client, conversation(client), "count to 100000 delay=0.01")
         assert client.get("/ready").status_code == 200
         relay.silence()
@@ -71,13 +77,12 @@ def test_a_silent_database_is_reported_and_does_not_block_the_shutdown(
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
         assert client.get("/health").status_code == 200
         assert _listing(client) == 503
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.terminate() == 0
 
 
 def test_a_node_continues_when_a_silent_database_is_back(tmp_path: Path, postgres_url: str) -> None:
     """Existing connections stay silent, including those of the heartbeat and of readers."""
-    with relayed(tmp_path, postgres_url, LEASE="3") as (relay, _, client):
+    with relayed(tmp_path, postgres_url, lease=3.0) as (relay, _, client):
         turn = send(client, conversation(client), "count to 800 delay=0.01")
         time.sleep(2.5)  # at least one heartbeat has made its connection
         relay.silence()
@@ -102,7 +107,7 @@ def test_a_database_that_takes_no_writes_is_reported(tmp_path: Path, postgres_ur
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
 
-    with served(tmp_path, DATABASE_URL=postgres_url, SECRET=SECRET) as (_, client):
+    with served(tmp_path, database_url=postgres_url, secret=SECRET) as (_, client):
         try:
             read_only("on")
             until(lambda: _listing(client) == 200)
@@ -114,7 +119,7 @@ def test_a_database_that_takes_no_writes_is_reported(tmp_path: Path, postgres_ur
 
 
 def test_a_sqlite_file_that_takes_no_writes_is_reported(tmp_path: Path) -> None:
-    with served(tmp_path, SECRET=SECRET) as (_, client):
+    with served(tmp_path) as (_, client):
         [file] = tmp_path.rglob("caesura.db")
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")

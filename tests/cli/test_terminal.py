@@ -15,6 +15,7 @@ import pytest
 from caesura.core import described
 from tests.api.attacks import ATTACKS
 from tests.api.server import Served
+from tests.cli.terminals import Child, Terminals
 from tests.client.process import Process
 
 PROMPT, APPROVAL = "you> ", "[a]lways > "
@@ -28,22 +29,14 @@ def _heed_ctrl_c() -> None:
 class Terminal:
     """Terminals of people, each in a folder of their own."""
 
-    def __init__(self, folder: Path) -> None:
-        self._home = folder
-        self._open: list[Any] = []
+    def __init__(self, terminals: Terminals, folder: Path) -> None:
+        self._terminals, self._home = terminals, folder
+        self._open: list[Child] = []
 
-    def chat(self, url: str, *arguments: str, **environment: str) -> Any:
+    def chat(self, url: str, *arguments: str, **environment: str) -> Child:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
-        child = pexpect.spawn(
-            sys.executable,
-            ["-m", "caesura", "chat", "--url", url, *arguments],
-            env=clean | {"HOME": str(self._home), "XDG_CONFIG_HOME": "", "TERM": "dumb", **environment},
-            encoding="utf-8",
-            timeout=30,
-            dimensions=(40, 400),
-            preexec_fn=_heed_ctrl_c,
-        )
-        child.delaybeforesend = None
+        own = {"HOME": str(self._home), "XDG_CONFIG_HOME": "", "TERM": "dumb", **environment}
+        child = self._terminals.open(["chat", "--url", url, *arguments], clean | own, self._home)
         self._open.append(child)
         return child
 
@@ -52,9 +45,15 @@ class Terminal:
             child.close(force=True)
 
 
+@pytest.fixture(scope="module")
+def terminals() -> Iterator[Terminals]:
+    with Terminals() as terminals:
+        yield terminals
+
+
 @pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    terminal = Terminal(tmp_path)
+def terminal(terminals: Terminals, tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(terminals, tmp_path)
     yield terminal
     terminal.close()
 

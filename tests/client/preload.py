@@ -1,3 +1,4 @@
 """Imports of a server, done once before all forks."""
 
-import caesura.app  # noqa: F401
+import caesura.app
+import caesura.store.postgres  # noqa: F401

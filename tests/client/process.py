@@ -19,9 +19,10 @@ _CONTEXT.set_forkserver_preload(["tests.client.preload"])
 
 
 class Process:
-    """One person, no log-in, the demo model. `settings` are those of the application."""
+    """One person, no log-in, the demo model. `settings` are those of the application. `before` is called in
+    the process before it serves."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, *, before: Callable[[], None] | None = None, **settings: Any) -> None:
         rates = dict.fromkeys(("rate_requests", "rate_runs"), "off")
         self._settings = rates | {
             "data_dir": str(folder),
@@ -31,12 +32,13 @@ class Process:
             "log_level": "error",
             **settings,
         }
+        self._before = before
         self.url = f"http://127.0.0.1:{self._settings['port']}"
         self._process: ForkServerProcess | None = None
 
     def start(self) -> None:
         here, there = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=serve, args=(self._settings, there))
+        self._process = _CONTEXT.Process(target=serve, args=(self._settings, there, self._before))
         self._process.start()
         there.close()
         with closing(here):
@@ -47,17 +49,20 @@ class Process:
         """Kill the process, as kill -9 does."""
         self._end(lambda process: process.kill())
 
-    def terminate(self) -> None:
-        """Send SIGTERM: the server releases its runs, and ends."""
-        self._end(lambda process: process.terminate())
+    def terminate(self) -> int | None:
+        """Send SIGTERM: the server releases its runs, and ends. Returns its exit code."""
+        return self._end(lambda process: process.terminate())
 
-    def _end(self, signal: Callable[[ForkServerProcess], None]) -> None:
-        if self._process is not None:
-            signal(self._process)
-            self._process.join(30)
-            assert self._process.exitcode is not None, "the server did not end"
-            self._process.close()
-            self._process = None
+    def _end(self, signal: Callable[[ForkServerProcess], None]) -> int | None:
+        if self._process is None:
+            return None
+        signal(self._process)
+        self._process.join(60)
+        code = self._process.exitcode
+        assert code is not None, "the server did not end"
+        self._process.close()
+        self._process = None
+        return code
 
     def __enter__(self) -> Self:
         self.start()
@@ -69,8 +74,10 @@ class Process:
         self.kill()
 
 
-def serve(settings: dict[str, Any], ready: Connection) -> None:
+def serve(settings: dict[str, Any], ready: Connection, before: Callable[[], None] | None) -> None:
     from caesura import app
     from caesura.settings import Settings
 
+    if before is not None:
+        before()
     app.serve(Settings.load(**settings), lambda address: ready.send(address))

@@ -61,8 +61,8 @@ async def test_after_kill_9_a_research_with_sub_agents_at_once_goes_on(
     tmp_path: Path, at: Check, number: int
 ) -> None:
     with WebDouble() as web:
-        settings = {"search_url": web.url, "fetch_allow": f"127.0.0.1:{web.port}"}
-        with Process(tmp_path, **settings) as process:
+        allowed = f"127.0.0.1:{web.port}"
+        with Process(tmp_path, search_url=web.url, fetch_allow=allowed) as process:
             async with Client(process.url) as client:
                 made = await client.create("lead_agent")
                 turn = await client.send(made.id, "research trees and rivers think=no delay=0.02")

@@ -13,7 +13,7 @@ from caesura.app import serve
 from caesura.settings import Settings
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["caesura.app"])
+_CONTEXT.set_forkserver_preload(["tests.client.preload"])
 
 
 class Process:
