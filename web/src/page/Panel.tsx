@@ -24,16 +24,16 @@ export function Panel({ conversation, document }: { conversation: string; docume
     <aside className="panel" aria-label={say("documents")} id="panel">
       <Boundary key={document} fallback={<Broken />}>
         <Suspense fallback={<div className="bar" />}>
-        <Documents
-          artifacts={artifacts}
-          selected={document}
-          revision={revision}
-          live={live}
-          versions={versions}
-          content={content}
-          onSelect={openDocument}
-          onClose={() => openDocument(null)}
-        />
+          <Documents
+            artifacts={artifacts}
+            selected={document}
+            revision={revision}
+            live={live}
+            versions={versions}
+            content={content}
+            onSelect={openDocument}
+            onClose={() => openDocument(null)}
+          />
         </Suspense>
       </Boundary>
     </aside>

@@ -57,11 +57,15 @@ function received(frame: Frame): void {
   for (const listener of listeners) listener(name, data);
 }
 
+/** Milliseconds: the title of a tab in the background counts what waits, for a while. */
+const REST = 300_000;
+
 export function followFeed(): () => void {
   const link = follow({
     url: FEED,
     after: "",
     untilDone: false,
+    rest: REST,
     onFrame: received,
     onState: (state) => {
       if (state.kind === "ended") hold("feed", null);

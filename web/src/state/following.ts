@@ -14,6 +14,9 @@ const CATCH_UP = 1200;
 /** Milliseconds between two updates of a page that nobody sees. */
 const HIDDEN = 250;
 
+/** Milliseconds after which a page that nobody sees stops reading the turn. */
+const REST = 20_000;
+
 /** What must be read again. */
 interface Then {
   /** The events do not fit what this page has. */
@@ -48,6 +51,8 @@ export function watch({ turn, log }: Entry, then: Then): void {
     url: api.eventsOf(turn.id),
     after: log.cursor ? String(log.cursor) : "",
     untilDone: true,
+    // A turn that stops without a reader keeps its reader.
+    rest: turn.on_disconnect === "stop" ? null : REST,
     onFrame: (received) => {
       waiting.push(received);
       schedule();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { onSessionEnd } from "../api/client";
-import { follow, SILENCE, WAITS, type LinkState } from "./link";
+import { follow, SILENCE, WAITS, type Link, type LinkState } from "./link";
 
 type Reply = Response | Error;
 
@@ -22,6 +22,8 @@ function stream(text: string, open = false): Response {
   return response;
 }
 
+const open: Link[] = [];
+
 function setUp(replies: Reply[]) {
   const sent: (string | null)[] = [];
   const states: LinkState[] = [];
@@ -33,7 +35,8 @@ function setUp(replies: Reply[]) {
     signal.addEventListener("abort", () => bodies.get(reply)?.error(new Error("aborted")));
     return Promise.resolve(reply);
   });
-  const link = follow({ url: "/x", after: "", untilDone: true, onFrame: (frame) => frames.push(`${frame.id}:${frame.data}`), onState: (state) => states.push(state) });
+  const link = follow({ url: "/x", after: "", untilDone: true, rest: 1000, onFrame: (frame) => frames.push(`${frame.id}:${frame.data}`), onState: (state) => states.push(state) });
+  open.push(link);
   return { sent, states, frames, link, kinds: () => states.map((state) => (state.kind === "ended" ? state.why : state.kind)) };
 }
 
@@ -41,6 +44,7 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
+  for (const link of open.splice(0)) link.close();
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
@@ -89,6 +93,23 @@ describe("a stream", () => {
     expect(kinds().at(-1)).toBe("open");
     await vi.advanceTimersByTimeAsync(SILENCE);
     expect(kinds().at(-1)).toBe("lost");
+  });
+
+  it("rests while nobody sees the page, and goes on where it was when somebody does", async () => {
+    const hidden = vi.spyOn(document, "hidden", "get");
+    const see = (seen: boolean): void => {
+      hidden.mockReturnValue(!seen);
+      document.dispatchEvent(new Event("visibilitychange"));
+    };
+    const { sent, states } = setUp([stream("id: 1\ndata: a\n\n", true), stream("id: 2\ndata: b\n\n", true)]);
+    await settle();
+    see(false);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent).toEqual([null]);
+    expect(states.map((state) => state.kind)).not.toContain("lost");
+    see(true);
+    await settle();
+    expect(sent).toEqual([null, "1"]);
   });
 
   it("ends when what it follows is gone", async () => {

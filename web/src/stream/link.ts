@@ -17,6 +17,9 @@ export interface LinkOptions {
   onState: (state: LinkState) => void;
   /** The response itself says that the reader has everything. */
   untilDone: boolean;
+  /** Milliseconds after which a page that nobody sees stops reading, until it is seen again; null: never. A browser has
+   * few connections to one server, for all of its tabs together. */
+  rest: number | null;
 }
 
 export interface Link {
@@ -36,6 +39,8 @@ export function follow(options: LinkOptions): Link {
   let after = options.after;
   let losses = 0;
   let closed = false;
+  let resting = false;
+  let restTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
 
@@ -102,7 +107,7 @@ export function follow(options: LinkOptions): Link {
     if (closed) return;
     report({ kind: "connecting" });
     void attempt().then((outcome) => {
-      if (closed) return;
+      if (closed || resting) return;
       if (outcome.kind !== "again") {
         finish(outcome.kind);
       } else if (!outcome.refused && losses === 0) {
@@ -122,16 +127,35 @@ export function follow(options: LinkOptions): Link {
   };
   const dropped = (): void => current?.abort();
 
+  const seen = (): void => {
+    clearTimeout(restTimer);
+    if (document.hidden && options.rest !== null) {
+      restTimer = setTimeout(() => {
+        resting = true;
+        clearTimeout(timer);
+        timer = undefined;
+        current?.abort();
+      }, options.rest);
+    } else if (!document.hidden && resting) {
+      resting = false;
+      losses = 0;
+      run();
+    }
+  };
+
   const finish = (why: "done" | "gone" | "closed"): void => {
     if (closed) return;
     closed = true;
     clearTimeout(timer);
+    clearTimeout(restTimer);
     current?.abort();
+    document.removeEventListener("visibilitychange", seen);
     removeEventListener("online", retry);
     removeEventListener("offline", dropped);
     if (why !== "closed") report({ kind: "ended", why });
   };
 
+  document.addEventListener("visibilitychange", seen);
   addEventListener("online", retry);
   addEventListener("offline", dropped);
   run();
