@@ -689,6 +689,11 @@ export interface components {
             /** Is Default */
             is_default: boolean;
             /**
+             * Metadata Version
+             * @description The label that the operator gave it in its file
+             */
+            metadata_version: string | null;
+            /**
              * Model
              * @description Its model; null if an operator's graph names none
              */
@@ -702,7 +707,10 @@ export interface components {
              * @enum {string}
              */
             type: "chat_model_agent" | "langgraph";
-            /** Version */
+            /**
+             * Version
+             * @description A hash, which changes with the agent
+             */
             version: string;
         };
         /** Agents */
