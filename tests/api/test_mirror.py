@@ -165,7 +165,7 @@ def test_another_process_shows_the_question_of_one_that_was_killed(
     tmp_path: Path, postgres_url: str, redis_url: str, client: Client
 ) -> None:
     agent_files.put(tmp_path / "agents", AGENT, SPEC)
-    where = {
+    where: dict[str, Any] = {
         "database_url": postgres_url,
         "redis_url": redis_url,
         "agents_dir": str(tmp_path / "agents"),
