@@ -38,6 +38,7 @@ from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.engine.workspaces import Workspaces
 from caesura.http import auth, docs, health, limits, logs, metrics, tracing
+from caesura.http.allocator import return_large_blocks
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.connections import Connections, raise_descriptors, room
@@ -119,6 +120,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = lambda address: Non
     logs.configure(settings.log_level, settings.log_format)
     raise_descriptors()
     keep_descriptors()
+    return_large_blocks()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ready))
         end_in(_LATEST, 0)
@@ -204,7 +206,12 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         workspaces=workspaces,
         default_model=_model(settings),
         environ=os.environ,
-        limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
+        limits=RunLimits(
+            run=settings.stream_timeout,
+            log=settings.turn_bytes,
+            results=settings.result_bytes,
+            results_of_person=settings.result_bytes_per_person,
+        ),
         history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
         capacity=settings.runs,

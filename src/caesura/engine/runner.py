@@ -23,6 +23,7 @@ from caesura.engine.callbacks import watched
 from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, RunFailed, TimeLimit
 from caesura.engine.history import History
+from caesura.engine.holdings import Holding, Holdings
 from caesura.engine.interrupts import Interrupts, closings
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
@@ -56,6 +57,7 @@ class Runner:
         self._workspaces, self._limits = workspaces, limits
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
+        self.holdings = Holdings(limits.results, limits.results_of_person)
         self._aside = Aside("caesura-texts")
         self._runs: dict[int, Run] = {}
         self._interrupts = Interrupts(database, self._aside)
@@ -65,6 +67,13 @@ class Runner:
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
         """Work on a turn that this process has claimed, until its segment ends. `known` is the turn's past,
         if the claim has already read it."""
+        try:
+            with self.holdings.of(turn.user_id) as holding:
+                await self._run(turn, control, known, holding)
+        finally:
+            self.history.release(turn)
+
+    async def _run(self, turn: Turn, control: Control, known: Past | None, holding: Holding) -> None:
         if turn.epoch - turn.segment > _CLAIMS:
             await self._ending.give_up(turn, failed(turn, RunFailed(f"given up after {_CLAIMS} attempts")))
             return
@@ -78,7 +87,8 @@ class Runner:
             known = known or await self._past(turn)
             stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
             with self._log.live(stream):
-                run = await self._open(turn, self._agent(turn.agent), control, known, stream)
+                run = await self._open(turn, control, known, stream, holding)
+            del known  # the run has what it needs of it
         except (Fenced, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
@@ -131,10 +141,13 @@ class Runner:
     async def _past(self, turn: Turn) -> Past:
         return past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
 
-    async def _open(self, turn: Turn, agent: Compiled, control: Control, known: Past, stream: Stream) -> Run:
+    async def _open(self, turn: Turn, control: Control, known: Past, stream: Stream, holding: Holding) -> Run:
         history = await self.history.before(turn)
         first = history[0].text if history else ""
+        agent = self._agent(turn.agent)
         limits = agent.spec.limits
+        transcript = fold.fold(item.event for item in known.events)
+        holding.recall(transcript.finished)
         return Run(
             turn=turn,
             agent=agent,
@@ -142,13 +155,14 @@ class Runner:
             workspace=self._workspaces / turn.conversation_id,
             limits=replace(self._limits, steps=limits.max_steps, run=limits.max_seconds or self._limits.run),
             stream=stream,
-            transcript=fold.fold(item.event for item in known.events),
+            transcript=transcript,
             history=history,
-            journal=known.journal,
+            journal=past.joined(known.journal, transcript),
             interrupts=known.interrupts,
             control=control,
             aside=self._aside,
             database=self._database,
+            holding=holding,
             grants=set(turn.grants),
             callbacks=self._callbacks,
             logged=sum(codec.size(item.event) for item in known.events),
