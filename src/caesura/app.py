@@ -40,6 +40,7 @@ from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.engine.workspaces import Workspaces
 from caesura.http import auth, docs, health, limits, logs, metrics, openapi, page, sessions, tracing
+from caesura.http.allocator import return_large_blocks
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
 from caesura.http.connections import Connections, raise_descriptors, room
@@ -124,6 +125,7 @@ def serve(settings: Settings, ready: Callable[[str], None] = lambda address: Non
     logs.configure(settings.log_level, settings.log_format)
     raise_descriptors()
     keep_descriptors()
+    return_large_blocks()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, ready))
         end_in(_LATEST, 0)
@@ -211,7 +213,12 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         default_model=model,
         replaced_models=replaced,
         environ=os.environ,
-        limits=RunLimits(run=settings.stream_timeout, log=settings.turn_bytes),
+        limits=RunLimits(
+            run=settings.stream_timeout,
+            log=settings.turn_bytes,
+            results=settings.result_bytes,
+            results_of_person=settings.result_bytes_per_person,
+        ),
         history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
         capacity=settings.runs,

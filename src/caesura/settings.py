@@ -102,6 +102,8 @@ class Settings(BaseSettings):
     unread_bytes_per_person: ByteBound = ByteSize(32 * _MIB)
     # An event takes at least 16 bytes, and a cursor can number 2^24 events.
     turn_bytes: Annotated[Bytes, Field(le=256 * _MIB)] = ByteSize(16 * _MIB)
+    result_bytes: Bytes = ByteSize(8 * _MIB)
+    result_bytes_per_person: Bytes = ByteSize(32 * _MIB)
     history_cache_bytes: Bytes = ByteSize(256 * _MIB)
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from sqlalchemy import Connection, update
 
@@ -10,11 +11,12 @@ from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Confirmation, GraphRequest
 from caesura.store import schema
+from caesura.store.database import Database
 from tests import agent_files
 from tests.engine.crash import lose
-from tests.engine.world import NO, PATIENCE, World, checkpoint_count, roles
+from tests.engine.world import NO, PATIENCE, World, checkpoint_count, limits, roles, world_over
 from tests.graph_files import IMPORTS, chain
-from tests.openai_server import Broken, Call, Hang, Say
+from tests.openai_server import Broken, Call, Desk, Hang, Say
 
 HEAD = """
 import asyncio
@@ -345,6 +347,31 @@ async def test_messages_of_a_subgraph_are_shown_once(world: World) -> None:
     assert said.text == "in side"
     row = await world.checked(said.turn)
     assert [m.content for m in row.messages or ()] == ["in side"]
+
+
+LARGE = chain(
+    """
+    def work(state):
+        call = {"id": "a", "name": "find", "args": {}}
+        found = ToolMessage("x" * 200_000, tool_call_id="a", name="find")
+        return {"messages": [AIMessage("", tool_calls=[call]), found, AIMessage("done")]}
+    """,
+    "work",
+)
+
+
+async def test_a_large_result_in_a_graph_is_cut_in_the_log(
+    database: Database, tmp_path: Path, desk: Desk
+) -> None:
+    async with world_over(database, tmp_path, desk, limits(results=100_000)) as world:
+        graph(world, "from langchain_core.messages import ToolMessage\n" + LARGE)
+        said = await world.say("go")
+        assert said.finished
+        ((name, output, status),) = said.results()
+        assert (name, status) == ("find", "ok")
+        assert len(output) < 101_000
+        assert "may take 100000 bytes of memory together" in output
+        await world.checked(said.turn)
 
 
 async def test_a_graph_whose_process_died_continues_and_its_text_is_shown_once(hasty: World) -> None:

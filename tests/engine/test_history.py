@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from caesura.core import events as ev
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
@@ -55,6 +57,57 @@ async def test_the_model_reads_the_end_of_a_branch_that_is_too_long(database: Da
     said = [message.text.split()[0] for message in before if message.type == "ai"]
     assert said == ["4", "5", "6", "7"]
     assert history.size <= 100 * KB
+
+
+async def test_a_branch_is_measured_by_the_memory_that_it_takes(database: Database) -> None:
+    turn = await _turn(database)
+    for number in range(8):
+        turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB + "😀")
+    history = History(database, 400 * KB)
+    before = await history.before(turn)
+    assert [message.text.split()[0] for message in before if message.type == "ai"] == ["7"]
+    assert history.size <= 100 * KB
+    wide = replace(turn, id="wide")
+    history.extend(wide, [], [Message("assistant", "x" * 20 * KB + "😀")])
+    assert history._paths["wide"].size > 80 * KB
+
+
+async def test_what_the_running_turns_of_a_person_read_is_bounded_together(database: Database) -> None:
+    turn = await _turn(database)
+    for number in range(4):
+        turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB)
+    history = History(database, 400 * KB)
+    running = [replace(turn, num=turn.num + number) for number in range(3)]
+    whole = await history.before(running[0])
+    assert len(whole) == 8
+    history.forget(turn.parent_id or "")  # others took its place in the cache
+    short = await history.before(running[1])
+    assert short == whole[-2:]
+    assert turn.parent_id not in history._paths
+    other = replace(running[2], user_id="bob")
+    assert await history.before(other) == whole
+    history.extend(running[1], short, [Message("assistant", "y")])
+    assert running[1].id not in history._paths  # the next turn may read more
+    for each in (*running, *running):
+        history.release(each)
+    assert (history._uses, history._used) == ({}, {})
+    history.forget(turn.parent_id or "")
+    assert await history.before(running[1]) == whole
+    history.extend(running[1], whole, [Message("assistant", "y")])
+    assert running[1].id in history._paths
+
+
+async def test_turns_that_begin_together_read_no_more_than_the_share(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = await _turn(database)
+    for number in range(4):
+        turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB)
+    history = History(database, 400 * KB)
+    running = [replace(turn, num=turn.num + number) for number in range(5)]
+    monkeypatch.setattr(history, "_keep", lambda *_: None)  # as if others filled the cache
+    read = await asyncio.gather(*(history.before(each) for each in running))
+    assert sorted(len(messages) for messages in read) == [2, 2, 2, 2, 8]
 
 
 async def test_the_history_of_a_deleted_branch_is_empty(database: Database) -> None:

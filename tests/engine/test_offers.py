@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from caesura.agents.aside import Aside
 from caesura.core import events as ev
 from caesura.core.errors import Outdated
 from caesura.core.fold import fold
+from caesura.engine.holdings import Holding
 from caesura.engine.limits import Limits
 from caesura.engine.run import Control, Run
 from caesura.log import Log
@@ -38,6 +40,7 @@ async def run_over(database: Database, log: Log) -> Run:
         control=Control(),
         aside=Aside("caesura-test"),
         database=database,
+        holding=Holding(1, 1, Counter(), turn.user_id),
     )
 
 

@@ -103,6 +103,10 @@ def serve(
         str | None, _flag("Large responses that a person has not read (32MiB)")
     ] = None,
     turn_bytes: Annotated[str | None, _flag("The log of one turn (16MiB)")] = None,
+    result_bytes: Annotated[str | None, _flag("Memory for results of one turn's tool calls (8MiB)")] = None,
+    result_bytes_per_person: Annotated[
+        str | None, _flag("Memory for results in a person's running turns (32MiB)")
+    ] = None,
     history_cache_bytes: Annotated[str | None, _flag("Conversations kept in memory (256MiB)")] = None,
     log_level: Annotated[str | None, _flag("debug, info, warning or error (info)")] = None,
     log_format: Annotated[str | None, _flag("json or text (json)")] = None,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator
+from sys import getsizeof
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from sqlalchemy import Connection
 
+from caesura.agents.tools.places import Busy, Places
+from caesura.core.errors import Unavailable
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
 from caesura.store import turns
 from caesura.store.database import Database
+from caesura.store.turns import Entry
 
 BYTES = 256 * 1024 * 1024
 #: One person may use at most 1/4 of the cache, so that nobody evicts everybody else's entries.
@@ -20,6 +24,10 @@ _PART = 4
 #: The memory that a message takes in addition to its text, in bytes, approximately.
 _MESSAGE = 1_500
 _WHOLE = 1 << 30
+#: The stored bytes of turns that are read at once.
+_PART_BYTES = 1024 * 1024
+#: How many branches are read at once, and how many seconds a turn waits to read its own.
+_LOADS, _PATIENCE = 4, 120.0
 
 
 class _Path(NamedTuple):
@@ -36,6 +44,14 @@ class _Loaded(NamedTuple):
     turns: list[Turn]
 
 
+class _Use(NamedTuple):
+    """The path that a running turn reads. `whole`: it was not shortened for the person's other turns."""
+
+    user_id: str
+    size: int
+    whole: bool
+
+
 class History:
     """Messages up to and including a turn, by that turn's id. The messages of an ended turn change only if
     the turn is retried: then `forget` removes the entry. If another process retried the turn, its epoch
@@ -43,7 +59,8 @@ class History:
 
     def __init__(self, database: Database, kept: int = BYTES) -> None:
         """`kept` is the size of the cache in bytes, approximately. A branch may take the whole share of its
-        owner. Of a longer branch the model reads only the end."""
+        owner, and so may all branches that the owner's running turns read. Of a longer branch the model reads
+        only the end."""
         self._database = database
         self._kept, self._share = kept, max(kept // _PART, 1)
         self.size = 0
@@ -51,27 +68,60 @@ class History:
         #: For each person: the ids of their cached turns, in the order of `_paths`; and their total size.
         self._of: dict[str, OrderedDict[str, None]] = {}
         self._sizes: dict[str, int] = {}
+        #: What running turns read, by their numbers, and the total size for each person.
+        self._uses: dict[int, _Use] = {}
+        self._used: Counter[str] = Counter()
+        self._loads = Places(_LOADS, each=1)
 
     async def before(self, turn: Turn) -> list[BaseMessage]:
-        """The messages on this turn's branch before the turn."""
+        """The messages on this turn's branch before the turn. They count as used until `release`."""
         if turn.parent_id is None:
             return []
         path = self._paths.get(turn.parent_id)
         if path is not None and self._database.shared:
             epoch = await self._database.read(turns.epoch, turn.parent_id)
             path = path if epoch == path.epoch else None
-        if path is None:
-            above = await self._database.read(_branch, turn.conversation_id, turn.parent_id, self._share)
-            said = [message for item in above.turns for message in said_in(item, item.messages or [])]
-            path = _Path(turn.user_id, above.epoch, said, _size(said))
-        self._keep(turn.parent_id, path)
-        return path.messages
+        if path is not None:
+            self._use(turn, path, whole=True)
+            return path.messages
+        try:
+            # One at a time of each person, because what is left for the next depends on what this one takes.
+            async with self._loads.one(turn.user_id, _PATIENCE):
+                return await self._load(turn, turn.parent_id)
+        except Busy as error:
+            raise Unavailable("too many histories are being read") from error
+
+    async def _load(self, turn: Turn, parent_id: str) -> list[BaseMessage]:
+        most = max(self._share - self._used[turn.user_id], 0)
+        above = await self._database.read(_branch, turn.conversation_id, parent_id, most)
+        said = [message for item in above.turns for message in said_in(item, item.messages or [])]
+        self._use(turn, _Path(turn.user_id, above.epoch, said, _size(said)), whole=most == self._share)
+        return said
+
+    def _use(self, turn: Turn, path: _Path, whole: bool) -> None:
+        if whole and turn.parent_id is not None:
+            self._keep(turn.parent_id, path)
+        self.release(turn)
+        self._uses[turn.num] = _Use(turn.user_id, path.size, whole)
+        self._used[turn.user_id] += path.size
+
+    def release(self, turn: Turn) -> None:
+        """The turn no longer runs."""
+        use = self._uses.pop(turn.num, None)
+        if use is not None:
+            self._used[use.user_id] -= use.size
+            if not self._used[use.user_id]:
+                del self._used[use.user_id]
 
     def extend(self, turn: Turn, before: list[BaseMessage], messages: list[Message]) -> None:
-        """The turn has ended: cache the path up to it, in place of the path up to its parent."""
+        """The turn has ended: cache the path up to it, in place of the path up to its parent. A path that was
+        shortened is not cached: the next turn may have space for more."""
         known = self._paths.get(turn.parent_id) if turn.parent_id is not None else None
         if turn.parent_id is not None:
             self.forget(turn.parent_id)
+        use = self._uses.get(turn.num)
+        if use is not None and not use.whole:
+            return
         said = said_in(turn, messages)
         above = known.size if known is not None and known.messages is before else _size(before)
         self._keep(turn.id, _Path(turn.user_id, turn.epoch, [*before, *said], above + _size(said)))
@@ -108,25 +158,48 @@ def said_in(turn: Turn, messages: list[Message]) -> list[BaseMessage]:
 
 def _size(messages: list[BaseMessage]) -> int:
     """The memory that these messages take, approximately."""
-    return sum(_MESSAGE + len(message.content) + _called(message) for message in messages)
+    return sum(_MESSAGE + getsizeof(message.content) + _called(message) for message in messages)
 
 
 def _called(message: BaseMessage) -> int:
     calls = getattr(message, "tool_calls", None)
-    return len(str(calls)) if calls else 0
+    return getsizeof(str(calls)) if calls else 0
 
 
 def _branch(connection: Connection, conversation_id: str, leaf: str, most: int) -> _Loaded:
-    """The end of a branch: at most `most` bytes, but at least one turn."""
-    numbers: list[int] = []
+    """The end of a branch: at most `most` bytes of memory, approximately, but at least one turn."""
+    found: list[Turn] = []
     size = 0
-    for entry in turns.above(connection, conversation_id, leaf, _WHOLE):
-        size += entry.size + 2 * _MESSAGE
-        if numbers and size > most:
-            break
-        numbers.append(entry.num)
-    found = turns.some(connection, numbers)
-    return _Loaded(found[-1].epoch if found else 0, found)
+    for numbers in _parts(turns.above(connection, conversation_id, leaf, _WHOLE)):
+        for turn in reversed(turns.some(connection, numbers)):
+            size += _turn_size(turn)
+            if found and size > most:
+                return _Loaded(found[0].epoch, found[::-1])
+            found.append(turn)
+    return _Loaded(found[0].epoch if found else 0, found[::-1])
+
+
+def _parts(entries: Iterable[Entry]) -> Iterator[list[int]]:
+    """The turns in parts of about `_PART_BYTES`: what they take in memory is known only after reading."""
+    part: list[int] = []
+    size = 0
+    for entry in entries:
+        part.append(entry.num)
+        size += entry.size
+        if size > _PART_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _turn_size(turn: Turn) -> int:
+    said = (_MESSAGE + getsizeof(item.content) + _called_in(item) for item in turn.messages or ())
+    return _MESSAGE + getsizeof(turn.content) + sum(said)
+
+
+def _called_in(item: Message) -> int:
+    return getsizeof(str(item.tool_calls)) if item.tool_calls else 0
 
 
 def to_langchain(messages: Iterable[Message]) -> list[BaseMessage]:

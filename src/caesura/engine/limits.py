@@ -14,6 +14,10 @@ class Limits:
     tool: float = 120.0
     #: Characters of a tool's result. The built-in tools return 256 KiB and notes, such as the exit code.
     tool_output: int = 260 * 1024
+    #: Bytes of memory that the results of one turn's tool calls may take, and those of all running turns of a
+    #: person in this process.
+    results: int = 8 * 1024 * 1024
+    results_of_person: int = 32 * 1024 * 1024
     title: float = 10.0
     #: The size of a turn's log in bytes, approximately as stored.
     log: int = 16 * 1024 * 1024

@@ -26,6 +26,7 @@ from caesura.core.turns import Turn
 from caesura.engine import cancellation
 from caesura.engine.agent import Compiled
 from caesura.engine.failures import LogLimit, StepLimit
+from caesura.engine.holdings import Holding
 from caesura.engine.limits import Limits
 from caesura.log.stream import Also, Stream
 from caesura.store.database import Database
@@ -95,6 +96,7 @@ class Run:
     control: Control
     aside: Aside
     database: Database
+    holding: Holding
     grants: set[str] = field(default_factory=set)
     callbacks: tuple[Any, ...] = ()
     #: The LangChain config with the callbacks; None without callbacks.

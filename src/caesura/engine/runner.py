@@ -24,6 +24,7 @@ from caesura.engine.confirmations import IN_WORDS
 from caesura.engine.ending import Ending, Outcome, failed
 from caesura.engine.failures import NotStored, RunFailed, TimeLimit
 from caesura.engine.history import History
+from caesura.engine.holdings import Holding, Holdings
 from caesura.engine.interrupts import Interrupts, closings
 from caesura.engine.limits import Limits
 from caesura.engine.past import Past
@@ -59,6 +60,7 @@ class Runner:
         self._workspaces, self._limits = workspaces, limits
         self._callbacks = tuple(callbacks)
         self.history = history or History(database)
+        self.holdings = Holdings(limits.results, limits.results_of_person)
         self._aside = Aside("caesura-texts")
         self._runs: dict[int, Run] = {}
         changes = changes or Changes()
@@ -69,6 +71,13 @@ class Runner:
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
         """Work on a turn that this process has claimed, until its segment ends. `known` is the turn's past,
         if the claim has already read it."""
+        try:
+            with self.holdings.of(turn.user_id) as holding:
+                await self._run(turn, control, known, holding)
+        finally:
+            self.history.release(turn)
+
+    async def _run(self, turn: Turn, control: Control, known: Past | None, holding: Holding) -> None:
         if turn.epoch - turn.segment > _CLAIMS:
             await self._ending.give_up(turn, failed(turn, RunFailed(f"given up after {_CLAIMS} attempts")))
             return
@@ -82,7 +91,8 @@ class Runner:
             known = known or await self._past(turn)
             stream = self._log.begin(turn.num, turn.epoch, known.events[-1].seq if known.events else 0)
             with self._log.live(stream):
-                run = await self._open(turn, control, known, stream)
+                run = await self._open(turn, control, known, stream, holding)
+            del known  # the run has what it needs of it
         except (Fenced, Unavailable):
             raise
         except Exception as error:  # noqa: BLE001 - what cannot be read now cannot be read later
@@ -129,8 +139,9 @@ class Runner:
     async def _past(self, turn: Turn) -> Past:
         return past.NONE if turn.epoch == 1 else await self._database.read(past.read, turn.num)
 
-    async def _open(self, turn: Turn, control: Control, known: Past, stream: Stream) -> Run:
+    async def _open(self, turn: Turn, control: Control, known: Past, stream: Stream, holding: Holding) -> Run:
         transcript = fold.timed(known.events)
+        holding.recall(transcript.finished)
         agent = await self._versions.of(turn, transcript)
         history = await self.history.before(turn)
         first = history[0].text if history else ""
@@ -144,11 +155,12 @@ class Runner:
             stream=stream,
             transcript=transcript,
             history=history,
-            journal=known.journal,
+            journal=past.joined(known.journal, transcript),
             interrupts=known.interrupts,
             control=control,
             aside=self._aside,
             database=self._database,
+            holding=holding,
             grants=set(turn.grants),
             callbacks=self._callbacks,
             logged=sum(codec.size(item.event) for item in known.events),

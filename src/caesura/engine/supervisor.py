@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Collection, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from caesura.agents.aside import Aside
@@ -32,9 +33,14 @@ _PATIENCE = 5.0
 
 class _Job:
     def __init__(self, turn: Turn, past: Past | None) -> None:
-        self.turn, self.past = turn, past
+        self.turn, self._past = turn, past
         self.control = Control()
         self.task: asyncio.Task[None]
+
+    def take_past(self) -> Past | None:
+        """The turn's past. It may be large, and only the run holds it then."""
+        past, self._past = self._past, None
+        return past
 
 
 class Supervisor:
@@ -78,6 +84,7 @@ class Supervisor:
 
     def run(self, turn: Turn, past: Past | None = None) -> None:
         """Work on a turn that this process owns. `past` is the turn's past, if it is known."""
+        turn = replace(turn, messages=None)  # they are in the log
         job = _Job(turn, past)
         if stalled := self._jobs.get(turn.num):
             if stalled.turn.epoch > turn.epoch:
@@ -199,8 +206,7 @@ class Supervisor:
         turn = job.turn
         assert self._runner is not None  # noqa: S101 - start() comes first
         try:
-            past, job.past = job.past, None
-            await self._runner.run(turn, job.control, past)
+            await self._runner.run(turn, job.control, job.take_past())
         except (asyncio.CancelledError, Released):
             if self._stopping.is_set() and job.task not in self._deaf:
                 await self._hand_over(turn)

@@ -44,6 +44,21 @@ def changed_meanwhile() -> str:
     return "Not done: others changed it again and again meanwhile. Read it, and try again."
 
 
+def results_full(most: int) -> str:
+    return f"the results of the tool calls of one turn may take {_size(most)} of memory together"
+
+
+def results_of_person_full(most: int) -> str:
+    return (
+        f"the results in all turns that run for this person may take {_size(most)} of memory together,"
+        " so try again when others have ended"
+    )
+
+
+def left_out(characters: int, why: str) -> str:
+    return f"[left out: all {characters} characters of the result; {why}]"
+
+
 def unknown_outcome(description: str, language: Language) -> str:
     """The note comes first, so that the description cannot forge it or push it out of sight."""
     if language == "zh":
@@ -79,3 +94,7 @@ def _value(value: object, language: Language) -> str:
 
 def confirm_label(language: Language) -> str:
     return "确认" if language == "zh" else "Confirmation"
+
+
+def _size(count: int) -> str:
+    return f"{count // (1024 * 1024)} MiB" if count % (1024 * 1024) == 0 else f"{count} bytes"

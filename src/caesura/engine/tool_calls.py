@@ -298,9 +298,8 @@ class _Call:
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return Result(texts.tool_failed(error_id), "error")
-        return result._replace(
-            text=outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
-        )
+        text = outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
+        return result._replace(text=self._run.holding.keep(self._id, text))
 
     def _context(self) -> RunContext:
         turn = self._run.turn

@@ -33,6 +33,12 @@ class Process:
             self.url: str = reading.recv()
         return self
 
+    @property
+    def pid(self) -> int:
+        found = self._process.pid
+        assert found is not None
+        return found
+
     def kill(self) -> None:
         """Kill the process with SIGKILL."""
         self._process.kill()

@@ -82,6 +82,7 @@ class Watcher:
         elif isinstance(message, ToolMessage) and message.tool_call_id not in self._results:
             self._results.add(message.tool_call_id)
             text = outputs.bounded(str(message.text), self._run.limits.tool_output)
+            text = self._run.holding.keep(message.tool_call_id, text)
             status: ev.ToolStatus = "error" if message.status == "error" else "ok"
             name = message.name or ""
             await self._run.record(
