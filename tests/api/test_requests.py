@@ -229,7 +229,8 @@ def test_a_client_that_waits_for_permission_to_send_gets_it(server: Served) -> N
 def test_no_redirect_uses_the_host_header_of_the_client(alice: httpx.Client) -> None:
     for path in ("/health/", "/api/v2/me/", "/docs/", "/api/sessions/", "//evil.example/", "/docs/files"):
         answer = alice.get(path, headers={"Host": "evil.example"})
-        assert answer.status_code == 404, path
+        # To the server the path of `//evil.example/` is `/`, where the page is.
+        assert answer.status_code == (200 if path.startswith("//") else 404), path
         assert "location" not in answer.headers
 
 

@@ -51,7 +51,7 @@ def test_a_question_and_its_stream_are_there_after_a_crash(tmp_path: Path) -> No
         assert client.get(agreed.url, headers={"Last-Event-ID": asked[-1].id}).status_code == 204
         assert [item["status"] for item in typed(agreed.resume(approved=True), "tool_result")] == ["ok"] * 2
         assert kinds(refused.resume(approved=False))[-1] == "complete"
-        names = [(tmp_path / "workspaces" / m.conversation_id).exists() for m in (agreed, refused)]
+        names = [(tmp_path / "workspaces" / m.conversation_id / "a.txt").exists() for m in (agreed, refused)]
         assert names == [True, False]
 
 

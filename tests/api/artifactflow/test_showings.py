@@ -42,7 +42,7 @@ def session(server: Served, hours: float, other: httpx.Client | None = None) -> 
     server.token()
     found = server.call(server.database.read(users.get, "alice"))
     assert found is not None
-    token = Tokens(SECRET, hours).issue("alice", found.password_hash)
+    token = Tokens(SECRET, hours).issue("alice", found.stamp)
     headers = {"Authorization": other.headers["Authorization"] if other is not None else f"Bearer {token}"}
     return httpx.Client(base_url=server.url, headers=headers, timeout=30, trust_env=False)
 
