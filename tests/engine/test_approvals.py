@@ -211,15 +211,16 @@ async def test_a_denied_tool_is_not_offered_to_the_model(world: World) -> None:
     assert world.traces() == ["note a"]
 
 
-async def test_nobody_is_asked_about_a_call_that_can_only_fail(world: World) -> None:
-    world.agent("tools: [seal]")
-    world.desk.script(Say("May I?", [Call("seal", {"texts": "a"}, "seal-1")]), Say("no"))
+async def test_nobody_is_asked_about_a_call_that_can_only_be_refused(world: World) -> None:
+    world.agent("tools: [web_fetch]")
+    calls = [Call("web_fetch", {"url": url}, url) for url in ("http://10.0.0.1/", "https://example.org/")]
+    world.desk.script(Say("May I?", calls), Say("no"))
     said = await world.say("go")
-    assert said.finished
-    ((name, output, status),) = said.results()
-    assert (name, status) == ("seal", "error")
-    assert "text: Field required" in output
-    assert world.traces() == []
+    assert [item.args for item in said.waiting(Approval)] == [{"url": "https://example.org/"}]
+    said = await world.resume(said, NO)
+    assert [status for _, _, status in said.results()] == ["refused"]
+    (private, _) = [text for role, text in world.desk.sent() if role == "tool"]
+    assert "10.0.0.1 is not on the public web" in private
 
 
 async def test_an_answer_that_does_not_fit_changes_nothing(world: World) -> None:

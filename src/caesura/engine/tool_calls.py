@@ -116,7 +116,7 @@ class _Call:
             except _Revoked:
                 self._run.grants.discard(self._name)
         assert self._tool is not None  # noqa: S101 - for the type checker
-        if not unknown and (reason := self._tool.hopeless(self._args)) is not None:
+        if not unknown and (reason := self._tool.refusal(self._args)) is not None:
             return self._note(reason, "error")
         raise AnswersNeeded([await self._approval(unknown)])
 

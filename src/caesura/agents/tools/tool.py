@@ -66,7 +66,8 @@ class Tool:
     A tool that `asks` may stop the turn while it works. It then runs again from its top. One that `only_asks`
     does nothing else.
 
-    `foresee` tells why a call with these arguments can only fail, if that is known without making it.
+    `refusal` tells why a call with these arguments can only be refused, if that is known without making it.
+    Then no person is asked to approve it.
     """
 
     name: str
@@ -76,13 +77,8 @@ class Tool:
     repeatable: bool = False
     asks: bool = False
     only_asks: bool = False
-    foresee: Callable[[Mapping[str, Any]], str | None] | None = None
+    refusal: Callable[[Mapping[str, Any]], str | None] = lambda args: None
     replaces: Replaces | None = None
-
-    def hopeless(self, args: dict[str, Any]) -> str | None:
-        """Why a call with these arguments can only fail, so that no person need decide on it; None if it may
-        succeed."""
-        return self.fault(args) or (self.foresee(args) if self.foresee is not None else None)
 
     def fault(self, args: dict[str, Any]) -> str | None:
         """Why the tool refuses these arguments; None when it accepts them, or when only a call can tell."""

@@ -23,11 +23,11 @@ def tool(fetcher: Fetcher, reader: Reader) -> Tool:
         page = await fetcher.fetch(url, person)
         return report(page.url, await reader.read(page, person))
 
-    def foresee(args: Mapping[str, Any]) -> str | None:
+    def refusal(args: Mapping[str, Any]) -> str | None:
         try:
             fetcher.check(str(args.get("url", "")))
-        except Refused as refusal:
-            return str(refusal)
+        except Refused as error:
+            return str(error)
         return None
 
     description = "Fetch a page of the web and get its main text as Markdown, with its links."
@@ -39,7 +39,7 @@ def tool(fetcher: Fetcher, reader: Reader) -> Tool:
         describer(labels, doing, "url"),
         "confirm",
         repeatable=True,
-        foresee=foresee,
+        refusal=refusal,
     )
 
 
