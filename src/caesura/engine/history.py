@@ -68,8 +68,8 @@ class History:
         #: For each person: the ids of their cached turns, in the order of `_paths`; and their total size.
         self._of: dict[str, OrderedDict[str, None]] = {}
         self._sizes: dict[str, int] = {}
-        #: What running turns read, by their numbers, and the total size for each person.
-        self._uses: dict[int, _Use] = {}
+        #: What running turns read, by number and epoch, and the total size for each person.
+        self._uses: dict[tuple[int, int], _Use] = {}
         self._used: Counter[str] = Counter()
         self._loads = Places(_LOADS, each=1)
 
@@ -102,12 +102,12 @@ class History:
         if whole and turn.parent_id is not None:
             self._keep(turn.parent_id, path)
         self.release(turn)
-        self._uses[turn.num] = _Use(turn.user_id, path.size, whole)
+        self._uses[turn.num, turn.epoch] = _Use(turn.user_id, path.size, whole)
         self._used[turn.user_id] += path.size
 
     def release(self, turn: Turn) -> None:
         """The turn no longer runs."""
-        use = self._uses.pop(turn.num, None)
+        use = self._uses.pop((turn.num, turn.epoch), None)
         if use is not None:
             self._used[use.user_id] -= use.size
             if not self._used[use.user_id]:
@@ -119,7 +119,7 @@ class History:
         known = self._paths.get(turn.parent_id) if turn.parent_id is not None else None
         if turn.parent_id is not None:
             self.forget(turn.parent_id)
-        use = self._uses.get(turn.num)
+        use = self._uses.get((turn.num, turn.epoch))
         if use is not None and not use.whole:
             return
         said = said_in(turn, messages)

@@ -73,7 +73,9 @@ class Runner:
         if the claim has already read it."""
         try:
             with self.holdings.of(turn.user_id) as holding:
-                await self._run(turn, control, known, holding)
+                running = self._run(turn, control, known, holding)
+                del known  # it may be large, and the run lets go of it
+                await running
         finally:
             self.history.release(turn)
 
