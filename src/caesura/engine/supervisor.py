@@ -11,7 +11,7 @@ from typing import Any
 
 from caesura.agents.aside import Aside
 from caesura.core import events as ev
-from caesura.core import ids
+from caesura.core import ids, messages
 from caesura.core.errors import CaesuraError, Fenced, Unavailable
 from caesura.core.turns import Turn
 from caesura.engine.heart import Heart, Turns
@@ -84,7 +84,7 @@ class Supervisor:
 
     def run(self, turn: Turn, past: Past | None = None) -> None:
         """Work on a turn that this process owns. `past` is the turn's past, if it is known."""
-        turn = replace(turn, messages=None)  # they are in the log
+        turn = _light(turn)
         job = _Job(turn, past)
         if stalled := self._jobs.get(turn.num):
             if stalled.turn.epoch > turn.epoch:
@@ -305,3 +305,9 @@ async def _all_ended(tasks: Collection[asyncio.Task[None]], within: float) -> bo
 
 def _nobody(turn: Turn) -> None:
     pass
+
+
+def _light(turn: Turn) -> Turn:
+    """The turn without its messages, which are in the log. Its count is then that of the messages above."""
+    shown = len(messages.shown(turn.messages or ()))
+    return replace(turn, messages=None, message_count=turn.message_count - shown)
