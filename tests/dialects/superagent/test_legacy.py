@@ -55,6 +55,8 @@ def test_no_text_ends_the_stream_or_asks_a_question(pieces: list[str]) -> None:
         (["a\nb", "\n"], ["a\nb", "\n"]),
         (["a\r", "\nb"], ["a\n", "b"]),
         (["a\r", "\n", "b"], ["a\n", "b"]),
+        (["a\r", "\0\n", "b"], ["a\n", "b"]),
+        (["a\r", "\0", "\nb"], ["a\n", "b"]),
         (["a\r", "b"], ["a\n", "b"]),
         (["", "a", ""], ["a"]),
         (["[DONE]"], ["[DO", "NE]"]),

@@ -143,6 +143,9 @@ def _said(state: State, call: int, text: str) -> tuple[State, bytes]:
         state = State(hidden, shown, half)
     if text.isprintable() and _DONE not in text:
         return State(hidden, shown) if half else state, b"data: %b\n\n" % json_data.text(text).encode()
+    text = text.replace("\0", "")
+    if not text:
+        return state, b""
     if half and text.startswith("\n"):
         text = text[1:]
     return State(hidden, shown, text.endswith("\r")), frames(text)
