@@ -148,7 +148,9 @@ def test_an_old_ticket_is_refused(nobody: httpx.Client, path: str) -> None:
     assert nobody.get(path, params={"ticket": old}).status_code == 401
 
 
-@pytest.mark.parametrize("stream", ["", "x", "http://example.org/api/x", "/api/x?y=1", "/docs", None, 5])
+@pytest.mark.parametrize(
+    "stream", ["", "x", "http://example.org/api/x", "/api/x#y", "/api/x y", "/docs", None, 5]
+)
 def test_a_ticket_is_only_for_a_path_of_this_server(alice: httpx.Client, stream: object) -> None:
     assert alice.post("/api/v2/stream-ticket", json={"stream": stream}).status_code == 422
 

@@ -118,7 +118,7 @@ class Gate:
     async def enter_by_ticket(self, request: Request, ticket: str) -> Access:
         if self._tickets is None:
             return Access(LOCAL, "")
-        return await self._tickets.redeem(ticket, request.url.path)
+        return await self._tickets.redeem(ticket, request.url.path, request.url.query)
 
     def ticket(self, access: Access, stream: str) -> str:
         return self._tickets.issue(access, stream) if self._tickets is not None else LOCAL

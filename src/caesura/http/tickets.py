@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qsl, urlencode
+
 from caesura.core import ids
 from caesura.core.errors import Unauthenticated
 from caesura.http.tokens import ONE_VIEWER, Access, Tokens
@@ -9,6 +11,8 @@ from caesura.service import tickets
 
 SECONDS = 60
 _AUDIENCE = "caesura:stream"
+#: Parameters that do not name a stream: they say from where and in which form it is read.
+_HOW = frozenset({"ticket", "after", "a2ui"})
 
 
 class Tickets:
@@ -20,17 +24,24 @@ class Tickets:
 
     def issue(self, access: Access, stream: str) -> str:
         holder = {"sub": access.user_id, "stamp": access.stamp, "viewer": access.viewer}
+        path, _, query = stream.partition("?")
         if access.session:
             holder["session"] = access.session
-        return self._tokens.sign(_AUDIENCE, SECONDS, **holder, stream=stream, jti=ids.token())
+        return self._tokens.sign(_AUDIENCE, SECONDS, **holder, stream=_name(path, query), jti=ids.token())
 
-    async def redeem(self, ticket: str, stream: str) -> Access:
+    async def redeem(self, ticket: str, path: str, query: str) -> Access:
         """Use up the ticket, and return the access of its owner."""
         claims = self._tokens.verify(ticket, _AUDIENCE, "stamp", "stream", "jti")
-        if claims["stream"] != stream:
+        if claims["stream"] != _name(path, query):
             raise Unauthenticated("the ticket is for another stream")
         viewer = str(claims.get("viewer", ONE_VIEWER))  # older versions do not name it
         session = str(claims.get("session", ""))
         access = Access(str(claims["sub"]), str(claims["stamp"]), viewer, session)
         await self._spent.spend(access.user_id, str(claims["jti"]), access.stamp, session)
         return access
+
+
+def _name(path: str, query: str) -> str:
+    """A stream by its path and, where a path has several streams, by the parameters that name one."""
+    named = sorted((name, value) for name, value in parse_qsl(query) if name not in _HOW)
+    return f"{path}?{urlencode(named)}" if named else path

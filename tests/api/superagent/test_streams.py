@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -68,11 +69,23 @@ def test_an_id_that_names_no_event_begins_the_segment_again(session: Session) ->
 
 def test_a_ticket_opens_the_stream(session: Session, nobody: httpx.Client) -> None:
     whole = session.chat("echo x")
-    ticket = session.client.post(TICKET, json={"stream": STREAM}).json()["ticket"]
+    stream = f"{STREAM}?{urlencode(session.ids)}&a2ui=true"
+    ticket = session.client.post(TICKET, json={"stream": stream}).json()["ticket"]
     query = {**session.ids, "ticket": ticket, "a2ui": "true", "after": whole[0].id}
     assert parsed(nobody.get(STREAM, params=query)) == whole[1:]
     again = nobody.get(STREAM, params=query)
     assert (again.status_code, set(again.json())) == (401, {"error"})
+
+
+@pytest.mark.parametrize("named", [{}, {"session_id": "another"}, {"agent_id": "another"}, {"more": "1"}])
+def test_a_ticket_opens_no_other_session(
+    session: Session, nobody: httpx.Client, named: dict[str, str]
+) -> None:
+    session.chat("echo x")
+    stream = f"{STREAM}?{urlencode({**session.ids, **named})}" if named else STREAM
+    ticket = session.client.post(TICKET, json={"stream": stream}).json()["ticket"]
+    refused = nobody.get(STREAM, params={**session.ids, "ticket": ticket})
+    assert (refused.status_code, refused.json()) == (401, {"error": "the ticket is for another stream"})
 
 
 def test_a_client_that_comes_back_in_time_misses_nothing(alice: httpx.Client) -> None:

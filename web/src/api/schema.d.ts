@@ -1718,7 +1718,7 @@ export interface components {
         StreamWanted: {
             /**
              * Stream
-             * @description The path of the stream that is to be opened, without a query
+             * @description The path of the stream that is to be opened, with the query that names it, if it has one
              */
             stream: string;
         };

@@ -140,6 +140,6 @@ def _rewritten(content: str, before: str) -> Edit:
 
 
 class StreamWanted(_In):
-    stream: Annotated[str, StringConstraints(pattern=r"^/api/[^?#\s]*$", max_length=500)] = Field(
-        description="The path of the stream that is to be opened, without a query"
+    stream: Annotated[str, StringConstraints(pattern=r"^/api/[^#\s]*$", max_length=1500)] = Field(
+        description="The path of the stream that is to be opened, with the query that names it, if it has one"
     )
