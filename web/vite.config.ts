@@ -28,7 +28,6 @@ export default defineConfig({
     environment: "jsdom",
     include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
-    // An error outside of every test, such as a timer that fires when its document is gone, is printed only.
-    dangerouslyIgnoreUnhandledErrors: true,
+    setupFiles: ["dev/timers.ts"],
   },
 });

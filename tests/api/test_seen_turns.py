@@ -77,6 +77,23 @@ def test_a_live_turn_shows_the_same_as_when_it_has_ended(alice: httpx.Client) ->
     assert over["messages"][0] == {**waiting["messages"][0], "call": None}
 
 
+def test_the_arguments_that_a_person_edited_are_told_with_the_result(alice: httpx.Client) -> None:
+    turn = finished(alice, "write hello.py: print(1)")
+    args = {"path": "other.py", "content": "print(2)"}
+    decide(alice, turn, decision="edit", args=args)
+    events(alice, turn["id"])
+    said, tool, *_ = seen(alice, turn)["messages"]
+    assert said["tool_calls"][0]["args"]["path"] == "hello.py"
+    assert (tool["role"], tool["args"], said["args"]) == ("tool", args, None)
+
+
+def test_the_arguments_of_the_model_are_not_told_twice(alice: httpx.Client) -> None:
+    turn = finished(alice, "write hello.py: print(1)")
+    decide(alice, turn, decision="approve")
+    events(alice, turn["id"])
+    assert all(message["args"] is None for message in seen(alice, turn)["messages"])
+
+
 def test_a_stopped_and_a_failed_turn_say_so(alice: httpx.Client) -> None:
     turn = finished(alice, "write hello.py: print(1)")
     alice.post(f"/api/v2/turns/{turn['id']}/stop")

@@ -83,6 +83,16 @@ def test_a_tool_result_comes_after_its_call() -> None:
     ]
 
 
+@pytest.mark.parametrize("end", [ev.ToolFinished("c1", "execute", "", "ok", "lead"), ev.Stopped("user")])
+@pytest.mark.parametrize("ran", [{"command": "ls"}, {"command": "ls -l"}])
+def test_a_result_tells_the_arguments_that_a_person_edited(end: ev.Event, ran: dict[str, Any]) -> None:
+    call = {"id": "c1", "name": "execute", "args": {"command": "ls"}}
+    log: list[ev.Event] = [*START, ev.ModelFinished(1, (call,)), ev.ToolStarted("c1", "execute", ran, "lead")]
+    said, result = fold([*log, end]).closed()
+    assert said.args is None
+    assert result.args == (None if ran == call["args"] else ran)
+
+
 def test_parallel_results_are_put_in_the_order_of_the_calls() -> None:
     calls: tuple[dict[str, Any], ...] = tuple({"id": name, "name": "read_file", "args": {}} for name in "abc")
     finished = [ev.ToolFinished(name, "read_file", name.upper()) for name in "cab"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
@@ -15,6 +15,8 @@ from caesura.core.notes import Note
 
 NOT_DONE = "Not done: the turn ended before this call was made."
 UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may not have taken effect."
+
+_NONE: Mapping[str, ev.ToolStarted] = {}
 
 
 @dataclass(slots=True)
@@ -48,6 +50,8 @@ class Transcript:
     finished: list[Message] = field(default_factory=list)
     calls: dict[int, tuple[str, Message]] = field(default_factory=dict)
     drafts: dict[int, _Draft] = field(default_factory=dict)
+    #: The arguments of each tool call as the model gave them.
+    wanted: dict[str, dict[str, Any]] = field(default_factory=dict)
     running: dict[str, ev.ToolStarted] = field(default_factory=dict)
     #: How often each tool call was started.
     attempts: dict[str, int] = field(default_factory=dict)
@@ -105,9 +109,7 @@ class Transcript:
                 self.running[event.id], self.started[event.id] = event, at
                 self.attempts[event.id] = self.attempts.get(event.id, 0) + 1
             case ev.ToolFinished():
-                self.running.pop(event.id, None)
-                self.finished.append(_tool_message(event, self.started.pop(event.id, None), at))
-                self.adoptions = 0
+                self._return(event, at)
             case ev.TitleChanged(title):
                 self.title = title
             case ev.Interrupted():
@@ -179,8 +181,15 @@ class Transcript:
         message = draft.message(event, at)
         self.finished.append(message)
         self.calls[call] = (draft.ref, message)
+        self.wanted |= {item["id"]: item["args"] for item in event.tool_calls}
         self.adoptions = 0
         self.steps += 1
+
+    def _return(self, event: ev.ToolFinished, at: int | None) -> None:
+        begun, started = self.running.pop(event.id, None), self.started.pop(event.id, None)
+        args = _edited(begun, self.wanted.get(event.id))
+        self.finished.append(_tool_message(event, args, started, at))
+        self.adoptions = 0
 
     def _void(self, call: int) -> None:
         self.drafts.pop(call, None)
@@ -222,7 +231,7 @@ def timed(log: Iterable[ev.Envelope]) -> Transcript:
     return transcript
 
 
-def close(messages: Iterable[Message], running: Iterable[str] = ()) -> list[Message]:
+def close(messages: Iterable[Message], running: Mapping[str, ev.ToolStarted] = _NONE) -> list[Message]:
     """The same messages with a result after every tool call: the real result, or one that says it was not
     done.
 
@@ -230,7 +239,6 @@ def close(messages: Iterable[Message], running: Iterable[str] = ()) -> list[Mess
     anything else. A call that was running when the turn ended gets a result that says its outcome is unknown.
     """
     items = list(messages)
-    begun = set(running)
     results = {m.tool_call_id: m for m in items if m.role == "tool"}
     closed: list[Message] = []
     for message in items:
@@ -238,23 +246,31 @@ def close(messages: Iterable[Message], running: Iterable[str] = ()) -> list[Mess
             continue
         closed.append(message)
         for call in message.tool_calls:
-            closed.append(results.get(call["id"]) or _missing(call, message, call["id"] in begun))
+            closed.append(results.get(call["id"]) or _missing(call, message, running.get(call["id"])))
     return closed
 
 
-def _missing(call: dict[str, Any], message: Message, begun: bool) -> Message:
+def _missing(call: dict[str, Any], message: Message, begun: ev.ToolStarted | None) -> Message:
     return Message(
         "tool",
-        UNKNOWN if begun else NOT_DONE,
+        NOT_DONE if begun is None else UNKNOWN,
         tool_call_id=call["id"],
         name=call["name"],
-        status="unknown" if begun else "not_done",
+        status="not_done" if begun is None else "unknown",
         agent=message.agent,
         parent=message.parent,
+        args=_edited(begun, call["args"]),
     )
 
 
-def _tool_message(event: ev.ToolFinished, started: int | None, at: int | None) -> Message:
+def _edited(begun: ev.ToolStarted | None, wanted: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The arguments of a call that runs, if they are not those that the model gave."""
+    return None if begun is None or wanted is None or begun.args == wanted else begun.args
+
+
+def _tool_message(
+    event: ev.ToolFinished, args: dict[str, Any] | None, started: int | None, at: int | None
+) -> Message:
     return Message(
         "tool",
         event.output,
@@ -263,6 +279,7 @@ def _tool_message(event: ev.ToolFinished, started: int | None, at: int | None) -
         status=event.status,
         agent=event.agent,
         parent=event.parent,
+        args=args,
         at=at,
         ms=between.between(started, at),
     )

@@ -13,7 +13,8 @@ Role = Literal["user", "assistant", "tool", "system"]
 @dataclass(frozen=True, slots=True)
 class Message:
     """`cut` marks a reply that was stopped or broke off; `parent` a sub-agent's message, by tool call. `at`
-    is when the message ended, if that is known, and `ms` how long a tool call took."""
+    is when the message ended, if that is known, and `ms` how long a tool call took. `args` are those with
+    which a tool call ran, if they are not those that the model gave: a person has edited them."""
 
     role: Role
     content: str
@@ -25,6 +26,7 @@ class Message:
     agent: str = ""
     parent: str | None = None
     cut: bool = False
+    args: dict[str, Any] | None = None
     usage: dict[str, int] | None = field(default=None, compare=False)
     at: int | None = field(default=None, compare=False)
     ms: int | None = field(default=None, compare=False)

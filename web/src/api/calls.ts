@@ -35,7 +35,7 @@ export const snapshot = (id: string, cursor: string | null, limit: number, signa
   request<Snapshot>(`${V2}/conversations/${enc(id)}/snapshot?limit=${limit}${cursor ? `&cursor=${enc(cursor)}` : ""}`, signal ? { signal } : {});
 export const activate = (id: string, turn: string) => request<Conversation>(`${V2}/conversations/${enc(id)}/branch`, { method: "POST", body: { turn_id: turn } });
 export const markRead = (id: string, turn: string, cursor: number) =>
-  request<undefined>(`${V2}/conversations/${enc(id)}/read`, { method: "PUT", body: { turn_id: turn, cursor } });
+  request<undefined>(`${V2}/conversations/${enc(id)}/read`, { method: "PUT", body: { turn_id: turn, cursor }, last: true });
 export const grants = (id: string) => request<{ grants: Grant[] }>(`${V2}/conversations/${enc(id)}/grants`);
 export const revoke = (id: string, tool: string) => request<undefined>(`${V2}/conversations/${enc(id)}/grants/${enc(tool)}`, { method: "DELETE" });
 

@@ -77,13 +77,15 @@ interface Sent {
   signal?: AbortSignal;
   /** A 401 is an answer here, not the end of the session. */
   door?: boolean;
+  /** Sent to its end although the page is closed meanwhile. */
+  last?: boolean;
 }
 
 /** Milliseconds after which a request without an answer counts as lost. */
 const PATIENCE = 30_000;
 
 export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
-  const { method = "GET", body, key, signal, door = false } = sent;
+  const { method = "GET", body, key, signal, door = false, last = false } = sent;
   const headers: Record<string, string> = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method !== "GET" && forgery) headers["X-CSRF-Token"] = forgery;
@@ -95,6 +97,7 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
       method,
       headers,
       credentials: "same-origin",
+      keepalive: last,
       signal: signal ? AbortSignal.any([signal, patience]) : patience,
       ...(body !== undefined ? { body: JSON.stringify(body) } : {}),
     });

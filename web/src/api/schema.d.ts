@@ -1250,6 +1250,13 @@ export interface components {
              */
             agent: string;
             /**
+             * Args
+             * @description Of a tool's result: the arguments with which it ran, if a person edited them
+             */
+            args?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * At
              * @description When it ended; null if that is not known
              */

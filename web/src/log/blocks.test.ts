@@ -34,6 +34,13 @@ describe("the blocks of an answer", () => {
     expect(found[0]).toMatchObject({ tools: [{ id: "c1", state: "ok", ms: 1000 }, { id: "c2", state: "running" }, { id: "c3", state: "next" }] });
   });
 
+  it("show the arguments that a person edited, and those that the model gave", () => {
+    const base: [string, Record<string, unknown>][] = [RUN, model(1), spoken(1, ["c1", "execute"], ["c2", "execute"]), started("c1", "execute"), ["tool_started", { id: "c2", name: "execute", args: { path: "c2" }, agent: "a", parent: null }]];
+    const tools = [{ args: {}, wanted: { path: "c1" } }, { args: { path: "c2" }, wanted: null }];
+    expect(blocks(log(...base), AGENTS)[0]).toMatchObject({ tools });
+    expect(blocks(log(...base, finished("c1"), finished("c2")), AGENTS)[0]).toMatchObject({ tools });
+  });
+
   it("show a call that had begun when the turn ended as unknown, and one that had not as not done", () => {
     const found = blocks(log(RUN, model(1), spoken(1, ["c1", "execute"], ["c2", "execute"]), started("c1", "execute"), ["stopped", { reason: "user" }]), AGENTS);
     expect(found[0]).toMatchObject({ tools: [{ state: "unknown" }, { state: "not_done" }] });
@@ -67,7 +74,21 @@ describe("the blocks of an answer", () => {
 
   it("put the reader's mark after what they had read", () => {
     const state = log(RUN, model(1), text(1, "one"), spoken(1), model(2), text(2, "two"), spoken(2));
-    expect(kinds(blocks(state, AGENTS, 1))).toEqual(["text", "mark", "text"]);
+    expect(kinds(blocks(state, AGENTS, { messages: 1, characters: 0 }))).toEqual(["text", "mark", "text"]);
+    expect(kinds(blocks(state, AGENTS, { messages: 2, characters: 0 }))).toEqual(["text", "text", "mark"]);
+  });
+
+  it("put the reader's mark into the answer in which they left", () => {
+    const draft = log(RUN, model(1), text(1, "one"), spoken(1), model(2), text(2, "two and more"));
+    const ended = log(RUN, model(1), text(1, "one"), spoken(1), model(2), text(2, "two and more"), spoken(2, ["c1", "execute"]), model(3), text(3, "three"));
+    for (const state of [draft, ended]) {
+      const found = blocks(state, AGENTS, { messages: 1, characters: 4 });
+      expect(kinds(found)).not.toContain("mark");
+      expect(found.slice(0, 2)).toMatchObject([{ left: null }, { text: "two and more", left: 4 }]);
+    }
+    const whole = blocks(ended, AGENTS, { messages: 1, characters: 12 });
+    expect(kinds(whole)).toEqual(["text", "text", "mark", "tools", "text"]);
+    expect(whole[1]).toMatchObject({ left: null });
   });
 
   it("keep the key of a message when it ends, so that it is not drawn anew", () => {

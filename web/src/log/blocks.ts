@@ -9,6 +9,8 @@ export interface ToolView {
   id: string;
   name: string;
   args: Record<string, unknown>;
+  /** The arguments that the model gave, if a person has edited them. */
+  wanted: Record<string, unknown> | null;
   state: ToolState;
   output: string | null;
   ms: number | null;
@@ -16,9 +18,16 @@ export interface ToolView {
   since: number | null;
 }
 
+/** How far the person had read when they left: so many messages, and of the next one so many characters. */
+export interface Left {
+  messages: number;
+  characters: number;
+}
+
 export type Block =
   | { kind: "thinking"; key: string; text: string; live: boolean }
-  | { kind: "text"; key: string; text: string; live: boolean }
+  /** `left`: the person had read so many characters of it when they left; null if they left elsewhere. */
+  | { kind: "text"; key: string; text: string; live: boolean; left: number | null }
   | { kind: "tools"; key: string; tools: ToolView[] }
   | { kind: "agent"; key: string; tool: ToolView; inner: Block[] }
   | { kind: "said"; key: string; text: string }
@@ -32,12 +41,11 @@ interface Place {
   results: Map<string, LogMessage>;
   /** The calls that open a sub-agent. */
   agents: ReadonlySet<string>;
-  /** The number of messages that the person had read when they left, or null. */
-  read: number | null;
+  read: Left | null;
 }
 
 /** `names` are the names of agents: a call of one of them is a sub-agent at work. */
-export function blocks(log: TurnLog, names: ReadonlySet<string>, read: number | null = null): Block[] {
+export function blocks(log: TurnLog, names: ReadonlySet<string>, read: Left | null = null): Block[] {
   const results = new Map<string, LogMessage>();
   const agents = new Set<string>();
   for (const message of log.finished) {
@@ -57,42 +65,54 @@ function level(place: Place): Block[] {
   // How the turn ended is told below the answer, and a pause that goes on by its question.
   const notes = parent === null ? log.notes.filter((note) => note !== ending && !(note.kind === "pause" && note.outcome === null)) : [];
   let noted = 0;
-  let marked = place.read === null || parent !== null;
-  const mark = (index: number): void => {
+  let left = parent === null ? place.read : null;
+  /** Draws what is before this message. Returns how many characters of it were read, if the person left in it. */
+  const before = (index: number, text: string): number | null => {
     while (notes[noted] && (notes[noted] as Note).after <= index) push(found, noteBlock(log, notes[noted] as Note, noted++));
-    if (!marked && place.read !== null && place.read <= index) {
-      marked = true;
-      found.push({ kind: "mark", key: "mark" });
-    }
+    if (left === null || left.messages > index) return null;
+    const { characters } = left;
+    left = null;
+    if (characters > 0 && text !== "") return characters;
+    found.push(MARK);
+    return null;
   };
   log.finished.forEach((message, index) => {
     if ((message.parent ?? null) !== parent) return;
     if (message.role === "tool") return;
-    mark(index);
-    spoken(place, found, message, message.call !== null ? `c${message.call}` : `m${index}`);
+    const inside = before(index, message.role === "assistant" ? message.content : "");
+    spoken(place, found, message, message.call !== null ? `c${message.call}` : `m${index}`, inside);
   });
-  mark(log.finished.length);
-  const running = log.status === "running";
-  for (const draft of log.drafts) if (draft.parent === parent) drafted(found, draft, running);
+  const own = log.drafts.filter((draft) => draft.parent === parent);
+  const inside = before(log.finished.length, own[0]?.text ?? "");
+  own.forEach((draft, index) => drafted(found, draft, log.status === "running", index === 0 ? inside : null));
   asks(place, found);
   return found;
 }
 
-function spoken(place: Place, found: Block[], message: LogMessage, key: string): void {
+const MARK: Block = { kind: "mark", key: "mark" };
+
+function spoken(place: Place, found: Block[], message: LogMessage, key: string, left: number | null): void {
   if (message.role === "user") {
     found.push({ kind: "said", key, text: message.content });
     return;
   }
   if (message.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: message.reasoning, live: false });
-  if (message.content.trim()) found.push({ kind: "text", key, text: message.content, live: false });
+  if (message.content.trim()) written(found, key, message.content, false, left);
   for (const call of message.tool_calls) called(place, found, call);
 }
 
-function drafted(found: Block[], draft: Draft, running: boolean): void {
+/** A text, with the mark after it if all of it was read. */
+function written(found: Block[], key: string, text: string, live: boolean, left: number | null): void {
+  const whole = left !== null && left >= text.trimEnd().length;
+  found.push({ kind: "text", key, text, live, left: whole ? null : left });
+  if (whole) found.push(MARK);
+}
+
+function drafted(found: Block[], draft: Draft, running: boolean, left: number | null): void {
   const key = `c${draft.call}`;
   const speaks = draft.text !== "";
   if (draft.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: draft.reasoning, live: running && !speaks });
-  if (speaks) found.push({ kind: "text", key, text: draft.text, live: running });
+  if (speaks) written(found, key, draft.text, running, left);
 }
 
 function called(place: Place, found: Block[], call: ToolCall): void {
@@ -112,7 +132,8 @@ function toolView({ log, results }: Place, { id, name, args }: ToolCall): ToolVi
   const result = results.get(id);
   const begun = log.running.find((item) => item.id === id);
   const state: ToolState = result ? (result.status as ToolState) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
-  return { id, name, args: begun?.args ?? result?.args ?? args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
+  const edited = (begun?.edited ? begun.args : null) ?? result?.args ?? null;
+  return { id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
 }
 
 /** One question of a sub-agent is drawn under its call; several questions are one card at the end. */

@@ -1,7 +1,7 @@
 // The state of a turn as a snapshot has it: the events after its cursor continue it.
 import type { SeenTurn } from "../api/types";
 import { numberOf, type ToolCall } from "./events";
-import { EMPTY, isLive, type Draft, type LogMessage, type TurnLog } from "./turn";
+import { EMPTY, isEdited, isLive, type Draft, type LogMessage, type TurnLog } from "./turn";
 
 export function fromSnapshot(turn: SeenTurn): TurnLog {
   const live = isLive(turn.status);
@@ -22,7 +22,7 @@ export function fromSnapshot(turn: SeenTurn): TurnLog {
     status: turn.status,
     finished,
     drafts,
-    running: turn.running_tools.map((tool) => ({ at: null, ...tool })),
+    running: turn.running_tools.map((tool) => ({ at: null, ...tool, edited: isEdited(finished, tool.id, tool.args) })),
     pending: turn.interrupts,
     notes: turn.notes,
     endedAt: turn.ended_at,

@@ -25,9 +25,9 @@ function fold(events: UnknownEvent[], from: TurnLog = EMPTY): TurnLog {
 
 /** As the scenario files have them: without members that have their usual value. */
 function plain(message: LogMessage): Record<string, unknown> {
-  const { role, content, reasoning, tool_calls, tool_call_id, name, status, agent, parent, cut, usage } = message;
-  const usual: Record<string, unknown> = { reasoning: "", tool_call_id: null, name: null, status: "ok", agent: "", parent: null, cut: false, usage: null };
-  const members = Object.entries({ reasoning, tool_call_id, name, status, agent, parent, cut, usage }).filter(([key, value]) => (value ?? null) !== usual[key]);
+  const { role, content, reasoning, tool_calls, tool_call_id, name, status, agent, parent, cut, args, usage } = message;
+  const usual: Record<string, unknown> = { reasoning: "", tool_call_id: null, name: null, status: "ok", agent: "", parent: null, cut: false, args: null, usage: null };
+  const members = Object.entries({ reasoning, tool_call_id, name, status, agent, parent, cut, args, usage }).filter(([key, value]) => (value ?? null) !== usual[key]);
   return { role, content, ...Object.fromEntries(members), ...(tool_calls.length > 0 ? { tool_calls } : {}) };
 }
 
@@ -99,5 +99,25 @@ describe("events that do not fit", () => {
     const again = fold([{ ...run, id: attempt + 1 }, { ...model, id: attempt + 2 }, { id: attempt + 3, name: "text_delta", data: { call: 1, text: "kept" } }], lost);
     expect(transcript(again).map((message) => message.content)).toEqual(["kept"]);
     expect(again.cursor).toBe(attempt + 3);
+  });
+});
+
+describe("the arguments of a call", () => {
+  const started = (args: object) => ({ id: 4, name: "tool_started", data: { at: 4, id: "c1", name: "execute", args, agent: "a", parent: null } });
+  const before = fold([
+    { id: 1, name: "run_started", data: { at: 1, agent: "a", segment: 1, cause: "start", epoch: 0 } },
+    { id: 2, name: "model_started", data: { at: 2, call: 1, agent: "a", model: "demo", parent: null, ref: "" } },
+    { id: 3, name: "model_finished", data: { at: 3, call: 1, tool_calls: [{ id: "c1", name: "execute", args: { command: "rm", deep: { a: [1, null], b: 2 } } }], usage: null, finish_reason: null } },
+  ]);
+  const ended = { id: 5, name: "tool_finished", data: { at: 5, id: "c1", name: "execute", output: "", status: "ok", agent: "a", parent: null } };
+
+  it("are told with its result when a person has edited them", () => {
+    const args = { command: "ls", deep: { a: [1, null], b: 2 } };
+    expect(fold([started(args), ended], before).finished.at(-1)?.args).toEqual(args);
+    expect(fold([started({ ...args, command: "rm", deep: { a: [1], b: 2 } }), ended], before).finished.at(-1)?.args).not.toBeNull();
+  });
+
+  it("are not told again when they are those of the model", () => {
+    expect(fold([started({ deep: { b: 2, a: [1, null] }, command: "rm" }), ended], before).finished.at(-1)?.args).toBeNull();
   });
 });

@@ -1,13 +1,12 @@
 // What the log of a turn says, built event by event. Pure: the same events always give the same state.
 import type { Interrupt, Message, Note, TurnStatus, Usage } from "../api/types";
+import { sameJson } from "./same";
 import { isKnown, numberOf, type CloseOutcome, type EventData, type LogEvent, type ToolCall, type UnknownEvent } from "./events";
 
 /** A message that has ended. `call` is the model call that made it, where this page knows it. */
 export type LogMessage = Omit<Message, "tool_calls" | "call"> & {
   tool_calls: ToolCall[];
   call: number | null;
-  /** Of a tool's result: the arguments with which it ran, which a person may have changed. */
-  args?: Record<string, unknown>;
 };
 
 /** A model call that has not finished. */
@@ -24,6 +23,8 @@ export interface RunningCall {
   id: string;
   name: string;
   args: Record<string, unknown>;
+  /** The arguments are not those that the model gave: a person has edited them. */
+  edited: boolean;
   agent: string;
   parent: string | null;
   at: number | null;
@@ -119,7 +120,8 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
       return spoken(state, event.data);
     case "tool_started": {
       const { id, name, args, agent, parent, at } = event.data;
-      return { ...state, running: [...state.running.filter((item) => item.id !== id), { id, name, args, agent, parent, at }] };
+      const begun: RunningCall = { id, name, args, edited: isEdited(state.finished, id, args), agent, parent, at };
+      return { ...state, running: [...state.running.filter((item) => item.id !== id), begun] };
     }
     case "tool_finished":
       return returned(state, event.data);
@@ -155,6 +157,12 @@ function said(state: TurnLog, call: number, field: "text" | "reasoning", text: s
   const drafts = state.drafts.slice();
   drafts[index] = { ...draft, [field]: draft[field] + text };
   return { ...state, drafts };
+}
+
+/** Whether a call runs with other arguments than the model gave. */
+export function isEdited(finished: readonly LogMessage[], id: string, args: Record<string, unknown>): boolean {
+  const call = finished.flatMap((message) => message.tool_calls).find((item) => item.id === id);
+  return call !== undefined && !sameJson(call.args, args);
 }
 
 function begun(state: TurnLog, { cause, at }: EventData["run_started"]): TurnLog {
@@ -200,7 +208,7 @@ function spoken(state: TurnLog, { call, tool_calls, usage, at }: EventData["mode
 function returned(state: TurnLog, { id, name, output, status, agent, parent, at }: EventData["tool_finished"]): TurnLog {
   const begun = state.running.find((item) => item.id === id);
   const ms = begun?.at != null ? at - begun.at : null;
-  const message: LogMessage = { ...PLAIN, role: "tool", content: output, tool_call_id: id, name, status, agent, parent, at, ms, ...(begun ? { args: begun.args } : {}) };
+  const message: LogMessage = { ...PLAIN, role: "tool", content: output, tool_call_id: id, name, status, agent, parent, args: begun?.edited ? begun.args : null, at, ms };
   return { ...state, finished: [...state.finished, message], running: state.running.filter((item) => item.id !== id) };
 }
 
@@ -254,6 +262,7 @@ const PLAIN: LogMessage = {
   agent: "",
   parent: null,
   cut: false,
+  args: null,
   usage: null,
   call: null,
 };

@@ -10,6 +10,7 @@ import { regenerate } from "../state/doing";
 import { type Entry } from "../state/thread";
 import type { ReadMark } from "../state/reading";
 import { useWords } from "../words/words";
+import type { MarkdownProps } from "../rich";
 import { Boundary } from "./Boundary";
 import { Broken } from "./Opening";
 import { Chips } from "./Chips";
@@ -24,15 +25,38 @@ import { Thinking } from "./Thinking";
 import { Running, ToolMark, Tools } from "./Tools";
 import { mainArgument } from "./tools";
 
-const Text = memo(function Text({ text, live }: { text: string; live: boolean }) {
+interface TextProps {
+  text: string;
+  live: boolean;
+  /** So many characters had been read when the person left; null if they left elsewhere. */
+  left: number | null;
+  /** When they left. */
+  at: number;
+}
+
+const Text = memo(function Text({ text, live, left, at }: TextProps) {
+  const mark = useMemo(() => (left === null ? null : { after: left, sign: <Mark at={at} /> }), [left, at]);
+  const plain = <PlainText text={text} mark={mark} />;
   return (
-    <Boundary fallback={<div className="prose lines-kept">{text}</div>}>
-      <Suspense fallback={<div className="prose lines-kept">{text}</div>}>
-        <Markdown text={text} live={live} />
+    <Boundary fallback={plain}>
+      <Suspense fallback={plain}>
+        <Markdown text={text} live={live} mark={mark} />
       </Suspense>
     </Boundary>
   );
 });
+
+/** A text as it was written, until the part that draws it is there. */
+function PlainText({ text, mark }: { text: string; mark: MarkdownProps["mark"] }) {
+  const start = mark ? text.lastIndexOf("\n\n", mark.after) + 1 : 0;
+  return (
+    <>
+      {start > 0 ? <div className="prose lines-kept">{text.slice(0, start).trimEnd()}</div> : null}
+      {mark?.sign}
+      <div className="prose lines-kept">{text.slice(start).trimStart()}</div>
+    </>
+  );
+}
 
 interface AnswerProps {
   entry: Entry;
@@ -48,8 +72,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   const { log } = entry;
   const live = isLive(log.status) && log.status !== "waiting";
   const lost = useConnection((state) => live && last && state.lost !== null);
-  const read = mark && mark.messages >= 0 ? mark.messages : null;
-  const found = useMemo(() => blocks(log, names, read), [log, names, read]);
+  const found = useMemo(() => blocks(log, names, mark && mark.messages >= 0 ? mark : null), [log, names, mark]);
   const settled = !isLive(log.status);
   const style = log.status === "done" ? "turn done" : lost ? "turn lost" : "turn";
   return (
@@ -69,7 +92,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
 function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null; entry: Entry }) {
   switch (block.kind) {
     case "text":
-      return <Text text={block.text} live={block.live} />;
+      return <Text text={block.text} live={block.live} left={block.left} at={mark?.at ?? 0} />;
     case "thinking":
       return <Thinking text={block.text} live={block.live} />;
     case "tools":

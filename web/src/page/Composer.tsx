@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { memo, useEffect, useLayoutEffect, useRef } from "react";
 
 import { isLive } from "../log/turn";
 import { draftOf, setDraft, useDrafts } from "../state/drafts";
@@ -13,7 +13,7 @@ import { grow } from "./Said";
 import { TOUCH } from "./useMedia";
 
 /** Where the person writes. */
-export function Composer({ id }: { id: string | null }) {
+export const Composer = memo(function Composer({ id }: { id: string | null }) {
   const { say } = useWords();
   const text = useDrafts((state) => draftOf(state, id));
   const status = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.status : undefined));
@@ -85,7 +85,7 @@ export function Composer({ id }: { id: string | null }) {
       <Keep id={id} empty={false} />
     </>
   );
-}
+});
 
 function editLast(): void {
   const last = useThread.getState().entries.at(-1);

@@ -106,12 +106,18 @@ function useReading(here: boolean, atEnd: boolean): void {
   useEffect(() => {
     const tell = (): void => {
       const now = newest.current;
-      if (now.here && now.atEnd && now.last && now.id && !document.hidden) void read(now.id, now.last);
+      if (now.here && now.atEnd && now.last && now.id) void read(now.id, now.last);
     };
-    const timer = setInterval(tell, 1500);
+    const timer = setInterval(() => !document.hidden && tell(), 1500);
+    // What is on the screen in the moment in which the page goes out of sight was seen.
+    const hidden = (): void => {
+      if (document.hidden) tell();
+    };
+    document.addEventListener("visibilitychange", hidden);
     return () => {
       clearInterval(timer);
-      tell();
+      document.removeEventListener("visibilitychange", hidden);
+      if (!document.hidden) tell();
     };
   }, [id]);
 }

@@ -92,6 +92,7 @@ function Tool({ tool }: { tool: ToolView }) {
           <span className="what">{words ? say(words) : <span className="mono">{shownLine(tool.name)}</span>}</span>
           <span className="on">{mainArgument(tool.name, tool.args)}</span>
           <span className="grow" />
+          {tool.wanted ? <span className="time keep-phone">{say("editedByYou")}</span> : null}
           {words ? <span className="how">{tool.name}</span> : null}
           <Time tool={tool} />
           <span className="fold">
@@ -100,8 +101,14 @@ function Tool({ tool }: { tool: ToolView }) {
         </summary>
         {open ? (
           <div className="io">
-            <h4>{say("input")}</h4>
+            <h4>{say(tool.wanted ? "inputEdited" : "input")}</h4>
             <Long text={shown(json(tool.args))} />
+            {tool.wanted ? (
+              <>
+                <h4>{say("inputWanted")}</h4>
+                <Long text={shown(json(tool.wanted))} />
+              </>
+            ) : null}
             {tool.output !== null && tool.output !== "" ? (
               <>
                 <h4>{say("output")}</h4>

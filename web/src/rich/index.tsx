@@ -5,10 +5,9 @@ import { lazy } from "react";
 
 export { Code, type CodeProps } from "./code/Code";
 export { languageOf } from "./code/names";
-export { Diff, HunkDiff, type DiffProps } from "./diff/Diff";
-export type { Hunk } from "./diff/hunks";
+export { Diff, type DiffProps } from "./diff/Diff";
 export type { DocumentsProps, LiveDocument } from "./documents/Documents";
-export { Markdown, type MarkdownProps } from "./markdown/Markdown";
+export { Markdown, type MarkdownProps, type TextMark } from "./markdown/Markdown";
 
 /** Loaded when the first document is opened. */
 export const Documents = lazy(() => import("./documents/Documents").then((found) => ({ default: found.Documents })));

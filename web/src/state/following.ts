@@ -1,4 +1,4 @@
-// Following the newest turn: its events, as they come, drawn once in a frame.
+// Following the newest turn: its events, as they come, drawn together.
 import * as api from "../api/calls";
 import { isKnown } from "../log/events";
 import { isLive, reduce, type TurnLog } from "../log/turn";
@@ -11,7 +11,9 @@ import { logOf, update, useThread, type Entry } from "./thread";
 
 /** Milliseconds after a reconnection in which arriving words count as caught up. */
 const CATCH_UP = 1200;
-/** Milliseconds between two updates of a page that nobody sees. */
+/** Milliseconds between two updates: a reader does not see the difference, a battery does. */
+export const PACE = 50;
+/** The same for a page that nobody sees. */
 const HIDDEN = 250;
 
 /** Milliseconds after which a page that nobody sees stops reading the turn. */
@@ -31,7 +33,10 @@ let link: Link | null = null;
 let followed: string | null = null;
 let next: Then | null = null;
 let waiting: Frame[] = [];
-let frame: number | undefined;
+/** Set while an update is planned. */
+let planned = false;
+/** When the page was updated last. */
+let updated = 0;
 let countingUntil = 0;
 
 export function unfollow(): void {
@@ -69,14 +74,24 @@ export function watch({ turn, log }: Entry, then: Then): void {
   hold("turn", link);
 }
 
-/** What arrives within one frame is drawn at once. */
+/** The first words are drawn with the next frame, those after them together. */
 function schedule(): void {
-  if (frame !== undefined) return;
-  frame = document.hidden ? window.setTimeout(flush, HIDDEN) : requestAnimationFrame(flush);
+  if (planned) return;
+  planned = true;
+  const wait = updated + (document.hidden ? HIDDEN : PACE) - performance.now();
+  if (wait > 0) setTimeout(draw, wait);
+  else draw();
+}
+
+function draw(): void {
+  // A page that nobody sees has no frames.
+  if (document.hidden) flush();
+  else requestAnimationFrame(flush);
 }
 
 function flush(): void {
-  frame = undefined;
+  planned = false;
+  updated = performance.now();
   const id = followed;
   const before = id ? logOf(id) : undefined;
   const frames = waiting;

@@ -1,9 +1,11 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { EMPTY, type LogMessage } from "../log/turn";
 import { keep } from "./kept";
-import { markOf } from "./reading";
+import { markOf, read } from "./reading";
 import type { Entry } from "./thread";
+
+vi.mock("../api/calls", () => ({ markRead: () => Promise.resolve() }));
 
 const LONG_AGO = 1_700_000_000_000;
 
@@ -33,6 +35,19 @@ describe("where the person left", () => {
     keep("left.c", JSON.stringify({ turn: "t1", cursor: 4, messages: 2 }));
     const read = { turn_id: "t1", cursor: 4, at: LONG_AGO };
     expect(markOf("c", [entry("t1", 9, [LONG_AGO + 5, LONG_AGO + 6, LONG_AGO + 7])], read)).toMatchObject({ messages: 2 });
+  });
+
+  it("is the character that had arrived when they left, in an answer that went on", async () => {
+    const now = entry("t1", 4, [LONG_AGO]);
+    await read("c", { ...now, log: { ...now.log, drafts: [{ call: 2, agent: "a", parent: null, text: "so far", reasoning: "", at: null }] } });
+    const mark = markOf("c", [entry("t1", 9, [LONG_AGO, LONG_AGO + 9])], { turn_id: "t1", cursor: 4, at: LONG_AGO });
+    expect(mark).toMatchObject({ turn: "t1", messages: 1, characters: 6 });
+  });
+
+  it("is where they left on another device, if that was later", () => {
+    keep("left.c", JSON.stringify({ turn: "t1", cursor: 2, messages: 0, characters: 7 }));
+    const mark = markOf("c", [entry("t1", 9, [LONG_AGO - 5, LONG_AGO + 5])], { turn_id: "t1", cursor: 4, at: LONG_AGO });
+    expect(mark).toMatchObject({ messages: 1, characters: 0 });
   });
 
   it("is not told to somebody who was away for a moment only", () => {

@@ -1,21 +1,21 @@
 // "You left here": how far the person has read, on any device. This browser also keeps the exact place.
 import * as api from "../api/calls";
 import type { Read } from "../api/types";
+import type { Left } from "../log/blocks";
 import { numberOf } from "../log/events";
 import { keep, kept } from "./kept";
 import type { Entry } from "./thread";
 
 /** Where the mark is drawn: in this turn, after this many messages. -1: before what the person said. */
-export interface ReadMark {
+export interface ReadMark extends Left {
   turn: string;
-  messages: number;
   at: number;
 }
 
-interface Left {
+/** A place that this browser keeps. */
+interface Place extends Left {
   turn: string;
   cursor: number;
-  messages: number;
 }
 
 /** Milliseconds: who was away for a shorter time has not left. */
@@ -27,25 +27,29 @@ export function markOf(conversation: string, entries: readonly Entry[], read: Re
   const index = entries.findIndex((entry) => entry.turn.id === read.turn_id);
   const entry = entries[index];
   if (!entry) return null;
-  if (entry.log.seq > numberOf(read.cursor)) {
-    return { turn: entry.turn.id, messages: messagesRead(conversation, entry, read), at: read.at };
+  const place = placeOf(conversation, read);
+  if (entry.log.seq > numberOf(place?.cursor ?? read.cursor)) {
+    const left = place ?? { messages: messagesUntil(entry, read.at), characters: 0 };
+    return { turn: entry.turn.id, messages: left.messages, characters: left.characters, at: read.at };
   }
   const next = entries[index + 1];
-  return next ? { turn: next.turn.id, messages: -1, at: read.at } : null;
+  return next ? { turn: next.turn.id, messages: -1, characters: 0, at: read.at } : null;
 }
 
-function messagesRead(conversation: string, entry: Entry, read: Read): number {
-  const left = leftOf(conversation);
-  if (left?.turn === read.turn_id && left.cursor === read.cursor) return left.messages;
-  return entry.log.finished.filter((message) => message.at != null && message.at <= read.at).length;
-}
-
-function leftOf(conversation: string): Left | null {
+/** The place that this browser kept, unless the person has read on elsewhere. */
+function placeOf(conversation: string, read: Read): Place | null {
   try {
-    return JSON.parse(kept(`left.${conversation}`) ?? "null") as Left | null;
+    const place = JSON.parse(kept(`left.${conversation}`) ?? "null") as Partial<Place> | null;
+    if (place?.turn !== read.turn_id || place.cursor === undefined || place.cursor < read.cursor) return null;
+    return { turn: place.turn, cursor: place.cursor, messages: Number(place.messages), characters: Number(place.characters ?? 0) };
   } catch {
     return null;
   }
+}
+
+/** Of another device only the time is known. */
+function messagesUntil({ log }: Entry, at: number): number {
+  return log.finished.filter((message) => message.at != null && message.at <= at).length;
 }
 
 const told = new Map<string, string>();
@@ -57,6 +61,7 @@ export async function read(conversation: string, entry: Entry): Promise<void> {
   const place = `${id}:${cursor}`;
   if (cursor === 0 || told.get(conversation) === place) return;
   told.set(conversation, place);
-  keep(`left.${conversation}`, JSON.stringify({ turn: id, cursor, messages: entry.log.finished.length } satisfies Left));
+  const characters = entry.log.drafts.find((draft) => draft.parent === null)?.text.length ?? 0;
+  keep(`left.${conversation}`, JSON.stringify({ turn: id, cursor, messages: entry.log.finished.length, characters } satisfies Place));
   await api.markRead(conversation, id, cursor).catch(() => told.delete(conversation));
 }

@@ -104,6 +104,10 @@ class Message(BaseModel):
     agent: str = ""
     parent: str | None = None
     cut: bool = False
+    args: dict[str, Any] | None = Field(
+        default=None,
+        description="Of a tool's result: the arguments with which it ran, if a person edited them",
+    )
     usage: dict[str, int] | None = None
     at: int | None = Field(default=None, description="When it ended; null if that is not known")
     ms: int | None = Field(default=None, description="How long a tool call took")

@@ -1,4 +1,4 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -44,7 +44,6 @@ const QUESTIONS: Interrupt = {
   ],
 };
 
-// The focus moves a moment after an answer, so these stay.
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
 Element.prototype.scrollIntoView = () => undefined;
 
@@ -203,5 +202,18 @@ describe("several questions", () => {
       ["int-1", { decision: "approve" }],
       ["int-2", { decision: "reject", message: "" }],
     ]);
+  });
+
+  it("get the focus one after the other, and after the last one it goes to where the person writes", async () => {
+    render(
+      <>
+        <Ask interrupts={[PLAIN, { ...PLAIN, id: "int-2", args: { command: "ls" } }]} asked={{}} />
+        <textarea id="box" />
+      </>,
+    );
+    await press("Approve");
+    await waitFor(() => expect(document.activeElement?.getAttribute("data-ask")).toBe("int-2"));
+    await press("Approve");
+    await waitFor(() => expect(document.activeElement?.id).toBe("box"));
   });
 });

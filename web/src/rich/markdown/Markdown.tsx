@@ -3,7 +3,7 @@ import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
 
 import { Code } from "../code/Code";
-import { cut, EMPTY, whole, type Blocks } from "./blocks";
+import { cut, EMPTY, whole, type Block, type Blocks } from "./blocks";
 import { caret } from "./caret";
 import { ELEMENTS } from "./elements";
 import { fenced } from "./fence";
@@ -15,58 +15,122 @@ export interface MarkdownProps {
   text: string;
   /** Words still arrive: only the last block is drawn again, and the caret stands after the last word. */
   live?: boolean;
+  mark?: TextMark | null;
+}
+
+/** A sign that stands before the block in which this character is. */
+export interface TextMark {
+  after: number;
+  sign: ReactNode;
 }
 
 const GFM = [remarkGfm];
 const PLAIN: [] = [];
 const CARET = [caret];
 
-export function Markdown({ text, live = false }: MarkdownProps) {
+export function Markdown({ text, live = false, mark = null }: MarkdownProps) {
   const last = useRef(0);
   const wait = useCallback(() => pause(last.current), []);
   const measure = useCallback((length: number) => {
     last.current = length;
   }, []);
   const shown = usePaced(text, live, wait);
-  return <Rendered text={shown} live={live} onLast={measure} />;
+  return <Rendered text={shown} live={live} mark={mark} onLast={measure} />;
 }
 
 interface RenderedProps {
   text: string;
   live: boolean;
+  mark: TextMark | null;
   /** Is told how long the last block is. */
   onLast: (length: number) => void;
 }
 
-const Rendered = memo(function Rendered({ text, live, onLast }: RenderedProps) {
+const Rendered = memo(function Rendered({ text, live, mark, onLast }: RenderedProps) {
   const id = useId();
   const known = useRef<Blocks>(EMPTY);
   const found = useMemo(() => {
-    if (tooHard(text)) return null;
+    if (tooHard(text, known.current.text)) return null;
     // What is remembered only saves work: the blocks are the same without it.
     known.current = cut(text, known.current);
     return known.current;
   }, [text]);
   const last = found?.blocks.at(-1);
   onLast(found === null ? text.length : last && fenced(last.source) ? 0 : (last?.source.length ?? 0));
-  if (found === null) return <Plain text={text} />;
+  if (found === null)
+    return (
+      <>
+        {mark?.sign}
+        <Plain text={text} />
+      </>
+    );
   const { blocks, definitions } = found;
   // Footnotes are numbered over the whole text.
   if (!live && blocks.some((block) => block.footnotes))
     return (
-      <div className="prose">
-        <Piece source={text} live={false} name={id} />
-      </div>
+      <>
+        {mark?.sign}
+        <div className="prose">
+          <Piece source={text} live={false} name={id} />
+        </div>
+      </>
     );
+  const place = mark ? placeOf(blocks, mark.after) : 0;
   return (
-    <div className="prose">
-      {blocks.map((block) => (
-        <Piece key={block.start} source={whole(block, definitions)} live={live && block === last} name={id} />
-      ))}
-      {live && blocks.length === 0 ? <span className="caret" /> : null}
-    </div>
+    <>
+      {place > 0 ? (
+        <div className="prose">
+          <Pieces blocks={blocks.slice(0, place)} definitions={definitions} live={false} name={id} />
+        </div>
+      ) : null}
+      {mark?.sign}
+      <div className="prose">
+        <Pieces blocks={place > 0 ? blocks.slice(place) : blocks} definitions={definitions} live={live} name={id} />
+        {live && blocks.length === 0 ? <span className="caret" /> : null}
+      </div>
+    </>
   );
 });
+
+/** The number of blocks that were read to their end. */
+function placeOf(blocks: readonly Block[], after: number): number {
+  const next = blocks.findIndex(({ start, source }) => start + source.trimEnd().length > after);
+  return next < 0 ? blocks.length : next;
+}
+
+/** So many blocks are compared at once, instead of one by one. */
+const GROUP = 16;
+
+interface PiecesProps {
+  blocks: readonly Block[];
+  definitions: Blocks["definitions"];
+  live: boolean;
+  name: string;
+}
+
+/** Blocks in groups: a group is drawn again only if something in it changed. */
+function Pieces({ blocks, definitions, live, name }: PiecesProps) {
+  const groups = [];
+  for (let start = 0; start < blocks.length; start += GROUP)
+    groups.push(
+      <Group key={start} blocks={blocks.slice(start, start + GROUP)} definitions={definitions} live={live && start + GROUP >= blocks.length} name={name} />,
+    );
+  return groups;
+}
+
+/** The last block of a group may still be written. */
+const Group = memo(
+  function Group({ blocks, definitions, live, name }: PiecesProps) {
+    const last = blocks.at(-1);
+    return blocks.map((block) => <Piece key={block.start} source={whole(block, definitions)} live={live && block === last} name={name} />);
+  },
+  (before, after) =>
+    before.live === after.live &&
+    before.definitions === after.definitions &&
+    before.name === after.name &&
+    before.blocks.length === after.blocks.length &&
+    before.blocks.every((block, index) => block === after.blocks[index]),
+);
 
 const Piece = memo(function Piece({ source, live, name }: { source: string; live: boolean; name: string }) {
   const options = useMemo(() => ({ clobberPrefix: `${name}-` }), [name]);

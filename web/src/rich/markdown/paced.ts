@@ -1,8 +1,8 @@
 // A text with a long last block costs much to draw: it is drawn less often while it grows.
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useReducer, useRef } from "react";
 
-/** Words are drawn so often, in milliseconds: a reader does not see the difference, a battery does. */
-const SHORTEST = 50;
+/** A text that grows is drawn at most so often, in milliseconds. */
+const SHORTEST = 30;
 /** Characters of the last block for each millisecond between two drawings. */
 const PACE = 10;
 /** No word waits longer than this, in milliseconds. */
@@ -15,23 +15,18 @@ export function pause(length: number): number {
 
 /** The text, or while it is live the text as it was at most `wait` milliseconds ago. */
 export function usePaced(text: string, live: boolean, wait: () => number): string {
-  const [shown, setShown] = useState(text);
-  const newest = useRef(text);
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const drawn = useRef({ text, at: -Infinity });
+  const [tries, drawAgain] = useReducer((count: number) => count + 1, 0);
+  const now = performance.now();
+  const rest = live && text !== drawn.current.text && text.startsWith(drawn.current.text) ? drawn.current.at + wait() - now : 0;
+  if (rest <= 0 && text !== drawn.current.text) drawn.current = { text, at: now };
+  const late = rest > 0;
   useEffect(() => {
-    newest.current = text;
-    if (!live || timer.current !== null) return;
-    timer.current = setTimeout(() => {
-      timer.current = null;
-      setShown(newest.current);
-    }, wait());
-  }, [text, live, wait]);
-  useEffect(
-    () => () => {
-      if (timer.current !== null) clearTimeout(timer.current);
-      timer.current = null;
-    },
-    [],
-  );
-  return live && text.startsWith(shown) ? shown : text;
+    if (!late) return;
+    const timer = setTimeout(drawAgain, rest);
+    return () => clearTimeout(timer);
+    // The timer that waits draws the words that come meanwhile, too.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [late, tries]);
+  return drawn.current.text;
 }

@@ -6,8 +6,11 @@ const LONGEST = 300_000;
 const DEEP = /^(?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){60}/m;
 const RUNS = /[[\]*_~!<]{300}|(?:[*_~]{1,3}[^\s*_~]{0,3}[ \t]?){600}|(?:!?\[[^\]\n]{0,3}){300}/;
 
-export function tooHard(text: string): boolean {
-  return text.length > LONGEST || DEEP.test(text) || RUNS.test(text);
+/** `easy` is a text that was looked at before. If this one continues it, only its new lines are looked at. */
+export function tooHard(text: string, easy = ""): boolean {
+  if (text.length > LONGEST) return true;
+  const lines = text.startsWith(easy) ? text.slice(easy.lastIndexOf("\n") + 1) : text;
+  return DEEP.test(lines) || RUNS.test(lines);
 }
 
 /** Only what opens a page or a mail. */
