@@ -1,10 +1,12 @@
-// Measures what a long answer costs the page in Chromium: 4,000 tokens, one with each animation frame.
+// Measures what a long answer costs the page in Chromium: 4,000 tokens, one in the time of each
+// animation frame.
 //
-//   node scripts/speed.mjs [--tokens 4000] [--kind mixed] [--profile file.cpuprofile] folder …
+//   node scripts/speed.mjs [--tokens 4000] [--kind mixed] [--runs 1] [--profile file.cpuprofile] folder …
 //
 // A folder is a built page (dist, or src/caesura/page of a checkout). With several folders they are measured in turn, so
-// that their ratio says something on a busy machine, too. Nothing here needs a server: the API is played by this script.
+// that their ratio says something on a busy machine, too. The API is played by this script.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { parseArgs } from "node:util";
 
@@ -24,6 +26,8 @@ function tokens() {
   return (text.match(/\s*\S{1,5}/g) ?? []).slice(0, Number(values.tokens));
 }
 
+/** Milliseconds. */
+const FRAME = 1000 / 60;
 const AT = 1_790_000_000_000;
 const CONVERSATION = { id: "c1", title: "Speed", agent: "a", status: "running", active_turn: "t1", message_count: 1, created_at: AT, updated_at: AT, questions: 0 };
 const TURN = {
@@ -42,56 +46,52 @@ const ANSWERS = [
   ["/api/v2/interrupts", { interrupts: [], next: null }],
 ];
 
-/** Runs in the page: streams are made here, one token with each frame. */
-function play(words) {
-  const real = window.fetch.bind(window);
-  const encoder = new TextEncoder();
-  const frame = (id, event, data) => encoder.encode(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  let at = 0;
-  window.fetch = (address, options) => {
-    const path = String(address);
-    if (path.endsWith("/feed")) return Promise.resolve(new Response(new ReadableStream({ start: (end) => end.enqueue(frame("1", "ready", { inbox: 0 })) })));
-    if (!path.includes("/turns/t1/events")) return real(address, options);
-    const body = new ReadableStream({
-      start(controller) {
-        const send = (event, data) => controller.enqueue(frame((at += 1), event, data));
-        send("run_started", { at: 1, agent: "a", segment: 1, cause: "start", epoch: 0 });
-        send("model_started", { at: 1, call: 1, agent: "a", model: "demo", parent: null, ref: "" });
-        let next = 0;
-        const step = () => {
-          send("text_delta", { call: 1, text: words[next] });
-          next += 1;
-          if (next < words.length) requestAnimationFrame(step);
-          else {
-            send("model_finished", { at: 2, call: 1, tool_calls: [], usage: null, finish_reason: null });
-            send("finished", { at: 2 });
-            send("segment_ended", { at: 2 });
-          }
-        };
-        window.begin = () => requestAnimationFrame(step);
-      },
-    });
-    return Promise.resolve(new Response(body));
-  };
+const frame = (id, event, data) => `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+let begin = () => undefined;
+
+/** Streams the turn, once `begin` is called: one token in the time of a frame. */
+async function speak(response) {
+  let id = 0;
+  const send = (event, data) => response.write(frame((id += 1), event, { at: AT, ...data }));
+  send("run_started", { agent: "a", segment: 1, cause: "start", epoch: 0 });
+  send("model_started", { call: 1, agent: "a", model: "demo", parent: null, ref: "" });
+  await new Promise((done) => (begin = done));
+  const began = performance.now();
+  const words = tokens();
+  for (let next = 0; next < words.length; ) {
+    while (next < words.length && performance.now() - began >= next * FRAME) send("text_delta", { call: 1, text: words[next++] });
+    await new Promise((done) => setTimeout(done, FRAME / 2));
+  }
+  send("model_finished", { call: 1, tool_calls: [], usage: null, finish_reason: null });
+  send("finished", {});
+  send("segment_ended", {});
+  response.end();
 }
 
-function answer(folder, route) {
-  const { pathname } = new URL(route.request().url());
-  const known = ANSWERS.find(([path]) => path === pathname);
-  if (known) return route.fulfill({ json: known[1] });
-  if (pathname.startsWith("/api/")) return route.fulfill({ status: 204 });
-  const file = join(folder, pathname);
-  const found = extname(pathname) !== "" && statSync(file, { throwIfNoEntry: false })?.isFile() ? file : join(folder, "index.html");
-  return route.fulfill({ body: readFileSync(found), contentType: TYPES[extname(found)] ?? "application/octet-stream" });
+function serve(folder) {
+  return createServer((request, response) => {
+    const { pathname } = new URL(request.url, "http://page.test");
+    const known = ANSWERS.find(([path]) => path === pathname);
+    const stream = () => response.writeHead(200, { "Content-Type": "text/event-stream" });
+    if (known) response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(known[1]));
+    else if (pathname === "/api/v2/feed") stream().write(frame(1, "ready", { inbox: 0 }));
+    else if (pathname === "/api/v2/turns/t1/events") void speak(stream());
+    else if (pathname.startsWith("/api/")) response.writeHead(204).end();
+    else {
+      const file = join(folder, pathname);
+      const found = extname(pathname) !== "" && statSync(file, { throwIfNoEntry: false })?.isFile() ? file : join(folder, "index.html");
+      response.writeHead(200, { "Content-Type": TYPES[extname(found)] ?? "application/octet-stream" }).end(readFileSync(found));
+    }
+  });
 }
 
 async function measure(browser, folder, profile) {
+  const server = serve(folder);
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await page.route("**/*", (route) => answer(folder, route));
-  await page.addInitScript(play, tokens());
-  await page.goto("http://page.test/c/c1");
-  await page.waitForFunction(() => window.begin !== undefined && document.querySelector(".turn") !== null);
-  await page.waitForTimeout(1500);
+  await page.goto(`http://127.0.0.1:${server.address().port}/c/c1`);
+  await page.waitForSelector(".turn");
+  await page.waitForTimeout(2000);
   const client = await page.context().newCDPSession(page);
   await client.send("Performance.enable");
   if (profile) {
@@ -101,12 +101,14 @@ async function measure(browser, folder, profile) {
   }
   const read = async () => Object.fromEntries((await client.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
   const before = await read();
-  await page.evaluate(() => window.begin());
+  begin();
   await page.waitForFunction(() => document.querySelector(".turn.done") !== null, null, { polling: 1000, timeout: 600_000 });
   const after = await read();
   if (profile) writeFileSync(profile, JSON.stringify((await client.send("Profiler.stop")).profile));
   const characters = await page.evaluate(() => document.querySelector(".turn .prose").textContent.length);
   await page.close();
+  server.closeAllConnections();
+  server.close();
   const spent = (name) => Math.round((after[name] - before[name]) * 1000);
   return { folder, script: spent("ScriptDuration"), layout: spent("LayoutDuration"), style: spent("RecalcStyleDuration"), task: spent("TaskDuration"), characters };
 }

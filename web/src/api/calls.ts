@@ -67,4 +67,5 @@ export const artifacts = (id: string) => request<{ artifacts: Artifact[] }>(docu
 export const versions = (id: string, artifact: string) => request<{ versions: ArtifactVersion[] }>(`${documents(id)}/${enc(artifact)}/versions`);
 export const version = (id: string, artifact: string, number: number) =>
   request<{ content: string }>(`${documents(id)}/${enc(artifact)}/versions/${number}`);
-export const downloadOf = (id: string, artifact: string, number: number) => `${documents(id)}/${enc(artifact)}/content?version=${number}`;
+export const addVersion = (id: string, artifact: string, content: string, base: number) =>
+  request<Artifact>(`${documents(id)}/${enc(artifact)}/versions`, { method: "POST", body: { content, base } });

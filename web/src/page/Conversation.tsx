@@ -108,7 +108,7 @@ function useReading(here: boolean, atEnd: boolean): void {
       const now = newest.current;
       if (now.here && now.atEnd && now.last && now.id) void read(now.id, now.last);
     };
-    const timer = setInterval(() => !document.hidden && tell(), 1500);
+    const timer = setInterval(() => !document.hidden && tell(), 5000);
     // What is on the screen in the moment in which the page goes out of sight was seen.
     const hidden = (): void => {
       if (document.hidden) tell();

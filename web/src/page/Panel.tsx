@@ -1,21 +1,34 @@
 import { Suspense, useCallback, useMemo } from "react";
 
 import * as api from "../api/calls";
+import { ApiError } from "../api/client";
+import { shownLine } from "../log/shown";
+import { documentDraft, keepDocumentDraft, saveDocument, type DocumentDraft } from "../state/documents";
 import { useThread } from "../state/thread";
 import { openDocument } from "../state/view";
-import { useWords } from "../words/words";
+import { useWords, type Words } from "../words/words";
 import { Boundary } from "./Boundary";
 import { Broken } from "./Opening";
 import { Documents } from "./lazy";
 
 /** The document beside the conversation. */
 export function Panel({ conversation, document }: { conversation: string; document: string }) {
-  const { say } = useWords();
+  const words = useWords();
+  const { say } = words;
   const artifacts = useThread((state) => state.artifacts);
   const revision = useThread((state) => state.revision);
   const running = useThread((state) => state.entries.at(-1)?.log.running);
   const versions = useCallback((id: string) => api.versions(conversation, id).then((found) => found.versions), [conversation]);
   const content = useCallback((id: string, version: number) => api.version(conversation, id, version).then((found) => found.content), [conversation]);
+  const draft = useCallback((id: string) => documentDraft(conversation, id), [conversation]);
+  const onDraft = useCallback((id: string, written: DocumentDraft | null) => keepDocumentDraft(conversation, id, written), [conversation]);
+  const onSave = useCallback(
+    (id: string, written: DocumentDraft) =>
+      saveDocument(conversation, id, written).catch((error: unknown) => {
+        throw new Error(error instanceof ApiError ? savingFault(error, words) : String(error));
+      }),
+    [conversation, words],
+  );
   const live = useMemo(() => {
     const call = running?.find((item) => (item.name === "create_artifact" || item.name === "rewrite_artifact") && item.args.id === document);
     return call && typeof call.args.content === "string" ? { id: document, content: call.args.content } : null;
@@ -31,6 +44,9 @@ export function Panel({ conversation, document }: { conversation: string; docume
             live={live}
             versions={versions}
             content={content}
+            draft={draft}
+            onDraft={onDraft}
+            onSave={onSave}
             onSelect={openDocument}
             onClose={() => openDocument(null)}
           />
@@ -38,4 +54,9 @@ export function Panel({ conversation, document }: { conversation: string; docume
       </Boundary>
     </aside>
   );
+}
+
+function savingFault(fault: ApiError, { say }: Words): string {
+  if (fault.status === 503 || fault.status === 500) return say("serverDown");
+  return fault.unreachable ? say("noServer") : shownLine(fault.message);
 }

@@ -34,9 +34,9 @@ let followed: string | null = null;
 let next: Then | null = null;
 let waiting: Frame[] = [];
 /** Set while an update is planned. */
-let planned = false;
+let cancel: (() => void) | null = null;
 /** When the page was updated last. */
-let updated = 0;
+let updated = -Infinity;
 let countingUntil = 0;
 
 export function unfollow(): void {
@@ -45,6 +45,9 @@ export function unfollow(): void {
   link = null;
   followed = null;
   waiting = [];
+  cancel?.();
+  cancel = null;
+  updated = -Infinity;
 }
 
 export function watch({ turn, log }: Entry, then: Then): void {
@@ -76,21 +79,27 @@ export function watch({ turn, log }: Entry, then: Then): void {
 
 /** The first words are drawn with the next frame, those after them together. */
 function schedule(): void {
-  if (planned) return;
-  planned = true;
+  if (cancel) return;
   const wait = updated + (document.hidden ? HIDDEN : PACE) - performance.now();
-  if (wait > 0) setTimeout(draw, wait);
-  else draw();
+  if (wait <= 0) draw();
+  else {
+    const timer = setTimeout(draw, wait);
+    cancel = () => clearTimeout(timer);
+  }
 }
 
 function draw(): void {
   // A page that nobody sees has no frames.
-  if (document.hidden) flush();
-  else requestAnimationFrame(flush);
+  if (document.hidden) {
+    flush();
+    return;
+  }
+  const frame = requestAnimationFrame(flush);
+  cancel = () => cancelAnimationFrame(frame);
 }
 
 function flush(): void {
-  planned = false;
+  cancel = null;
   updated = performance.now();
   const id = followed;
   const before = id ? logOf(id) : undefined;

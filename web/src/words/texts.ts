@@ -325,6 +325,16 @@ export const TEXTS = {
   noChanges: ["No difference.", "没有差别。"],
   olderVersion: ["older", "更早"],
   versions: ["Versions", "版本"],
+  byYou: ["by you", "由你"],
+  editDocument: ["Text of {0}", "{0} 的内容"],
+  editDraft: ["Edit (draft kept)", "修改（有草稿）"],
+  saveVersion: ["Save as v{0}", "保存为 v{0}"],
+  saveAfter: ["Save mine as v{0}", "仍将我的保存为 v{0}"],
+  seeChanges: ["See what changed", "查看改动"],
+  discardDraft: ["Discard draft", "丢弃草稿"],
+  draftKept: ["Kept in this browser until you save.", "保存之前留在此浏览器。"],
+  documentMoved: ["Version {0} came while you wrote. Yours began with version {1}. Nothing is lost.", "你编辑时出现了第 {0} 版，你的修改始于第 {1} 版。什么都没丢。"],
+  notSaved: ["Not saved. {0}", "没有保存。{0}"],
   badSource: ["This is not valid {0}. Here is its source.", "这不是有效的 {0}，以下是源码。"],
 } as const satisfies Record<string, readonly [english: string, chinese: string]>;
 

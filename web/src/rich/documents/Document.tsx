@@ -9,6 +9,7 @@ import type { DiffMode } from "../diff/Rows";
 import { languageOf } from "../code/names";
 import { Changes } from "./Changes";
 import { useContent, useVersions } from "./contents";
+import { Editor } from "./Editor";
 import type { DocumentsProps } from "./Documents";
 import { fileName, save } from "./download";
 import { Preview } from "./Preview";
@@ -23,7 +24,7 @@ interface DocumentProps extends DocumentsProps {
 const LANGUAGES: Record<string, string> = { markdown: "markdown", html: "html", json: "json" };
 
 /** One document: a version of it, or what changed between two. */
-export function Document({ artifact, revision, live, versions: loadVersions, content, onList, onClose }: DocumentProps) {
+export function Document({ artifact, revision, live, versions: loadVersions, content, draft, onDraft, onSave, onList, onClose }: DocumentProps) {
   const { say, clock } = useWords();
   const loaded = useVersions(artifact.id, revision, loadVersions);
   const versions = loaded.value ?? [];
@@ -33,6 +34,8 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
   const [mode, setMode] = useState<DiffMode>(() => (matchMedia("(max-width: 639px)").matches ? "inline" : "split"));
   const [chosen, setChosen] = useState<number | null>(null);
   const [base, setBase] = useState<number | null>(null);
+  const [editing, setEditing] = useState(false);
+  const pen = useRef<HTMLButtonElement>(null);
   // Who chooses no version sees the newest one, also when a newer one comes.
   const on = chosen ?? writing ?? newest;
   const from = view === "changes" ? (base ?? Math.max(0, on - 1)) : null;
@@ -42,9 +45,15 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
   const growing = on === writing;
   const body = useFollowed(growing && chosen === null, now);
   const at = (version: number) => {
-    const made = versions.find((item) => item.version === version)?.created_at;
-    return made === undefined ? `v${version}` : `v${version} · ${clock(made)}`;
+    const made = versions.find((item) => item.version === version);
+    return made === undefined ? `v${version}` : `v${version} · ${clock(made.created_at)}${made.turn_id === null ? ` · ${say("byYou")}` : ""}`;
   };
+  const endEditing = (): void => {
+    setEditing(false);
+    // The button is drawn again first.
+    setTimeout(() => pen.current?.focus());
+  };
+  const kept = editing ? null : draft(artifact.id);
   const failed = stored.state === "failed" || loaded.state === "failed" || (from !== null && before.state === "failed");
   return (
     <>
@@ -57,6 +66,11 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
         <h2>{artifact.title}</h2>
         <span className="kind">{artifact.content_type}</span>
         <span className="grow" />
+        {now !== null && !failed && !growing && !editing ? (
+          <button ref={pen} type="button" className="icon" aria-label={say(kept ? "editDraft" : "edit")} title={say(kept ? "editDraft" : "edit")} onClick={() => setEditing(true)}>
+            <Icon name="pen" />
+          </button>
+        ) : null}
         <Copy text={now ?? ""} />
         <button type="button" className="icon" aria-label={say("download")} title={say("download")} onClick={() => save(fileName(artifact), now ?? "")}>
           <Icon name="load" />
@@ -65,6 +79,31 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
           <Icon name="cross" />
         </button>
       </div>
+      {editing && now !== null ? (
+        <Editor
+          title={artifact.title}
+          begin={draft(artifact.id) ?? { text: now, base: newest }}
+          saved={now}
+          newest={newest}
+          onKeep={(written) => onDraft(artifact.id, written)}
+          onSave={async (written) => {
+            const outcome = await onSave(artifact.id, written);
+            if (outcome === "saved") {
+              setChosen(null);
+              endEditing();
+            }
+            return outcome;
+          }}
+          onCompare={(began) => {
+            setEditing(false);
+            setView("changes");
+            setBase(began);
+            setChosen(null);
+          }}
+          onEnd={endEditing}
+        />
+      ) : (
+        <>
       <Track versions={versions} on={on} from={from} writing={writing} onChoose={(version) => setChosen(version === (writing ?? newest) ? null : version)} />
       <Tabs
         view={view}
@@ -89,6 +128,8 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
           <Changes before={before.value} after={now} names={[at(from ?? 0), at(on)]} mode={mode} />
         )}
       </div>
+        </>
+      )}
     </>
   );
 }

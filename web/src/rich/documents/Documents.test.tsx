@@ -14,11 +14,15 @@ const texts: Record<string, string[]> = {
 };
 const versions = vi.fn();
 const content = vi.fn();
+const draft = vi.fn();
+const onDraft = vi.fn();
+const onSave = vi.fn();
 
 beforeEach(() => {
   vi.stubGlobal("matchMedia", () => ({ matches: false }));
   versions.mockImplementation((id: string) => Promise.resolve(texts[id]!.map((_, index) => ({ version: index + 1, update_type: index === 0 ? "create" : "update", turn_id: null, created_at: index * 60_000 }))));
   content.mockImplementation((id: string, version: number) => Promise.resolve(texts[id]![version - 1]));
+  draft.mockReturnValue(null);
 });
 afterEach(() => {
   cleanup();
@@ -35,7 +39,7 @@ const settle = (what: () => unknown = () => null) =>
 const all = [artifact("report", "markdown", 3), artifact("table", "csv", 1), artifact("page", "html", 1), artifact("data", "json", 1), artifact("bad", "json", 1)];
 
 async function show(selected: string, more: Partial<DocumentsProps> = {}) {
-  const props: DocumentsProps = { artifacts: all, selected, revision: 0, live: null, versions, content, onSelect: vi.fn(), onClose: vi.fn(), ...more };
+  const props: DocumentsProps = { artifacts: all, selected, revision: 0, live: null, versions, content, draft, onDraft, onSave, onSelect: vi.fn(), onClose: vi.fn(), ...more };
   const made = render(<Documents {...props} />);
   await settle();
   return { ...made, props, again: async (changed: Partial<DocumentsProps>) => {

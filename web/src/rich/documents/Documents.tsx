@@ -2,6 +2,7 @@ import type { Artifact, ArtifactVersion } from "../../api/types";
 import { Icon } from "../../page/Icon";
 import { useWords } from "../../words/words";
 import { Document } from "./Document";
+import type { DocumentDraft } from "./Editor";
 
 /** A document that is being written now, as far as its words have arrived. */
 export interface LiveDocument {
@@ -18,6 +19,11 @@ export interface DocumentsProps {
   live: LiveDocument | null;
   versions: (id: string) => Promise<readonly ArtifactVersion[]>;
   content: (id: string, version: number) => Promise<string>;
+  /** What the person has written into a document and not saved. */
+  draft: (id: string) => DocumentDraft | null;
+  onDraft: (id: string, draft: DocumentDraft | null) => void;
+  /** Saves a version by the person: "outdated" if another one than the draft's base is the newest. */
+  onSave: (id: string, draft: DocumentDraft) => Promise<"saved" | "outdated">;
   onSelect: (id: string) => void;
   onClose: () => void;
 }

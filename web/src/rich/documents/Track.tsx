@@ -66,7 +66,7 @@ export function Track({ versions, on, from, writing, onChoose }: TrackProps) {
           <span>{say("olderVersion")}</span>
         </button>
       ) : null}
-      {shown.map((item) => button(item.version, say(DONE[item.update_type as keyof typeof DONE] ?? "updated"), item.created_at))}
+      {shown.map((item) => button(item.version, item.turn_id === null ? say("byYou") : say(DONE[item.update_type as keyof typeof DONE] ?? "updated"), item.created_at))}
       {writing === null ? null : button(writing, say("now"), null)}
     </div>
   );

@@ -66,6 +66,20 @@ test("the caret stands after the last word while words arrive, and then is gone"
   expect(shown("one").querySelector(".caret")).toBeNull();
 });
 
+test("the sign of a place stands between two blocks, before the one that was not read to its end", () => {
+  const text = "one two\n\nthree four [ref]\n\nfive\n\n[ref]: https://r.example\n";
+  const at = (after: number) => {
+    const page = render(<Markdown text={text} mark={{ after, sign: <hr /> }} />).container;
+    expect(page.querySelectorAll("hr")).toHaveLength(1);
+    expect(page.querySelector("a")?.getAttribute("href")).toBe("https://r.example");
+    return [...page.children].map((child) => (child.tagName === "HR" ? "sign" : child.textContent));
+  };
+  expect(at(3)).toEqual(["sign", "one twothree four reffive"]);
+  expect(at("one two".length)).toEqual(["one two", "sign", "three four reffive"]);
+  expect(at("one two\n\nthree".length)).toEqual(["one two", "sign", "three four reffive"]);
+  expect(at("one two\n\nthree four [ref]\n".length)).toEqual(["one twothree four ref", "sign", "five"]);
+});
+
 test("footnotes are numbered over the whole text", () => {
   const page = shown("One[^a].\n\nTwo[^b].\n\n[^a]: First.\n\n[^b]: Second.");
   expect([...page.querySelectorAll("sup")].map((mark) => mark.textContent)).toEqual(["1", "2"]);

@@ -1,9 +1,9 @@
 import { Component, memo, useCallback, useId, useMemo, useRef, type ReactNode } from "react";
+import type { Root } from "mdast";
 import ReactMarkdown from "react-markdown";
-import remarkGfm from "remark-gfm";
 
 import { Code } from "../code/Code";
-import { cut, EMPTY, whole, type Block, type Blocks } from "./blocks";
+import { cut, EMPTY, read, whole, type Block, type Blocks } from "./blocks";
 import { caret } from "./caret";
 import { ELEMENTS } from "./elements";
 import { fenced } from "./fence";
@@ -24,7 +24,6 @@ export interface TextMark {
   sign: ReactNode;
 }
 
-const GFM = [remarkGfm];
 const PLAIN: [] = [];
 const CARET = [caret];
 
@@ -71,7 +70,7 @@ const Rendered = memo(function Rendered({ text, live, mark, onLast }: RenderedPr
       <>
         {mark?.sign}
         <div className="prose">
-          <Piece source={text} live={false} name={id} />
+          <Piece source={text} nodes={null} live={false} name={id} />
         </div>
       </>
     );
@@ -122,7 +121,10 @@ function Pieces({ blocks, definitions, live, name }: PiecesProps) {
 const Group = memo(
   function Group({ blocks, definitions, live, name }: PiecesProps) {
     const last = blocks.at(-1);
-    return blocks.map((block) => <Piece key={block.start} source={whole(block, definitions)} live={live && block === last} name={name} />);
+    return blocks.map((block) => {
+      const source = whole(block, definitions);
+      return <Piece key={block.start} source={source} nodes={source === block.source ? block.nodes : null} live={live && block === last} name={name} />;
+    });
   },
   (before, after) =>
     before.live === after.live &&
@@ -132,19 +134,36 @@ const Group = memo(
     before.blocks.every((block, index) => block === after.blocks[index]),
 );
 
-const Piece = memo(function Piece({ source, live, name }: { source: string; live: boolean; name: string }) {
-  const options = useMemo(() => ({ clobberPrefix: `${name}-` }), [name]);
-  const shown = live ? mend(source) : source;
-  const code = live ? fenced(shown) : null;
-  if (code) return <Code text={code.text} live {...(code.language ? { language: code.language } : {})} />;
-  return (
-    <Careful text={source}>
-      <ReactMarkdown remarkPlugins={GFM} rehypePlugins={live ? CARET : PLAIN} components={ELEMENTS} remarkRehypeOptions={options} urlTransform={asIs}>
-        {shown}
-      </ReactMarkdown>
-    </Careful>
-  );
-});
+interface PieceProps {
+  source: string;
+  /** What the parser made of the source, where that is known. */
+  nodes: Block["nodes"];
+  live: boolean;
+  name: string;
+}
+
+const Piece = memo(
+  function Piece({ source, nodes, live, name }: PieceProps) {
+    const options = useMemo(() => ({ clobberPrefix: `${name}-` }), [name]);
+    const shown = live ? mend(source) : source;
+    const code = live ? fenced(shown) : null;
+    if (code) return <Code text={code.text} live {...(code.language ? { language: code.language } : {})} />;
+    return (
+      <Careful text={source}>
+        <ReactMarkdown remarkPlugins={[[given, { nodes: shown === source ? nodes : null }]]} rehypePlugins={live ? CARET : PLAIN} components={ELEMENTS} remarkRehypeOptions={options} urlTransform={asIs}>
+          {shown}
+        </ReactMarkdown>
+      </Careful>
+    );
+  },
+  // The nodes follow from the source.
+  (before, after) => before.source === after.source && before.live === after.live && before.name === after.name,
+);
+
+/** Takes the nodes that are known already in place of parsing again. */
+function given(this: { parser?: unknown }, { nodes }: { nodes: Block["nodes"] }): void {
+  this.parser = (source: string): Root => (nodes ? { type: "root", children: [...nodes] } : read(source));
+}
 
 /** Every element checks the addresses that it uses. */
 function asIs(address: string): string {

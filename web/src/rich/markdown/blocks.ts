@@ -1,5 +1,5 @@
 // Markdown cut into its outermost blocks. While a text grows, only its last block can change, so only that is parsed again.
-import type { Definition, Nodes } from "mdast";
+import type { Definition, Nodes, Root, RootContent } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
@@ -11,6 +11,8 @@ export interface Block {
   /** The link definitions in it: their normal names and sources. */
   defines: readonly (readonly [name: string, source: string])[];
   footnotes: boolean;
+  /** What the parser made of it; null where its end was not parsed yet. */
+  nodes: readonly RootContent[] | null;
 }
 
 export interface Blocks {
@@ -32,7 +34,7 @@ export function cut(text: string, known: Blocks = EMPTY): Blocks {
   if (!first || !text.startsWith(known.text)) return joined(text, parse(text, 0), EMPTY);
   if (text.length === known.text.length) return known;
   const tail = text.slice(first.start);
-  if (settled.length === known.blocks.length - 1 && onlyGrows(first, tail)) return { ...known, text, blocks: [...settled, { ...first, source: tail }] };
+  if (settled.length === known.blocks.length - 1 && onlyGrows(first, tail)) return { ...known, text, blocks: [...settled, { ...first, source: tail, nodes: null }] };
   return joined(text, [...settled, ...parse(tail, first.start)], known);
 }
 
@@ -41,12 +43,15 @@ function onlyGrows(block: Block, tail: string): boolean {
   if (openFence(tail)) return true;
   const { source } = block;
   // Without a line break, the words after the beginning of a line change nothing outside it.
-  if (/[\n\r]/.test(tail.slice(source.length)) || /[\n\r]$/.test(source) || source.includes("[")) return false;
+  if (/[\n\r]/.test(tail.slice(source.length)) || /[\n\r]$/.test(source) || DEFINES.test(source)) return false;
   return !UNDECIDED.test(source.slice(lineStart(source, source.length)));
 }
 
 // A line whose first signs do not tell yet to which block it belongs: `2` may become the next item of the list above.
 const UNDECIDED = /^[ \t>]*(?:[-+*_=#|:.)\d[\]^ \t]*$|[`~<])/;
+
+// A line that may define where a link leads.
+const DEFINES = /^[ \t>*+\-\d.)]*\[/m;
 
 /** The last block can change; the one before it, too, while the last line may yet belong to it. */
 function settledIn({ text, blocks }: Blocks): number {
@@ -64,11 +69,15 @@ function openFence(source: string): boolean {
   return !new RegExp(`^ {0,3}${fence[0] === "~" ? "~" : "`"}{${fence.length},}[ \\t]*$`, "m").test(source.slice(end + 1));
 }
 
+export function read(source: string): Root {
+  return fromMarkdown(source, EXTENSIONS);
+}
+
 function parse(tail: string, from: number): Block[] {
   const starts: number[] = [];
-  const nodes: Nodes[][] = [];
+  const nodes: RootContent[][] = [];
   let defined = false;
-  for (const node of fromMarkdown(tail, EXTENSIONS).children) {
+  for (const node of read(tail).children) {
     // The line after a definition may be its title: they stay together.
     if (!defined) {
       starts.push(lineStart(tail, node.position?.start.offset ?? 0));
@@ -79,9 +88,10 @@ function parse(tail: string, from: number): Block[] {
   }
   return starts.map((start, index) => {
     const source = tail.slice(start, starts[index + 1] ?? tail.length);
-    const inner = (nodes[index] ?? []).flatMap(definitionsIn);
+    const own = nodes[index] ?? [];
+    const inner = own.flatMap(definitionsIn);
     const defines = inner.flatMap((node) => (node.type === "definition" ? [[node.identifier, sourceOf(node)] as const] : []));
-    return { start: from + start, source, defines, footnotes: inner.some((node) => node.type === "footnoteDefinition") };
+    return { start: from + start, source, defines, footnotes: inner.some((node) => node.type === "footnoteDefinition"), nodes: own };
   });
 }
 

@@ -1,0 +1,40 @@
+// What a person writes into a document: kept in this browser until it is saved as a version.
+import * as api from "../api/calls";
+import { ApiError } from "../api/client";
+import { keep, kept } from "./kept";
+import { loadArtifacts } from "./opening";
+
+export interface DocumentDraft {
+  text: string;
+  base: number;
+}
+
+/** Dropped with the other drafts when somebody else signs in. */
+const nameOf = (conversation: string, document: string) => `draft.document.${conversation}.${document}`;
+
+export function documentDraft(conversation: string, document: string): DocumentDraft | null {
+  try {
+    const found = JSON.parse(kept(nameOf(conversation, document)) ?? "null") as Partial<DocumentDraft> | null;
+    return typeof found?.text === "string" && typeof found.base === "number" ? { text: found.text, base: found.base } : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepDocumentDraft(conversation: string, document: string, draft: DocumentDraft | null): void {
+  keep(nameOf(conversation, document), draft && JSON.stringify(draft));
+}
+
+/** Saves a version. "outdated": another version than `base` is the newest one, and nothing was saved. */
+export async function saveDocument(conversation: string, document: string, draft: DocumentDraft): Promise<"saved" | "outdated"> {
+  try {
+    await api.addVersion(conversation, document, draft.text, draft.base);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "outdated") throw error;
+    await loadArtifacts();
+    return "outdated";
+  }
+  keepDocumentDraft(conversation, document, null);
+  await loadArtifacts();
+  return "saved";
+}
