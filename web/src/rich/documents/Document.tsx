@@ -104,30 +104,30 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
         />
       ) : (
         <>
-      <Track versions={versions} on={on} from={from} writing={writing} onChoose={(version) => setChosen(version === (writing ?? newest) ? null : version)} />
-      <Tabs
-        view={view}
-        mode={mode}
-        numbers={[...versions.map((item) => item.version), ...(writing === null ? [] : [writing])]}
-        from={from}
-        on={on}
-        follow={writing === null ? null : chosen === null}
-        onView={setView}
-        onMode={setMode}
-        onFrom={setBase}
-        onOn={setChosen}
-        onFollow={(follow) => setChosen(follow ? null : newest || null)}
-      />
-      <div className={view === "changes" ? "sheet-body flush" : artifact.content_type === "html" && view === "preview" && !growing ? "sheet-body framed" : "sheet-body"} ref={body} role="tabpanel" aria-label={say(view)}>
-        {failed ? <p className="quiet told">{say("loadFailed")}</p> : null}
-        {now === null || failed ? null : view === "preview" ? (
-          <Preview artifact={artifact} text={now} live={growing} />
-        ) : view === "source" ? (
-          <Code text={now} language={LANGUAGES[artifact.content_type] ?? languageOf(artifact.id)} live={growing} bare />
-        ) : before.value === null ? null : (
-          <Changes before={before.value} after={now} names={[at(from ?? 0), at(on)]} mode={mode} />
-        )}
-      </div>
+          <Track versions={versions} on={on} from={from} writing={writing} onChoose={(version) => setChosen(version === (writing ?? newest) ? null : version)} />
+          <Tabs
+            view={view}
+            mode={mode}
+            numbers={[...versions.map((item) => item.version), ...(writing === null ? [] : [writing])]}
+            from={from}
+            on={on}
+            follow={writing === null ? null : chosen === null}
+            onView={setView}
+            onMode={setMode}
+            onFrom={setBase}
+            onOn={setChosen}
+            onFollow={(follow) => setChosen(follow ? null : newest || null)}
+          />
+          <div className={view === "changes" ? "sheet-body flush" : artifact.content_type === "html" && view === "preview" && !growing ? "sheet-body framed" : "sheet-body"} ref={body} role="tabpanel" aria-label={say(view)}>
+            {failed ? <p className="quiet told">{say("loadFailed")}</p> : null}
+            {now === null || failed ? null : view === "preview" ? (
+              <Preview artifact={artifact} text={now} live={growing} />
+            ) : view === "source" ? (
+              <Code text={now} language={LANGUAGES[artifact.content_type] ?? languageOf(artifact.id)} live={growing} bare />
+            ) : before.value === null ? null : (
+              <Changes before={before.value} after={now} names={[at(from ?? 0), at(on)]} mode={mode} />
+            )}
+          </div>
         </>
       )}
     </>

@@ -1,5 +1,5 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
 import type { Artifact } from "../../api/types";
 import { Documents, type DocumentsProps } from "./Documents";
@@ -23,6 +23,8 @@ beforeEach(() => {
   versions.mockImplementation((id: string) => Promise.resolve(texts[id]!.map((_, index) => ({ version: index + 1, update_type: index === 0 ? "create" : "update", turn_id: null, created_at: index * 60_000 }))));
   content.mockImplementation((id: string, version: number) => Promise.resolve(texts[id]![version - 1]));
   draft.mockReturnValue(null);
+  onDraft.mockReset();
+  onSave.mockReset();
 });
 afterEach(() => {
   cleanup();
@@ -125,4 +127,93 @@ test("a version that cannot be loaded is told", async () => {
   content.mockRejectedValue(new Error("away"));
   const { container } = await show("report");
   expect(container.textContent).toContain("This could not be loaded.");
+});
+
+describe("a person edits a document", () => {
+  const field = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Text of Title of report" });
+  const begin = async (more: Partial<DocumentsProps> = {}) => {
+    const made = await show("report", more);
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: /^Edit/ })));
+    return made;
+  };
+  const type = (value: string) => fireEvent.change(field(), { target: { value } });
+
+  test("and saves it as a version of its own, which says who wrote it", async () => {
+    onSave.mockResolvedValue("saved");
+    await begin();
+    expect(document.activeElement).toBe(field());
+    expect(screen.getByRole("button", { name: "Save as v4" }).hasAttribute("disabled")).toBe(true);
+    type("mine");
+    expect(onDraft).toHaveBeenLastCalledWith("report", { text: "mine", base: 3 });
+    await settle(() => fireEvent.keyDown(field(), { key: "Enter", ctrlKey: true }));
+    expect(onSave).toHaveBeenCalledExactlyOnceWith("report", { text: "mine", base: 3 });
+    expect(screen.queryByRole("textbox")).toBeNull();
+    expect(radio(/v1/).textContent).toContain("by you");
+  });
+
+  test("and agents' versions are not called theirs", async () => {
+    versions.mockResolvedValue([{ version: 1, update_type: "create", turn_id: "turn-1", created_at: 0 }, { version: 2, update_type: "rewrite", turn_id: null, created_at: 1 }]);
+    await show("report");
+    expect([radio(/v1/).textContent, radio(/v2/).textContent].map((text) => text?.includes("by you"))).toEqual([false, true]);
+  });
+
+  test("leaves it, and finds the draft again", async () => {
+    const { again, props } = await begin();
+    type("half");
+    const key = new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true });
+    await settle(() => field().dispatchEvent(key));
+    // Nobody else closes something with the same key.
+    expect(key.defaultPrevented).toBe(true);
+    expect(onSave).not.toHaveBeenCalled();
+    expect(props.onClose).not.toHaveBeenCalled();
+    expect(screen.queryByRole("textbox")).toBeNull();
+    draft.mockReturnValue({ text: "half", base: 3 });
+    await again({});
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: "Edit (draft kept)" })));
+    expect(field().value).toBe("half");
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: "Discard draft" })));
+    expect(onDraft).toHaveBeenLastCalledWith("report", null);
+  });
+
+  test("is told that a newer version came, sees what changed, and saves after it only on purpose", async () => {
+    onSave.mockResolvedValue("saved");
+    const { again } = await begin();
+    type("mine");
+    texts.report!.push("# Four\n");
+    await again({ revision: 1 });
+    texts.report!.length = 3;
+    expect(screen.getByText(/Version 4 came while you wrote. Yours began with version 3/)).toBeTruthy();
+    expect(field().value).toBe("mine");
+    await settle(() => fireEvent.keyDown(field(), { key: "s", ctrlKey: true }));
+    expect(onSave).not.toHaveBeenCalled();
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: "Save mine as v5" })));
+    expect(onSave).toHaveBeenCalledExactlyOnceWith("report", { text: "mine", base: 4 });
+  });
+
+  test("is told so by the server, too, and loses nothing", async () => {
+    onSave.mockResolvedValue("outdated");
+    await begin();
+    type("mine");
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: "Save as v4" })));
+    expect(screen.getByText(/came while you wrote/)).toBeTruthy();
+    expect(field().value).toBe("mine");
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: "See what changed" })));
+    expect(screen.getByRole("tab", { name: "Changes" }).getAttribute("aria-selected")).toBe("true");
+  });
+
+  test("is told why it was not saved, and can try again", async () => {
+    onSave.mockRejectedValue(new Error("The share is used up."));
+    await begin();
+    type("mine");
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: "Save as v4" })));
+    expect(screen.getByText(/Not saved. The share is used up./)).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Save as v4" }).hasAttribute("disabled")).toBe(false);
+  });
+
+  test("and the line breaks of the document stay as they are", async () => {
+    content.mockResolvedValue("a\r\nb\r\n");
+    await begin();
+    type("a\nc\n");
+    expect(onDraft).toHaveBeenLastCalledWith("report", { text: "a\r\nc\r\n", base: 3 });
+  });
 });

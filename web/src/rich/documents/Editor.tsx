@@ -43,7 +43,9 @@ export function Editor({ title, begin, saved, newest, onKeep, onSave, onCompare,
     field.current?.setSelectionRange(0, 0);
   }, []);
 
-  const write = (value: string): void => {
+  const write = (typed: string): void => {
+    // A field has its own line breaks: the document keeps those that it had.
+    const value = saved.includes("\r\n") ? typed.replace(/\n/g, "\r\n") : typed;
     setText(value);
     onKeep(value === saved && base === newest ? null : { text: value, base });
   };
@@ -104,8 +106,8 @@ export function Editor({ title, begin, saved, newest, onKeep, onSave, onCompare,
         onChange={(event) => write(event.target.value)}
       />
       <div id={notice} role="status">
-        {outdated ? <p className="plain warn">{say("documentMoved", newest, base)}</p> : null}
-        {fault === null ? null : <p className="plain warn">{say("notSaved", fault)}</p>}
+        {outdated ? <p className="warn">{say("documentMoved", Math.max(newest, base + 1), base)}</p> : null}
+        {fault === null ? null : <p className="warn">{say("notSaved", fault)}</p>}
       </div>
       <footer>
         {outdated ? (
