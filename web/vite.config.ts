@@ -6,19 +6,24 @@ const server = process.env.CAESURA_URL ?? "http://127.0.0.1:8000";
 
 const proxy = { "/api": { target: server }, "/docs": { target: server } };
 
-export default defineConfig({
+/** The page, or with `--mode frames` what its sandboxed frames load. Those have no origin, so that everybody may load
+ * their files: nothing else is among them. A diagram is drawn in such a frame (frames/diagram.html). */
+const built = (mode: string) =>
+  mode === "frames"
+    ? { assetsDir: "frames/files", emptyOutDir: false, copyPublicDir: false, rolldownOptions: { input: ["frames/diagram.html"] } }
+    : { assetsDir: "assets", rolldownOptions: { input: ["index.html"] } };
+
+export default defineConfig(({ mode }) => ({
   plugins: [react()],
   // Relative addresses would break below /c/….
   base: "/",
   build: {
     target: "es2022",
     outDir: "dist",
-    assetsDir: "assets",
     // An inlined file would be a data: address, which the policy of the page forbids.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // A diagram is drawn in a frame of its own (frames/diagram.html).
-    rolldownOptions: { input: ["index.html", "frames/diagram.html"] },
+    ...built(mode),
   },
   // The worker that highlights code loads languages when they are needed.
   worker: { format: "es" },
@@ -30,4 +35,4 @@ export default defineConfig({
     restoreMocks: true,
     setupFiles: ["dev/timers.ts"],
   },
-});
+}));

@@ -34,6 +34,7 @@ def folder(tmp_path: Path) -> Path:
         "assets/index-abc123.css": b"body {}",
         "frames/document.html": b"<!doctype html>",
         "frames/diagram.html": b"<!doctype html>",
+        "frames/files/diagram-abc123.js": SCRIPT,
         "sources.sha256": b"0",
     }
     built = tmp_path / "page"
@@ -92,6 +93,12 @@ def test_a_file_is_sent_in_the_best_encoding_that_the_client_takes(
     assert answer.headers["content-length"] == str(len(raw))
     if encoding == "gzip":
         assert gzip.decompress(raw) == SCRIPT
+
+
+def test_a_file_that_was_compressed_is_kept_in_memory_only_so(folder: Path) -> None:
+    files = page.read(folder)
+    assert set(files["/assets/index-abc123.js"].bodies) == {"br", "gzip"}
+    assert set(files["/favicon.svg"].bodies) == {""}
 
 
 def test_a_client_that_has_the_file_is_not_sent_it_again(client: TestClient) -> None:
@@ -177,8 +184,10 @@ def test_a_frame_has_no_origin_and_no_network(client: TestClient, name: str, scr
 
 
 def test_only_the_files_that_frames_load_may_be_read_from_everywhere(client: TestClient) -> None:
-    assert client.get("/assets/index-abc123.js").headers["access-control-allow-origin"] == "*"
-    for path in ("/", "/favicon.svg", "/health", "/frames/document.html"):
+    answer = client.get("/frames/files/diagram-abc123.js")
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    for path in ("/", "/assets/index-abc123.js", "/favicon.svg", "/health", "/frames/document.html"):
         assert "access-control-allow-origin" not in client.get(path).headers
 
 

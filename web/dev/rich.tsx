@@ -6,7 +6,8 @@ import "../src/styles/more.css";
 import { StrictMode, Suspense, useCallback, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
-import { Diff, Documents, Markdown } from "../src/rich";
+import { Diff, Markdown } from "../src/rich";
+import { Documents } from "../src/rich/documents/Documents";
 import { ARTIFACTS, CONTENTS, LONG, PACKAGE, VERSIONS } from "./samples";
 
 const [where = "documents", query = ""] = location.hash.slice(1).split("?");

@@ -75,7 +75,7 @@ function serve(folder) {
     const stream = () => response.writeHead(200, { "Content-Type": "text/event-stream" });
     if (known) response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(known[1]));
     else if (pathname === "/api/v2/feed") stream().write(frame(1, "ready", { inbox: 0 }));
-    else if (pathname === "/api/v2/turns/t1/events") void speak(stream());
+    else if (pathname === "/api/v2/turns/t1/events" && request.headers["last-event-id"] === undefined) void speak(stream());
     else if (pathname.startsWith("/api/")) response.writeHead(204).end();
     else {
       const file = join(folder, pathname);

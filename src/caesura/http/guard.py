@@ -11,10 +11,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caesura.core.errors import CaesuraError, Forbidden, NotFound
 from caesura.http.errors import Errors
-from caesura.http.headers import ASSETS
+from caesura.http.headers import FRAME_FILES
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: The origin that a browser gives for a sandboxed frame.
+_NOBODY = "null"
 #: Reveals nothing, and is requested by monitoring.
 _OPEN = "/health"
 
@@ -37,20 +39,22 @@ class Guard:
         if _CONTROL.search(path):
             return NotFound("nothing has a control character in its path")
         if self._local and path != _OPEN:
-            return _foreign(Headers(scope=scope), self._origins, path.startswith(ASSETS))
+            return _foreign(Headers(scope=scope), self._origins, path.startswith(FRAME_FILES))
         return None
 
 
-def _foreign(headers: Headers, origins: tuple[str, ...], public: bool) -> Forbidden | None:
+def _foreign(headers: Headers, origins: tuple[str, ...], of_frames: bool) -> Forbidden | None:
     """No token is required, so other web pages in the same browser must be refused, including pages whose
-    host name was made to resolve to this machine. The `public` files are the same on every server. The
-    sandboxed frames of our own page, which have no origin, load scripts from there."""
+    host name was made to resolve to this machine. The sandboxed frames of our own page have no origin: they
+    may load the files that are made for them."""
     host = headers.get("host", "")
     named = _split(f"//{host}")
     if named is None or named.hostname not in _LOOPBACK:
         return Forbidden("this server answers to its loopback name only")
     origin = headers.get("origin")
-    if origin is not None and origin not in origins and not public:
+    if of_frames and origin == _NOBODY:
+        return None
+    if origin is not None and origin not in origins:
         page = _split(origin)
         if page is None or page.netloc != host:
             return Forbidden("another web page may not use this server")

@@ -47,6 +47,9 @@ DOCS = "/docs"
 #: The files of the page that have a hash in their names, and the documents of its frames.
 ASSETS = "/assets/"
 FRAMES = "/frames/"
+#: What the frames load. They have no origin, so everybody may load it: only files that are the same on every
+#: server are there.
+FRAME_FILES = f"{FRAMES}files/"
 #: The frame for documents that have scripts of their own.
 DOCUMENT_FRAME = f"{FRAMES}document.html"
 #: The key of the scope for the person that sends the request, once known.

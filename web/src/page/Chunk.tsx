@@ -8,6 +8,8 @@ import { Leaf } from "./Leaf";
 const SIZE = 16;
 /** What is nearer than this to the screen is drawn. */
 const NEAR = "1600px 0px";
+/** Up to so many turns stay in the document when they are far away: the browser does not draw them, but finds their words. */
+export const FINDABLE = 400;
 
 export interface ChunkData {
   key: number;
@@ -34,11 +36,13 @@ interface ChunkProps {
   /** Turns with a greater ordinal come after a message that is being edited. */
   editedOrdinal: number;
   mark: ReadMark | null;
+  /** Whether it stays in the document when it is far away. */
+  findable: boolean;
   scroller: RefObject<HTMLDivElement | null>;
 }
 
-/** Far from the screen, a group of turns is only as high as it was. */
-export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal, mark, scroller }: ChunkProps) {
+/** Far from the screen, a group of turns is not drawn: in a long conversation it is only as high as it was. */
+export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal, mark, findable, scroller }: ChunkProps) {
   const box = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState<number | null>(null);
   const held = entries.some((entry) => entry.turn.id === last || entry.turn.id === editing || entry.turn.id === mark?.turn);
@@ -66,8 +70,8 @@ export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal
   }, [entries.length]);
 
   return (
-    <div ref={box} className="chunk" style={away ? { height } : undefined}>
-      {away
+    <div ref={box} className="chunk" style={away ? (findable ? { contentVisibility: "auto", containIntrinsicBlockSize: `${height}px` } : { height }) : undefined}>
+      {away && !findable
         ? null
         : entries.map((entry) => (
             <Leaf
@@ -89,6 +93,7 @@ function same(before: ChunkProps, after: ChunkProps): boolean {
     before.entries.length === entries.length &&
     before.entries.every((entry, index) => entry === entries[index]) &&
     before.editing === after.editing &&
+    before.findable === after.findable &&
     before.mark === after.mark &&
     (before.last === after.last || ![before.last, after.last].some((id) => entries.some((entry) => entry.turn.id === id)))
   );

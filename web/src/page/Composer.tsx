@@ -7,9 +7,9 @@ import { useThread } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
 import { AgentPicker } from "./AgentPicker";
+import { grow } from "./grow";
 import { Icon } from "./Icon";
 import { Keep } from "./Keep";
-import { grow } from "./Said";
 import { TOUCH } from "./useMedia";
 
 /** Where the person writes. */

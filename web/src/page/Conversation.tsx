@@ -5,14 +5,14 @@ import { loadOlder, reload } from "../state/opening";
 import { useThread } from "../state/thread";
 import { putAside, useView } from "../state/view";
 import { useWords } from "../words/words";
-import { Chunk, chunks } from "./Chunk";
+import { Bubble } from "./Bubble";
 import { Composer } from "./Composer";
 import { First } from "./First";
 import { Icon } from "./Icon";
 import { Missing, Opening } from "./Opening";
 import { Pill } from "./Pill";
-import { Bubble } from "./Said";
 import { useScroll } from "./useScroll";
+import { useTurns } from "./useTurns";
 
 /** The messages and, below them, where the person writes. Both scroll together, so both have one width. */
 export function Conversation({ id }: { id: string | null }) {
@@ -21,7 +21,9 @@ export function Conversation({ id }: { id: string | null }) {
   const editing = useView((state) => state.editing);
   const scroller = useRef<HTMLDivElement>(null);
   const column = useRef<HTMLDivElement>(null);
-  const { entries, sending, phase, mark } = thread;
+  const turns = useTurns();
+  const { entries, sending, mark } = thread;
+  const phase = thread.phase === "ready" && !turns ? "loading" : thread.phase;
   const here = id !== null && thread.id === id;
   const isNew = id === null && !sending;
   const scroll = useScroll(scroller, column, here && phase === "ready" ? id : null, entries[0]?.turn.id, mark !== null);
@@ -46,21 +48,22 @@ export function Conversation({ id }: { id: string | null }) {
         {here && phase === "loading" ? <Opening /> : null}
         {here && phase === "missing" ? <Missing text={say("notFound")} /> : null}
         {here && phase === "failed" ? <Missing text={say("loadFailed")} again={() => void reload()} /> : null}
-        {here && thread.before ? (
+        {here && turns && thread.before ? (
           <p className="older" aria-live="off">
             <button type="button" className="btn bare tight" disabled={thread.older === "loading"} onClick={() => void loadOlder()}>
               {say("showOlder")}
             </button>
           </p>
         ) : null}
-        {chunks(shownEntries).map((chunk) => (
-          <Chunk
+        {turns?.chunks(shownEntries).map((chunk) => (
+          <turns.Chunk
             key={chunk.key}
             entries={chunk.entries}
             last={sending ? null : (shownEntries.at(-1)?.turn.id ?? null)}
             editing={editing}
             editedOrdinal={edited?.turn.ordinal ?? Infinity}
             mark={mark}
+            findable={shownEntries.length <= turns.FINDABLE}
             scroller={scroller}
           />
         ))}

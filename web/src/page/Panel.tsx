@@ -1,15 +1,15 @@
-import { Suspense, useCallback, useMemo } from "react";
+import { useCallback, useMemo } from "react";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import { shownLine } from "../log/shown";
+import { Documents } from "../rich/documents/Documents";
 import { documentDraft, keepDocumentDraft, saveDocument, type DocumentDraft } from "../state/documents";
 import { useThread } from "../state/thread";
 import { openDocument } from "../state/view";
 import { useWords, type Words } from "../words/words";
 import { Boundary } from "./Boundary";
 import { Broken } from "./Opening";
-import { Documents } from "./lazy";
 
 /** The document beside the conversation. */
 export function Panel({ conversation, document }: { conversation: string; document: string }) {
@@ -36,21 +36,19 @@ export function Panel({ conversation, document }: { conversation: string; docume
   return (
     <aside className="panel" aria-label={say("documents")} id="panel">
       <Boundary key={document} fallback={<Broken />}>
-        <Suspense fallback={<div className="bar" />}>
-          <Documents
-            artifacts={artifacts}
-            selected={document}
-            revision={revision}
-            live={live}
-            versions={versions}
-            content={content}
-            draft={draft}
-            onDraft={onDraft}
-            onSave={onSave}
-            onSelect={openDocument}
-            onClose={() => openDocument(null)}
-          />
-        </Suspense>
+        <Documents
+          artifacts={artifacts}
+          selected={document}
+          revision={revision}
+          live={live}
+          versions={versions}
+          content={content}
+          draft={draft}
+          onDraft={onDraft}
+          onSave={onSave}
+          onSelect={openDocument}
+          onClose={() => openDocument(null)}
+        />
       </Boundary>
     </aside>
   );

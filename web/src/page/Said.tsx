@@ -5,13 +5,11 @@ import { sendInstead } from "../state/doing";
 import { type Entry } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
+import { Bubble } from "./Bubble";
 import { Copy } from "./Copy";
+import { grow } from "./grow";
 import { Hop } from "./Hop";
 import { Icon } from "./Icon";
-
-export function Bubble({ text }: { text: string }) {
-  return <div className="bubble lines-kept">{text}</div>;
-}
 
 /** What the person said. */
 export function Said({ entry, editing, versions, last }: { entry: Entry; editing: boolean; versions: readonly string[]; last: boolean }) {
@@ -82,11 +80,4 @@ function Editing({ entry }: { entry: Entry }) {
       </div>
     </div>
   );
-}
-
-/** A field as high as its text. */
-export function grow(field: HTMLTextAreaElement | null): void {
-  if (!field) return;
-  field.style.height = "auto";
-  field.style.height = `${field.scrollHeight}px`;
 }

@@ -3,11 +3,13 @@ import { lazy } from "react";
 
 const asks = () => import("./asks/Ask");
 const rich = () => import("../rich");
+export const turns = () => import("./Chunk");
+export type Turns = Awaited<ReturnType<typeof turns>>;
 
 export const Ask = lazy(() => asks().then((module) => ({ default: module.Ask })));
 export const Markdown = lazy(() => rich().then((module) => ({ default: module.Markdown })));
 export const Diff = lazy(() => rich().then((module) => ({ default: module.Diff })));
-export const Documents = lazy(() => import("../rich/documents/Documents").then((module) => ({ default: module.Documents })));
+export const Panel = lazy(() => import("./Panel").then((module) => ({ default: module.Panel })));
 export const Inbox = lazy(() => import("./Inbox").then((module) => ({ default: module.Inbox })));
 export const Dialogs = lazy(() => import("./Dialogs").then((module) => ({ default: module.Dialogs })));
 export const AgainDialog = lazy(() => import("./AgainDialog").then((module) => ({ default: module.AgainDialog })));

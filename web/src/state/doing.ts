@@ -109,10 +109,6 @@ export function clearFault(): void {
   if (get().fault) set({ fault: null });
 }
 
-export function clearMark(): void {
-  if (get().mark) set({ mark: null });
-}
-
 /** The end of a session has a dialog of its own. */
 function faultOf(error: unknown): ApiError | null {
   if (error instanceof ApiError && error.status === 401) return null;

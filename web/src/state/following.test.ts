@@ -2,15 +2,18 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { EMPTY } from "../log/turn";
 import type { Frame } from "../stream/frames";
-import type { LinkOptions } from "../stream/link";
+import type { LinkOptions, LinkState } from "../stream/link";
 import { PACE, unfollow, watch } from "./following";
 import { NONE, useThread, type Entry } from "./thread";
 
 let give: (frame: Frame) => void = () => undefined;
+let tell: (state: LinkState) => void = () => undefined;
+let closed = 0;
 vi.mock("../stream/link", () => ({
   follow: (options: LinkOptions) => {
     give = options.onFrame;
-    return { retry: () => undefined, close: () => undefined };
+    tell = options.onState;
+    return { retry: () => undefined, close: () => (closed += 1) };
   },
 }));
 
@@ -27,6 +30,7 @@ function send(event: string, data: object): void {
 beforeEach(() => {
   vi.useFakeTimers();
   sent = 0;
+  closed = 0;
   useThread.setState({ ...NONE, id: "c", phase: "ready", entries: [entry] }, true);
   watch(entry, { stale: () => expect.unreachable(), documents: () => undefined });
   vi.advanceTimersByTime(1000);
@@ -67,4 +71,21 @@ test("a page that nobody sees has its words too, without frames", () => {
   vi.advanceTimersByTime(1000);
   expect(textOf()).toBe("a");
   expect(frames).not.toHaveBeenCalled();
+});
+
+test("the end of a turn is seen at once, and nothing more is asked for", () => {
+  send("text_delta", { call: 1, text: "a" });
+  send("model_finished", { call: 1, tool_calls: [], usage: null, finish_reason: null });
+  send("finished", {});
+  send("segment_ended", {});
+  expect(useThread.getState().entries[0]?.log.status).toBe("done");
+  expect(closed).toBe(1);
+});
+
+test("a stream that ends before its words were drawn does not make the page read everything again", () => {
+  send("text_delta", { call: 1, text: "a" });
+  send("model_finished", { call: 1, tool_calls: [], usage: null, finish_reason: null });
+  send("finished", {});
+  tell({ kind: "ended", why: "done" });
+  expect(useThread.getState().entries[0]?.log.status).toBe("done");
 });

@@ -63,10 +63,13 @@ export function watch({ turn, log }: Entry, then: Then): void {
     rest: turn.on_disconnect === "stop" ? null : REST,
     onFrame: (received) => {
       waiting.push(received);
-      schedule();
+      // Nothing more comes for now: what was said is complete, and an ended turn need not be asked for again.
+      if (received.event === "segment_ended") flush();
+      else schedule();
     },
     onState: (state) => {
       if (state.kind === "ended") {
+        flush();
         hold("turn", null);
         link = null;
         if (state.why === "gone") next?.stale();
@@ -99,6 +102,7 @@ function draw(): void {
 }
 
 function flush(): void {
+  cancel?.();
   cancel = null;
   updated = performance.now();
   const id = followed;

@@ -68,10 +68,16 @@ export function follow(options: LinkOptions): Link {
   const attempt = async (): Promise<Outcome> => {
     const abort = new AbortController();
     current = abort;
-    let watch = setTimeout(() => abort.abort(), SILENCE);
+    let heard = Date.now();
+    // One timer that looks again, instead of a new one with every word.
+    const look = (): void => {
+      const left = heard + SILENCE - Date.now();
+      if (left <= 0) abort.abort();
+      else watch = setTimeout(look, left);
+    };
+    let watch = setTimeout(look, SILENCE);
     const alive = (): void => {
-      clearTimeout(watch);
-      watch = setTimeout(() => abort.abort(), SILENCE);
+      heard = Date.now();
     };
     try {
       const headers: Record<string, string> = { Accept: "text/event-stream" };

@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import { cleanup } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 
-import { Diff, HunkDiff } from "./Diff";
+import { Diff } from "./Diff";
 
 afterEach(cleanup);
 
@@ -37,11 +37,4 @@ test("a very long difference is drawn in part until the rest is asked for", () =
   expect(container.querySelectorAll(".ln")).toHaveLength(1000);
   fireEvent.click(container.querySelector("button.skip")!);
   expect(container.querySelectorAll(".ln")).toHaveLength(1500);
-});
-
-test("the server's hunks are shown with what lies between them", () => {
-  const hunk = (start: number) => ({ old_start: start, old_lines: 1, new_start: start, new_lines: 1, lines: [["-", "a"], ["+", "b"]] as const });
-  const { container } = render(<HunkDiff hunks={[hunk(1), hunk(12)]} path="a" />);
-  expect(container.textContent).toContain("10 unchanged lines");
-  expect(container.querySelectorAll(".ln")).toHaveLength(4);
 });

@@ -2,8 +2,7 @@ import { useMemo } from "react";
 
 import { shownLine } from "../../log/shown";
 import { useWords } from "../../words/words";
-import { folded, type Part } from "./folds";
-import { hunked, type Hunk } from "./hunks";
+import { folded } from "./folds";
 import { difference } from "./rows";
 import { Rows, type DiffMode } from "./Rows";
 
@@ -37,25 +36,6 @@ export function Diff({ before, after, path, mode = "inline" }: DiffProps) {
   );
 }
 
-/** A difference that the server made, in the same frame. */
-export function HunkDiff({ hunks, path, mode = "inline" }: { hunks: readonly Hunk[]; path: string; mode?: DiffMode }) {
-  const { say } = useWords();
-  const found = useMemo(() => hunked(hunks), [hunks]);
-  return (
-    <div className="diff">
-      <header>
-        <span className="path">{shownLine(path)}</span>
-        <span className="grow" />
-        <Counts added={found.added} removed={found.removed} />
-      </header>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={mode === "split" ? "lines pair" : "lines"} tabIndex={0} role="group" aria-label={say("changes")}>
-        <Rows parts={runs(found)} mode={mode} skipped={found.skipped} />
-      </div>
-    </div>
-  );
-}
-
 export function Counts({ added, removed }: { added: number; removed: number }) {
   const { count } = useWords();
   return (
@@ -63,18 +43,6 @@ export function Counts({ added, removed }: { added: number; removed: number }) {
       <span className="plus">+{count(added)}</span> <span className="minus">−{count(removed)}</span>
     </>
   );
-}
-
-/** Rows of one kind after the other, as they are drawn, and a new run after lines that were left out. */
-export function runs({ rows, skipped }: ReturnType<typeof hunked>): Part[] {
-  const parts: Part[] = [];
-  let start = 0;
-  for (let index = 1; index <= rows.length; index += 1)
-    if (index === rows.length || rows[index]?.kind !== rows[start]?.kind || skipped.has(index)) {
-      parts.push({ kind: "rows", start, rows: rows.slice(start, index) });
-      start = index;
-    }
-  return parts;
 }
 
 /** A line break at the end is all that may differ. */

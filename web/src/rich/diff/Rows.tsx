@@ -13,12 +13,10 @@ const SHOWN = 1000;
 interface RowsProps {
   parts: readonly Part[];
   mode: DiffMode;
-  /** Unchanged lines that are not there, before the row of this index. */
-  skipped?: ReadonlyMap<number, number>;
 }
 
 /** The lines of a difference, without a frame around them. */
-export function Rows({ parts, mode, skipped }: RowsProps) {
+export function Rows({ parts, mode }: RowsProps) {
   const { say, count } = useWords();
   const [most, setMost] = useState(SHOWN);
   const total = parts.reduce((sum, part) => sum + part.rows.length, 0);
@@ -32,12 +30,7 @@ export function Rows({ parts, mode, skipped }: RowsProps) {
   }
   return (
     <>
-      {drawn.map((part) => (
-        <Fragment key={part.start}>
-          {skipped?.has(part.start) ? <div className="skip">{say("unchanged", skipped.get(part.start) ?? 0)}</div> : null}
-          {part.kind === "fold" ? <Fold rows={part.rows} mode={mode} /> : <Body rows={part.rows} mode={mode} />}
-        </Fragment>
-      ))}
+      {drawn.map((part) => (part.kind === "fold" ? <Fold key={part.start} rows={part.rows} mode={mode} /> : <Body key={part.start} rows={part.rows} mode={mode} />))}
       {left <= 0 && total > most ? (
         <button type="button" className="skip" onClick={() => setMost(most * 10)}>
           {say("showAll", count(total))}

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 
 import { folded } from "./folds";
-import { hunked } from "./hunks";
 import { difference, type Row } from "./rows";
 
 const show = (row: Row) => {
@@ -58,23 +57,5 @@ describe("folded", () => {
     after[15] = "new";
     const parts = folded(difference(before.join("\n"), after.join("\n")).rows);
     expect(parts.map((part) => [part.kind, part.rows.length])).toEqual([["fold", 13], ["rows", 2], ["rows", 1], ["rows", 2], ["fold", 12]]);
-  });
-});
-
-describe("hunked", () => {
-  test("reads the server's hunks and says how many lines lie between them", () => {
-    const found = hunked([
-      { old_start: 1, old_lines: 2, new_start: 1, new_lines: 2, lines: [["-", "a"], ["+", "b"], [" ", "c"]] },
-      { old_start: 10, old_lines: 1, new_start: 10, new_lines: 1, lines: [["-", "x"], ["\\", "No newline at end of file"], ["+", "y"]] },
-    ]);
-    expect(found.rows.map((row) => [row.before?.number ?? null, row.after?.number ?? null])).toEqual([[1, 1], [2, 2], [10, 10]]);
-    expect([...found.skipped]).toEqual([[2, 7]]);
-    expect([found.added, found.removed]).toEqual([2, 2]);
-  });
-
-  test("reads hunks that only add or only remove", () => {
-    const found = hunked([{ old_start: 4, old_lines: 0, new_start: 5, new_lines: 1, lines: [["+", "new"]] }]);
-    expect([...found.skipped]).toEqual([[0, 4]]);
-    expect(found.rows).toEqual([{ kind: "changed", before: null, after: { number: 5, pieces: [{ text: "new", changed: false }] } }]);
   });
 });

@@ -1,3 +1,5 @@
+import "../rich.css";
+
 import type { Artifact, ArtifactVersion } from "../../api/types";
 import { Icon } from "../../page/Icon";
 import { useWords } from "../../words/words";

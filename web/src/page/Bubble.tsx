@@ -1,0 +1,3 @@
+export function Bubble({ text }: { text: string }) {
+  return <div className="bubble lines-kept">{text}</div>;
+}
