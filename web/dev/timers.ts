@@ -14,8 +14,8 @@ function noted(start: Start): Start {
   };
 }
 
-globalThis.setTimeout = noted(globalThis.setTimeout as unknown as Start) as unknown as typeof setTimeout;
-globalThis.setInterval = noted(globalThis.setInterval as unknown as Start) as unknown as typeof setInterval;
+globalThis.setTimeout = noted(globalThis.setTimeout) as unknown as typeof setTimeout;
+globalThis.setInterval = noted(globalThis.setInterval) as unknown as typeof setInterval;
 
 afterAll(() => {
   for (const timer of running) clearTimeout(timer);

@@ -65,7 +65,7 @@ async function speak(response) {
   send("model_finished", { call: 1, tool_calls: [], usage: null, finish_reason: null });
   send("finished", {});
   send("segment_ended", {});
-  response.end();
+  setTimeout(() => response.end(), 2000);
 }
 
 function serve(folder) {

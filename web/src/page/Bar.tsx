@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { Suspense, useState } from "react";
 
 import { shownLine } from "../log/shown";
 import { useAgents, defaultAgent } from "../state/agents";
@@ -9,6 +9,7 @@ import { useThread } from "../state/thread";
 import { openConnect, openDialog, openDocument, openDrawer, renameRow, useView } from "../state/view";
 import { useWords } from "../words/words";
 import { Icon } from "./Icon";
+import { Connect } from "./lazy";
 import { Menu } from "./Menu";
 import { NARROW, useMedia } from "./useMedia";
 
@@ -34,6 +35,7 @@ export function Bar() {
   const sideHidden = useSettings((state) => state.sideHidden);
   const narrow = useMedia(NARROW);
   const demo = useDemo();
+  const connect = useView((state) => state.connect);
   const [menu, setMenu] = useState(false);
   const here = id !== null && phase === "ready";
   const name = route.at === "inbox" ? say("inbox") : id && phase !== "missing" ? (title ?? own ?? "") : "";
@@ -111,32 +113,7 @@ export function Bar() {
           ) : null}
         </span>
       ) : null}
-      <Connect />
+      <Suspense>{connect ? <Connect /> : null}</Suspense>
     </header>
-  );
-}
-
-/** How to connect a real model. */
-function Connect() {
-  const { say } = useWords();
-  const open = useView((state) => state.connect);
-  if (!open) return null;
-  return (
-    <Menu onClose={() => openConnect(false)} className="connect" role="dialog" label={say("connectTitle")}>
-      <h2>{say("connectTitle")}</h2>
-      <p>{say("connectText")}</p>
-      <pre className="full">
-        <span className="f">OPENAI_API_KEY</span>
-        {"=…     "}
-        <span className="c"># + OPENAI_BASE_URL</span>
-        {"\n"}
-        <span className="f">ANTHROPIC_API_KEY</span>
-        {"=…\n"}
-        <span className="f">DEEPSEEK_API_KEY</span>
-        {"=…\n"}
-        <span className="f">OLLAMA_HOST</span>
-        {"=http://127.0.0.1:11434"}
-      </pre>
-    </Menu>
   );
 }

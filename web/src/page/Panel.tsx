@@ -1,14 +1,14 @@
-import { useCallback, useMemo } from "react";
+import { Suspense, useCallback, useMemo } from "react";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import { shownLine } from "../log/shown";
-import { Documents } from "../rich/documents/Documents";
 import { documentDraft, keepDocumentDraft, saveDocument, type DocumentDraft } from "../state/documents";
 import { useThread } from "../state/thread";
 import { openDocument } from "../state/view";
 import { useWords, type Words } from "../words/words";
 import { Boundary } from "./Boundary";
+import { Documents } from "./lazy";
 import { Broken } from "./Opening";
 
 /** The document beside the conversation. */
@@ -36,19 +36,21 @@ export function Panel({ conversation, document }: { conversation: string; docume
   return (
     <aside className="panel" aria-label={say("documents")} id="panel">
       <Boundary key={document} fallback={<Broken />}>
-        <Documents
-          artifacts={artifacts}
-          selected={document}
-          revision={revision}
-          live={live}
-          versions={versions}
-          content={content}
-          draft={draft}
-          onDraft={onDraft}
-          onSave={onSave}
-          onSelect={openDocument}
-          onClose={() => openDocument(null)}
-        />
+        <Suspense fallback={<div className="bar" />}>
+          <Documents
+            artifacts={artifacts}
+            selected={document}
+            revision={revision}
+            live={live}
+            versions={versions}
+            content={content}
+            draft={draft}
+            onDraft={onDraft}
+            onSave={onSave}
+            onSelect={openDocument}
+            onClose={() => openDocument(null)}
+          />
+        </Suspense>
       </Boundary>
     </aside>
   );

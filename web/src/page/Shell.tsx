@@ -16,11 +16,11 @@ import { moved, openDialog, openDocument, openDrawer, useView } from "../state/v
 import { useWords } from "../words/words";
 import { jumpToNext } from "./asks/focus";
 import { Bar } from "./Bar";
-import { Boundary } from "./Boundary";
 import { Conversation } from "./Conversation";
 import { command } from "./keys";
-import { AgainDialog, Dialogs, Inbox, Panel, prefetch } from "./lazy";
-import { Broken, Missing } from "./Opening";
+import { AgainDialog, Dialogs, Inbox, prefetch } from "./lazy";
+import { Missing } from "./Opening";
+import { Panel } from "./Panel";
 import { Sidebar } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
 
@@ -56,13 +56,7 @@ export function Shell() {
             </Suspense>
           ) : route.at === "nowhere" ? <Missing text={say("notFound")} /> : <Conversation id={id} />}
         </main>
-        {panel ? (
-          <Boundary key={shown} fallback={<Broken />}>
-            <Suspense fallback={<aside className="panel" />}>
-              <Panel conversation={id} document={shown} />
-            </Suspense>
-          </Boundary>
-        ) : null}
+        {panel ? <Panel conversation={id} document={shown} /> : null}
       </div>
       <Suspense>
         <Dialogs />

@@ -9,7 +9,8 @@ export type Turns = Awaited<ReturnType<typeof turns>>;
 export const Ask = lazy(() => asks().then((module) => ({ default: module.Ask })));
 export const Markdown = lazy(() => rich().then((module) => ({ default: module.Markdown })));
 export const Diff = lazy(() => rich().then((module) => ({ default: module.Diff })));
-export const Panel = lazy(() => import("./Panel").then((module) => ({ default: module.Panel })));
+export const Documents = lazy(() => import("../rich/documents/Documents").then((module) => ({ default: module.Documents })));
+export const Connect = lazy(() => import("./Connect").then((module) => ({ default: module.Connect })));
 export const Inbox = lazy(() => import("./Inbox").then((module) => ({ default: module.Inbox })));
 export const Dialogs = lazy(() => import("./Dialogs").then((module) => ({ default: module.Dialogs })));
 export const AgainDialog = lazy(() => import("./AgainDialog").then((module) => ({ default: module.AgainDialog })));
@@ -19,6 +20,6 @@ export const SettingsMenu = lazy(() => import("./SettingsMenu").then((module) =>
 /** Fetches what will be needed soon, once the page is there. Offline it could not be fetched any more. */
 export function prefetch(): void {
   setTimeout(() => {
-    for (const part of [rich, asks, () => import("./Dialogs"), () => import("./AgainDialog"), () => import("./Inbox"), () => import("./SettingsMenu")]) void part().catch(() => undefined);
+    for (const part of [rich, asks, () => import("./Dialogs"), () => import("./AgainDialog"), () => import("./Inbox"), () => import("./SettingsMenu"), () => import("./Connect")]) void part().catch(() => undefined);
   }, 300);
 }
