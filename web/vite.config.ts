@@ -33,6 +33,8 @@ export default defineConfig(({ mode }) => ({
     environment: "jsdom",
     include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
+    // A busy machine is no fault.
+    testTimeout: 60_000,
     setupFiles: ["dev/timers.ts"],
   },
 }));
