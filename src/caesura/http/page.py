@@ -1,5 +1,5 @@
-"""The web page: its built files, read once and kept in memory as they are sent, and the paths at which they are
-served."""
+"""The web page: its built files, read once and kept in memory as they are sent, and the paths at which they
+are served."""
 
 from __future__ import annotations
 
