@@ -56,7 +56,7 @@ export function retryAfter(response: Response): number | null {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 600) : null;
 }
 
-export async function errorOf(response: Response): Promise<ApiError> {
+async function errorOf(response: Response): Promise<ApiError> {
   let body: unknown;
   try {
     body = await response.json();

@@ -10,7 +10,7 @@ import { Icon } from "./Icon";
 const WRITES = new Set(["create_artifact", "update_artifact", "rewrite_artifact"]);
 
 /** The documents that a turn has written, in the order in which they were first touched. */
-export function documentsOf(log: TurnLog): string[] {
+function documentsOf(log: TurnLog): string[] {
   const ids = new Set<string>();
   const done = new Set(log.finished.filter((message) => message.role === "tool" && message.status === "ok").map((message) => message.tool_call_id));
   for (const message of log.finished) {

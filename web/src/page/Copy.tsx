@@ -39,7 +39,7 @@ export function Copy({ text, className = "icon", named = false, small = false }:
 }
 
 /** Without https a browser has no clipboard for scripts: then a selection is copied. */
-export async function copyText(text: string): Promise<boolean> {
+async function copyText(text: string): Promise<boolean> {
   if ("clipboard" in navigator) {
     try {
       await navigator.clipboard.writeText(text);

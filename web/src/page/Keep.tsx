@@ -8,7 +8,7 @@ import { useWords, type Words } from "../words/words";
 import { Bars, Icon } from "./Icon";
 import { useNow } from "./useNow";
 
-export type KeepKind = "idle" | "running" | "leaving" | "waiting" | "lost" | "back" | "stopped" | "failed" | "sending" | "fault";
+type KeepKind = "idle" | "running" | "leaving" | "waiting" | "lost" | "back" | "stopped" | "failed" | "sending" | "fault";
 
 interface Told {
   kind: KeepKind;
@@ -84,7 +84,7 @@ function useTold(id: string | null, words: Words): Told {
   }
 }
 
-export function faultText(fault: ApiError, { say }: Words): string {
+function faultText(fault: ApiError, { say }: Words): string {
   if (fault.status === 503 || fault.status === 500) return say("serverDown");
   if (fault.unreachable) return say("noServer");
   if (fault.code === "too_many_runs" || fault.status === 429) return say("tooManyRuns");

@@ -125,7 +125,7 @@ function Tool({ tool }: { tool: ToolView }) {
 
 const MemoTool = memo(Tool, (before, after) => sameTool(before.tool, after.tool));
 
-export function sameTool(one: ToolView, other: ToolView): boolean {
+function sameTool(one: ToolView, other: ToolView): boolean {
   return one.id === other.id && one.state === other.state && one.output === other.output && one.ms === other.ms && one.since === other.since && one.args === other.args;
 }
 

@@ -3,7 +3,7 @@ import { create } from "zustand";
 
 export type Route = { at: "new" } | { at: "inbox" } | { at: "conversation"; id: string } | { at: "nowhere" };
 
-export function routeOf(path: string): Route {
+function routeOf(path: string): Route {
   if (path === "/" || path === "/index.html") return { at: "new" };
   if (path === "/inbox") return { at: "inbox" };
   const found = /^\/c\/([A-Za-z0-9._-]{1,150})$/.exec(path);

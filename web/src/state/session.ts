@@ -8,7 +8,7 @@ import { forgetDrafts } from "./drafts";
 import { keep, kept } from "./kept";
 
 /** `ended`: the page is shown, and the person must sign in again. */
-export type Phase = "starting" | "unreachable" | "out" | "in" | "ended";
+type Phase = "starting" | "unreachable" | "out" | "in" | "ended";
 
 interface SessionState {
   phase: Phase;

@@ -11,7 +11,7 @@ import { useGive } from "./useGive";
 type Values = Record<string, string | boolean>;
 
 /** What is sent: fields that were left empty are left out. An unchecked box that need not be checked is no refusal. */
-export function fieldsOf(fields: readonly FormField[], values: Values): { fields: Values; missing: string | null } {
+function fieldsOf(fields: readonly FormField[], values: Values): { fields: Values; missing: string | null } {
   const given: Values = {};
   for (const { name, required } of fields) {
     const value = values[name];

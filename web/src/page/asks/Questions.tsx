@@ -15,7 +15,7 @@ interface Choice {
 }
 
 /** The answer that a choice stands for; empty while there is none. */
-export function answerOf(question: Question, { option, own }: Choice): string {
+function answerOf(question: Question, { option, own }: Choice): string {
   const { options = [] } = question;
   if (options.length === 0) return own.trim();
   const chosen = option === null ? undefined : options[option];

@@ -92,7 +92,7 @@ function number(): (line: string) => number {
 }
 
 /** Only `\n` ends a line, as in the server's diffs. */
-export function linesOf(text: string): string[] {
+function linesOf(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
