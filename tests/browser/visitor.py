@@ -69,6 +69,8 @@ class Visitor:
         return self.page.get_by_role("button", name=name)
 
     async def say(self, text: str) -> None:
+        # While an answer is written, the message stays in the box.
+        await expect(self.page.locator(".keep.running")).to_have_count(0)
         await self.box.fill(text)
         await self.box.press("Enter")
         await expect(self.page.locator(".said .bubble").last).to_have_text(text)

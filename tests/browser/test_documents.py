@@ -1,0 +1,47 @@
+"""Documents beside the conversation: written while one looks on, their versions, what changed."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import MakeVisitor
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_document_grows_beside_the_conversation_and_its_versions_are_compared(
+    visitor: MakeVisitor,
+) -> None:
+    alice = await visitor()
+    await alice.say("create artifact about trees")
+    await alice.done()
+    await alice.answer.locator(".chip", has_text="trees").click()
+    panel = alice.page.get_by_role("complementary", name="Documents")
+    sheet = panel.get_by_role("tabpanel")
+    await expect(sheet.get_by_role("heading", name="trees")).to_be_visible()
+    await expect(sheet).to_contain_text("Status: draft")
+
+    # The panel stays open while the agent goes on: it shows the new version by itself.
+    await alice.say("update artifact")
+    await expect(sheet).to_contain_text("Status: reviewed")
+    await expect(panel.get_by_role("radio", name="v2")).to_be_checked()
+    await alice.say("rewrite artifact: # Trees\n\nOaks grow old.")
+    await expect(sheet).to_contain_text("Oaks grow old.")
+    await expect(panel.get_by_role("radio")).to_have_count(3)
+    await panel.get_by_role("radio", name="v1").click()
+    await expect(sheet).to_contain_text("Status: draft")
+
+    await panel.get_by_role("tab", name="Changes").click()
+    await panel.get_by_role("combobox", name="with").select_option("v2")
+    await panel.get_by_role("combobox", name="Compare").select_option("v1")
+    await panel.get_by_role("button", name="Inline").click()
+    await expect(sheet.locator(".del, del").first).to_be_visible()
+    await panel.get_by_role("combobox", name="with").select_option("v3")
+    await expect(sheet).to_contain_text("Oaks grow old.")
+    await panel.get_by_role("button", name="Side by side").click()
+    await expect(sheet).to_contain_text("v1")
+    await panel.get_by_role("tab", name="Source").click()
+    await expect(sheet).to_contain_text("# Trees")
+    async with alice.page.expect_download() as download:
+        await panel.get_by_role("button", name="Download").click()
+    path = await (await download.value).path()
+    assert path.read_text() == "# Trees\n\nOaks grow old."
