@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
 from caesura.http.page import BUILT
 from tests import programs
@@ -24,6 +24,7 @@ from tests.servers import Missing
 #: of the browser's context, such as `viewport` and `color_scheme`.
 MakeVisitor = Callable[..., Awaitable[Visitor]]
 MakeProcess = Callable[..., Process]
+_WINDOW = {"width": 1280, "height": 800}
 _numbers = count(1)
 
 
@@ -77,6 +78,31 @@ async def visitor(browser: Browser, server: Served, faults: Faults) -> AsyncIter
         yield make
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _regular(browser: Browser, server: Served) -> AsyncIterator[tuple[Visitor, Faults]]:
+    faults = Faults()
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(server.async_client("alice"))
+        alice = await _visitor(stack, browser, faults, "alice", server.url, api)
+        await alice.sign_in(PASSWORD)
+        yield alice, faults
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def alice(_regular: tuple[Visitor, Faults], request: pytest.FixtureRequest) -> AsyncIterator[Visitor]:
+    """A person who has used the page before, in front of a new conversation. Many tests share her browser: a
+    context of one's own costs a second."""
+    alice, faults = _regular
+    if request.session.testsfailed:
+        # Nobody knows what a test that failed has left open.
+        await alice.open("/")
+    else:
+        await alice.page.keyboard.press("Control+Shift+o")
+    await expect(alice.page).to_have_url(f"{alice.url}/")
+    yield alice
+    assert faults.taken() == []
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def stranger(browser: Browser, server: Served, faults: Faults) -> AsyncIterator[MakeVisitor]:
     """People whom the shared server does not know, in front of a page that is not opened."""
@@ -122,7 +148,7 @@ async def _visitor(
     **options: Any,
 ) -> Visitor:
     context = await browser.new_context(
-        **({"locale": "en-GB", "viewport": {"width": 1280, "height": 800}} | options)
+        **({"locale": "en-GB", "reduced_motion": "reduce", "viewport": _WINDOW} | options)
     )
     stack.push_async_callback(context.close)
     context.set_default_timeout(PATIENCE)

@@ -20,6 +20,12 @@ class Faults:
     def unexpected(self) -> list[str]:
         return [fault for fault in self._found if not any(re.search(part, fault) for part in self._expected)]
 
+    def taken(self) -> list[str]:
+        """The unexpected faults, which are then forgotten, with what was expected."""
+        found = self.unexpected
+        self._found, self._expected = [], list(_USUAL)
+        return found
+
     def expect(self, *patterns: str) -> None:
         """These faults belong to the test, such as requests that fail while the network is cut."""
         self._expected.extend(patterns)

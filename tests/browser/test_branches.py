@@ -3,7 +3,6 @@
 import pytest
 from playwright.async_api import Locator, expect
 
-from tests.browser.conftest import MakeVisitor
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -24,8 +23,7 @@ async def edit_first(person: Visitor, text: str) -> None:
     await person.done()
 
 
-async def test_an_edited_message_begins_a_branch_and_the_old_ones_stay(visitor: MakeVisitor) -> None:
-    alice = await visitor()
+async def test_an_edited_message_begins_a_branch_and_the_old_ones_stay(alice: Visitor) -> None:
     await alice.say("echo one")
     await alice.done()
     await alice.say("echo and two")
@@ -51,8 +49,7 @@ async def test_an_edited_message_begins_a_branch_and_the_old_ones_stay(visitor: 
     await expect(versions(alice)).to_have_text("2/3")
 
 
-async def test_an_answer_is_given_again_beside_the_first_one(visitor: MakeVisitor) -> None:
-    alice = await visitor()
+async def test_an_answer_is_given_again_beside_the_first_one(alice: Visitor) -> None:
     await alice.say("echo once")
     await alice.done()
     first = (await alice.turns())[0]["id"]

@@ -3,15 +3,14 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.conftest import MakeVisitor
+from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_a_document_grows_beside_the_conversation_and_its_versions_are_compared(
-    visitor: MakeVisitor,
+    alice: Visitor,
 ) -> None:
-    alice = await visitor()
     await alice.say("create artifact about trees")
     await alice.done()
     await alice.answer.locator(".chip", has_text="trees").click()

@@ -21,9 +21,8 @@ def written(server: Served, person: Visitor, name: str) -> str | None:
 
 
 async def test_an_approved_step_is_done_and_its_pause_stays_in_the_answer(
-    server: Served, visitor: MakeVisitor
+    server: Served, alice: Visitor
 ) -> None:
-    alice = await visitor()
     await alice.say(WRITE)
     ask = await alice.asked("Write a file?")
     await expect(ask).to_contain_text("print(1)")
@@ -38,8 +37,7 @@ async def test_an_approved_step_is_done_and_its_pause_stays_in_the_answer(
     assert await alice.seen() == await alice.stored()
 
 
-async def test_an_edited_approval_does_what_the_person_wrote(server: Served, visitor: MakeVisitor) -> None:
-    alice = await visitor()
+async def test_an_edited_approval_does_what_the_person_wrote(server: Served, alice: Visitor) -> None:
     await alice.say(WRITE)
     ask = await alice.asked("Write a file?")
     await ask.get_by_role("button", name="Edit").click()
@@ -50,10 +48,7 @@ async def test_an_edited_approval_does_what_the_person_wrote(server: Served, vis
     await expect(alice.answer.locator(".note")).to_contain_text("you approved with changes")
 
 
-async def test_a_refused_step_is_not_done_and_the_agent_reads_why(
-    server: Served, visitor: MakeVisitor
-) -> None:
-    alice = await visitor()
+async def test_a_refused_step_is_not_done_and_the_agent_reads_why(server: Served, alice: Visitor) -> None:
     await alice.say(WRITE)
     ask = await alice.asked("Write a file?")
     await ask.get_by_role("button", name="Refuse").click()
@@ -65,8 +60,7 @@ async def test_a_refused_step_is_not_done_and_the_agent_reads_why(
     assert "not on a Tuesday" in (await alice.stored())[0][1]
 
 
-async def test_a_person_answers_in_place_of_a_tool(server: Served, visitor: MakeVisitor) -> None:
-    alice = await visitor()
+async def test_a_person_answers_in_place_of_a_tool(server: Served, alice: Visitor) -> None:
     await alice.say(WRITE)
     ask = await alice.asked("Write a file?")
     await ask.get_by_role("button", name="Answer for it").click()
@@ -79,10 +73,7 @@ async def test_a_person_answers_in_place_of_a_tool(server: Served, visitor: Make
     assert "I have written it myself" in (await alice.seen())[0][1]
 
 
-async def test_two_steps_that_wait_together_get_different_answers(
-    server: Served, visitor: MakeVisitor
-) -> None:
-    alice = await visitor()
+async def test_two_steps_that_wait_together_get_different_answers(server: Served, alice: Visitor) -> None:
     await alice.say("two approvals")
     await alice.asked("2 things wait for you")
     ask = alice.ask
@@ -99,8 +90,7 @@ async def test_two_steps_that_wait_together_get_different_answers(
     assert await alice.seen() == await alice.stored()
 
 
-async def test_questions_are_answered_with_options_and_own_words(visitor: MakeVisitor) -> None:
-    alice = await visitor()
+async def test_questions_are_answered_with_options_and_own_words(alice: Visitor) -> None:
     await alice.say("ask me 3 questions")
     ask = await alice.asked("assistant has 3 questions")
     await ask.get_by_role("textbox", name="Own answer").first.fill("mauve, nearly")
@@ -132,9 +122,8 @@ async def test_a_confirmation_is_given_with_its_fields(visitor: MakeVisitor) -> 
 
 
 async def test_what_is_always_allowed_on_a_branch_runs_until_it_is_revoked(
-    server: Served, visitor: MakeVisitor
+    server: Served, alice: Visitor
 ) -> None:
-    alice = await visitor()
     await alice.say("write a.txt: one")
     ask = await alice.asked("Write a file?")
     await ask.get_by_label("Always allow write_file on this branch").check()
@@ -159,28 +148,26 @@ async def test_what_is_always_allowed_on_a_branch_runs_until_it_is_revoked(
 
 async def test_the_inbox_has_what_waits_in_three_conversations(visitor: MakeVisitor) -> None:
     alice = await visitor()
-    ids = []
+    ids: list[str] = []
+    side = alice.page.get_by_role("complementary", name="Conversations")
     for text in ("write first.txt: 1", "ask me one question", "write third.txt: 3"):
         made = (await alice.api.post("/api/v2/conversations", json={})).json()["id"]
         sent = await alice.api.post(f"/api/v2/conversations/{made}/turns", json={"content": text})
         assert sent.status_code == 201, sent.text
         ids.append(made)
-    side = alice.page.get_by_role("complementary", name="Conversations")
-    # The page learns of them by itself.
-    await expect(side.locator(".count")).to_have_text("3")
+        # The page learns of them by itself.
+        await expect(side.locator(".count")).to_have_text(str(len(ids)))
     await expect(alice.page).to_have_title("(3) Caesura")
     await side.get_by_role("link", name="Inbox").click()
     items = alice.page.locator(".inbox-list > details")
     await expect(items).to_have_count(3)
 
-    await items.filter(has_text="first.txt").get_by_role("button", name="Approve").click()
+    # The oldest one is first, and unfolded.
+    await items.first.get_by_role("button", name="Approve").click()
     await expect(items).to_have_count(2)
     await expect(side.locator(".count")).to_have_text("2")
-    questions = items.filter(has_text="has a question")
-    if not await questions.get_by_role("radio", name="Green").is_visible():
-        await questions.locator("summary").click()
-    await questions.get_by_role("radio", name="Green").check()
-    await questions.get_by_role("button", name="Send answers").click()
+    await items.first.get_by_role("radio", name="Green").check()
+    await items.first.get_by_role("button", name="Send answers").click()
     await expect(items).to_have_count(1)
     await items.get_by_role("button", name="Refuse").click()
     await items.get_by_role("button", name="Refuse").click()

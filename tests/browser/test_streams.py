@@ -35,7 +35,6 @@ def grows(shown: list[list[str]], whole: list[str]) -> bool:
 
 async def begin(person: Visitor, message: str = COUNT) -> None:
     """Send the message, and wait for some words of the answer."""
-    await person.context.add_init_script(RECORD)
     await person.page.evaluate(RECORD)
     await person.say(message)
     await expect(person.answer).to_contain_text("30 31 32")
@@ -45,6 +44,7 @@ async def test_an_answer_is_shown_word_by_word_and_a_reload_in_the_middle_loses_
     visitor: MakeVisitor,
 ) -> None:
     alice = await visitor()
+    await alice.context.add_init_script(RECORD)
     await begin(alice)
     before = await texts(alice.page)
     assert len(before) > 3
@@ -80,8 +80,7 @@ async def test_after_the_network_was_away_the_missing_words_come(
     assert await alice.seen() == await alice.stored() == [(COUNT, " ".join(COUNTED))]
 
 
-async def test_a_stopped_answer_keeps_its_words_and_can_be_tried_again(visitor: MakeVisitor) -> None:
-    alice = await visitor()
+async def test_a_stopped_answer_keeps_its_words_and_can_be_tried_again(alice: Visitor) -> None:
     await begin(alice, "count to 3000 think=no delay=0.01")
     await alice.button("Stop").click()
     await expect(alice.keep).to_contain_text("Stopped. What was said is kept.")
