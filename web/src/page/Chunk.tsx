@@ -60,7 +60,8 @@ export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal
     );
     watcher.observe(element);
     return () => watcher.disconnect();
-  }, [held, scroller]);
+    // A new watcher tells where the group is. The old one is silent about a group that grew and stayed far away.
+  }, [held, scroller, entries.length]);
 
   // Turns that come into a group change its height: it is drawn once, to be measured again.
   const count = useRef(entries.length);

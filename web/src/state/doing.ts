@@ -76,7 +76,8 @@ export async function retry(entry: Entry): Promise<void> {
     await api.retry(entry.turn.id);
     const now = get().entries.at(-1);
     if (now?.turn.id !== entry.turn.id) return;
-    update(entry.turn.id, (log) => ({ ...log, status: "queued" }));
+    // Its first events may be here before the response.
+    update(entry.turn.id, (log) => (isLive(log.status) ? log : { ...log, status: "queued" }));
     const queued = get().entries.at(-1);
     if (queued) follow(queued);
   } catch (error) {

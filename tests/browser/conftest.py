@@ -1,0 +1,156 @@
+"""One Chromium and one server for all tests of a worker, and people who use them."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from caesura.http.page import BUILT
+from tests import programs
+from tests.api.server import PASSWORD, Served
+from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.faults import Faults
+from tests.browser.visitor import Visitor
+from tests.client.process import Process
+from tests.servers import Missing
+
+#: Makes a person: `await visitor("alice")`. A name that is left out is a new one. Other arguments are options
+#: of the browser's context, such as `viewport` and `color_scheme`.
+MakeVisitor = Callable[..., Awaitable[Visitor]]
+MakeProcess = Callable[..., Process]
+_WINDOW = {"width": 1280, "height": 800}
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _page() -> None:
+    """The tests need a page that is built."""
+    if not (BUILT / "index.html").is_file():
+        if programs.required():
+            pytest.fail("the web page is not built: run make web", pytrace=False)
+        pytest.skip("the web page is not built: run make web")
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    try:
+        async with chromium() as browser:
+            yield browser
+    except Missing as error:
+        if programs.required():
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with the agents that ship and the demo model."""
+    with Served(tmp_path_factory.mktemp("server"), agents_dir=None) as server:
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def faults() -> AsyncIterator[Faults]:
+    """What went wrong in the pages of this test."""
+    faults = Faults()
+    yield faults
+    assert faults.unexpected == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(browser: Browser, server: Served, faults: Faults) -> AsyncIterator[MakeVisitor]:
+    """People who are signed in at the shared server, each with a browser of their own."""
+    async with AsyncExitStack() as stack:
+
+        async def make(name: str | None = None, **options: Any) -> Visitor:
+            name = name or f"person-{next(_numbers)}"
+            api = await stack.enter_async_context(server.async_client(name))
+            found = await _visitor(stack, browser, faults, name, server.url, api, **options)
+            await found.sign_in(PASSWORD)
+            return found
+
+        yield make
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def _regular(browser: Browser, server: Served) -> AsyncIterator[tuple[Visitor, Faults]]:
+    faults = Faults()
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(server.async_client("alice"))
+        alice = await _visitor(stack, browser, faults, "alice", server.url, api)
+        await alice.sign_in(PASSWORD)
+        yield alice, faults
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def alice(_regular: tuple[Visitor, Faults], request: pytest.FixtureRequest) -> AsyncIterator[Visitor]:
+    """A person who has used the page before, in front of a new conversation. Many tests share her browser: a
+    context of one's own costs a second."""
+    alice, faults = _regular
+    if request.session.testsfailed:
+        # Nobody knows what a test that failed has left open.
+        await alice.open("/")
+    else:
+        await alice.page.keyboard.press("Control+Shift+o")
+    await expect(alice.page).to_have_url(f"{alice.url}/")
+    yield alice
+    assert faults.taken() == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stranger(browser: Browser, server: Served, faults: Faults) -> AsyncIterator[MakeVisitor]:
+    """People whom the shared server does not know, in front of a page that is not opened."""
+    async with AsyncExitStack() as stack:
+
+        async def make(name: str | None = None, **options: Any) -> Visitor:
+            api = await stack.enter_async_context(httpx.AsyncClient(base_url=server.url, trust_env=False))
+            name = name or f"stranger-{next(_numbers)}"
+            return await _visitor(stack, browser, faults, name, server.url, api, **options)
+
+        yield make
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def guest(browser: Browser, faults: Faults) -> AsyncIterator[MakeVisitor]:
+    """The only person of a server without sign-in: `await guest(url)`."""
+    async with AsyncExitStack() as stack:
+
+        async def make(url: str, **options: Any) -> Visitor:
+            api = await stack.enter_async_context(
+                httpx.AsyncClient(base_url=url, timeout=30, trust_env=False)
+            )
+            return await _visitor(stack, browser, faults, "local", url, api, **options)
+
+        yield make
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Process]:
+    """A server of the test's own, in its own process: it can be killed, and started again with the same data
+    at the same address. It has no sign-in."""
+    with Process(tmp_path, lease=1.0) as server:
+        yield server
+
+
+async def _visitor(
+    stack: AsyncExitStack,
+    browser: Browser,
+    faults: Faults,
+    name: str,
+    url: str,
+    api: httpx.AsyncClient,
+    **options: Any,
+) -> Visitor:
+    context = await browser.new_context(
+        **({"locale": "en-GB", "reduced_motion": "reduce", "viewport": _WINDOW} | options)
+    )
+    stack.push_async_callback(context.close)
+    context.set_default_timeout(PATIENCE)
+    faults.watch(context)
+    return Visitor(name, url, context, await context.new_page(), api)
