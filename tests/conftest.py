@@ -80,6 +80,7 @@ SLOW = (
     "tests/api/threads/test_sessions.py",
     "tests/api/threads/test_slow_storage.py",
     "tests/api/threads/test_two_nodes.py",
+    "tests/browser/",
     "tests/cli/test_doctor.py",
     "tests/cli/test_help.py",
     "tests/cli/test_people.py",

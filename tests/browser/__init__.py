@@ -1,1 +1,1 @@
-"""The web page in Chromium."""
+"""The web page in Chromium, as people use it."""

@@ -1,0 +1,122 @@
+"""A person in front of the page: what they do, what they see, and what the server has of it."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from playwright.async_api import BrowserContext, Locator, Page, expect
+
+_TICKS = re.compile(r"`")
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass
+class Visitor:
+    """`page` is the tab in which they are. `api` reads the same things without a page, in their name."""
+
+    name: str
+    url: str
+    context: BrowserContext
+    page: Page
+    api: httpx.AsyncClient
+
+    async def sign_in(self, password: str) -> None:
+        """Sign in without the form, which is quicker, and open the page."""
+        body = {"username": self.name, "password": password}
+        begun = await self.context.request.post(f"{self.url}/api/auth/session", data=body)
+        assert begun.ok, await begun.text()
+        await self.open("/")
+
+    async def open(self, path: str) -> None:
+        await self.page.goto(f"{self.url}{path}")
+        await expect(self.page.locator(".app")).to_be_visible()
+
+    async def tab(self, path: str) -> Page:
+        """Another tab of the same browser."""
+        page = await self.context.new_page()
+        await page.goto(f"{self.url}{path}")
+        return page
+
+    @property
+    def box(self) -> Locator:
+        """Where they write."""
+        return self.page.locator("#box")
+
+    @property
+    def keep(self) -> Locator:
+        """The line that says what is safe."""
+        return self.page.locator(".keep")
+
+    @property
+    def ask(self) -> Locator:
+        """What waits for them in the conversation."""
+        return self.page.locator("section.ask")
+
+    @property
+    def answer(self) -> Locator:
+        """The newest answer."""
+        return self.page.locator(".leaf.last article.turn")
+
+    @property
+    def conversation(self) -> str:
+        """The id of the open conversation."""
+        found = re.search(r"/c/([^/?#]+)", self.page.url)
+        assert found, self.page.url
+        return found[1]
+
+    def button(self, name: str | re.Pattern[str]) -> Locator:
+        return self.page.get_by_role("button", name=name)
+
+    async def say(self, text: str) -> None:
+        await self.box.fill(text)
+        await self.box.press("Enter")
+        await expect(self.page.locator(".said .bubble").last).to_have_text(text)
+
+    async def choose_agent(self, name: str) -> None:
+        await self.page.locator(".picker").click()
+        await self.page.get_by_role("option", name=name).click()
+
+    async def done(self) -> None:
+        """Wait until the newest answer has ended well."""
+        await expect(self.page.locator(".leaf.last article.turn.done")).to_be_visible()
+
+    async def asked(self, title: str) -> Locator:
+        """Wait for a question with this heading."""
+        found = self.page.get_by_role("group", name=title)
+        await expect(found).to_be_visible()
+        return found
+
+    async def seen(self) -> list[tuple[str, str]]:
+        """The conversation on the screen: what they said and what was answered, turn by turn."""
+        found = await self.page.evaluate(
+            """() => [...document.querySelectorAll(".leaf")].map((leaf) => [
+              leaf.querySelector(".bubble")?.textContent ?? "",
+              [...leaf.querySelectorAll("article > .prose")].map((text) => text.innerText).join(" "),
+            ])"""
+        )
+        return [(plain(said), plain(answer)) for said, answer in found]
+
+    async def stored(self, conversation: str | None = None) -> list[tuple[str, str]]:
+        """The same conversation as the server has it."""
+        turns = await self.turns(conversation)
+        return [(plain(turn["content"]), plain(" ".join(spoken(turn)))) for turn in turns]
+
+    async def turns(self, conversation: str | None = None) -> list[dict[str, Any]]:
+        """The turns of the active branch."""
+        path = f"/api/v2/conversations/{conversation or self.conversation}/snapshot"
+        found = await self.api.get(path)
+        assert found.status_code == 200, found.text
+        turns: list[dict[str, Any]] = found.json()["turns"]
+        return turns
+
+
+def spoken(turn: dict[str, Any]) -> list[str]:
+    """What the agent itself said in a turn."""
+    own = [item for item in turn["messages"] if item["role"] == "assistant" and item["parent"] is None]
+    return [item["content"] for item in own]
+
+
+def plain(text: str) -> str:
+    """A text without what markdown hides."""
+    return _BLANKS.sub(" ", _TICKS.sub("", text)).strip()
