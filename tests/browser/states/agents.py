@@ -27,7 +27,8 @@ approvals: {timeout_seconds: 1}
 _FREE = (
     """
 model: {primary: demo, options: {delay: 0}}
-permissions: {write_file: auto, execute: auto}
+permissions: {write_file: auto, execute: auto, web_fetch: confirm}
+sub_agents: [{ref: search_agent, description: Searches.}]
 """
     + _TOOLS
 )

@@ -22,7 +22,7 @@ async def approval_command(stage: Stage) -> None:
 
 async def approval_edit(stage: Stage) -> None:
     await approval_command(stage)
-    await stage.page.get_by_role("button", name="Edit").last.click()
+    await stage.visitor.ask.get_by_role("button", name="Edit").last.click()
     await stage.page.locator(".ask textarea").fill(
         "npm install --save-dev vite@8 @vitejs/plugin-react --ignore-scripts\nnpm run build -- --profile"
     )
@@ -30,13 +30,13 @@ async def approval_edit(stage: Stage) -> None:
 
 async def approval_refuse(stage: Stage) -> None:
     await approval_command(stage)
-    await stage.page.get_by_role("button", name="Refuse", exact=True).click()
+    await stage.visitor.ask.get_by_role("button", name="Refuse").click()
     await stage.page.locator(".ask textarea").fill("Don’t install anything yet. Measure with what is there.")
 
 
 async def respond(stage: Stage) -> None:
     await approval_command(stage)
-    await stage.page.get_by_role("button", name="Answer for it").click()
+    await stage.visitor.ask.get_by_role("button", name="Answer for it").click()
     await stage.page.locator(".ask textarea").fill("I ran it: 94 seconds, 68 of them types and Babel.")
 
 
@@ -68,7 +68,7 @@ async def approvals_several(stage: Stage) -> None:
     )
     await stage.until(here, lambda turn: len(turn["interrupts"]) == 3)
     await _open(stage, here)
-    await stage.page.get_by_role("button", name="Approve").first.click()
+    await stage.visitor.ask.get_by_role("button", name="Approve").first.click()
     await expect(stage.page.locator(".ask").get_by_text("Approved")).to_be_visible()
 
 

@@ -20,6 +20,7 @@ class Crash:
     """`conversation` was left in the middle of an answer. `asking` waits: a call with an unknown outcome."""
 
     process: Process
+    data: Path
     conversation: str = ""
     asking: str = ""
 
@@ -27,10 +28,10 @@ class Crash:
     def url(self) -> str:
         return self.process.url
 
-    def happen(self, data: Path) -> None:
+    def happen(self) -> None:
         with httpx.Client(base_url=f"{self.url}/api/v2", timeout=30, trust_env=False) as api:
-            self.conversation = self._begin(api, data, "free_agent")
-            self.asking = self._begin(api, data, "careful_agent")
+            self.conversation = self._begin(api, "free_agent")
+            self.asking = self._begin(api, "careful_agent")
             self._say(api, self.conversation, "list files then run sleep 300 then run cat report.md delay=0.05")
             self._say(api, self.asking, "list files then run sleep 300 delay=0")
             [question] = _until(api, self.asking, lambda turn: turn["interrupts"])
@@ -44,9 +45,16 @@ class Crash:
         self.process.start()
         time.sleep(max(0.0, gone + _AWAY - time.monotonic()))
 
-    def _begin(self, api: httpx.Client, data: Path, agent: str) -> str:
+    def refuse(self) -> None:
+        """The person does not want the interrupted command to run again."""
+        with httpx.Client(base_url=f"{self.url}/api/v2", timeout=30, trust_env=False) as api:
+            for question in _until(api, self.conversation, lambda turn: turn["interrupts"] or [{}]):
+                if question:
+                    _ok(api.post(f"/interrupts/{question['id']}/answer", json={"decision": "reject"}))
+
+    def _begin(self, api: httpx.Client, agent: str) -> str:
         made: str = _ok(api.post("/conversations", json={"agent": agent, "title": "Slow build, and why"}))["id"]
-        folder = data / "workspaces" / made
+        folder = self.data / "workspaces" / made
         folder.mkdir(parents=True)
         (folder / "report.md").write_text(texts.REPORT)
         return made
@@ -57,7 +65,8 @@ class Crash:
 
 def crash(folder: Path) -> Crash:
     agents.put(folder / "agents")
-    return Crash(Process(folder / "data", lease=1.0, agents_dir=str(folder / "agents")))
+    data = folder / "data"
+    return Crash(Process(data, lease=1.0, agents_dir=str(folder / "agents")), data)
 
 
 def _until(api: httpx.Client, conversation: str, check: Any) -> Any:

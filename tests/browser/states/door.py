@@ -34,7 +34,7 @@ async def register_invite(stage: Stage) -> None:
 
 async def first_visit(stage: Stage) -> None:
     await stage.enter("newcomer")
-    await expect(stage.page.get_by_text("Conversations appear here.")).to_be_visible()
+    await expect(stage.page.locator(".examples")).to_be_visible()
 
 
 async def connect_model(stage: Stage) -> None:

@@ -73,8 +73,11 @@ async def sign_in_again(stage: Stage) -> None:
 
 async def away(stage: Stage) -> None:
     """The person left in the middle. The server was killed while a command ran, and started again."""
+    stage.crash.refuse()
     await stage.page.goto(f"{stage.crash.url}/c/{stage.crash.conversation}")
     await expect(stage.page.locator("#left-here")).to_be_visible()
+    await expect(stage.page.locator(".tool", has_text="unknown")).to_be_visible()
+    await stage.drawn()
 
 
 async def _streams(stage: Stage, title: str) -> str:

@@ -7,9 +7,14 @@ from tests.browser.states import asks, documents, door, lost, talk
 from tests.browser.states.stage import Stage
 
 
+Reach = Callable[[Stage], Awaitable[None]]
+
+
 class State(NamedTuple):
     name: str
-    reach: Callable[[Stage], Awaitable[None]]
+    reach: Reach
+    #: What brings a phone there, where that is another way.
+    narrow: Reach | None
 
 
 _DRAWN = (
@@ -31,6 +36,18 @@ _ALSO = (
     *(lost.leaving, lost.storage_down),
     *(documents.source, documents.csv, documents.mermaid, documents.html, documents.listed),
 )
-DRAWN, ALSO = (
-    tuple(State(reach.__name__.replace("_", "-"), reach) for reach in group) for group in (_DRAWN, _ALSO)
-)
+#: They are in the sidebar, which is a drawer on a phone.
+_ASIDE = frozenset({talk.row_menu, talk.rename, talk.settings})
+
+
+def named(*states: Reach) -> tuple[State, ...]:
+    return tuple(
+        State(_name(reach), reach, reach if reach in _ASIDE else None) for reach in states
+    )
+
+
+def _name(reach: Reach) -> str:
+    return getattr(reach, "__name__", "").replace("_", "-")
+
+
+DRAWN, ALSO = named(*_DRAWN), named(*_ALSO)

@@ -11,16 +11,14 @@ _LOOK = "list files + read webpack.config.js + read tsconfig.build.json + fetch 
 
 async def tools(stage: Stage) -> None:
     await stage.enter()
-    here = await stage.begin("Slow build, and why", _FILES)
-    await stage.say(here, f"{_LOOK} + ask search_agent to long 4000 + run sleep 300 delay=0.05")
-    waiting = await stage.until(here, lambda turn: len(turn["interrupts"]) == 2)
-    for asked in waiting["interrupts"]:
-        refused = {"decision": "reject", "message": "Not the CI host. Use the local log."}
-        body = refused if asked["name"] == "web_fetch" else {"decision": "approve"}
-        await stage.post(f"/interrupts/{asked['id']}/answer", body)
+    here = await stage.begin("Slow build, and why", _FILES, "free_agent")
+    await stage.say(here, _LOOK)
+    await stage.answer(here, decision="reject", message="Not the CI host. Use the local log.")
+    await stage.ended(here)
+    await stage.say(here, "ask search_agent to long 4000 + run sleep 300 delay=0.05")
     await stage.open(here)
     await expect(stage.page.locator(".sub-agent .prose")).to_be_visible()
-    await stage.page.locator(".think summary").first.click()
+    await stage.page.locator(".leaf.last .think summary").first.click()
 
 
 async def streaming(stage: Stage) -> None:
@@ -57,6 +55,7 @@ async def agent_picker(stage: Stage) -> None:
 
 async def row_menu(stage: Stage) -> None:
     await stage.enter()
+    await _side(stage)
     await stage.page.locator(".row.conv").nth(1).hover()
     await stage.page.locator(".row.conv .more").nth(1).click()
     await expect(stage.page.get_by_role("menuitem", name="Rename")).to_be_visible()
@@ -76,6 +75,7 @@ async def delete(stage: Stage) -> None:
 
 async def settings(stage: Stage) -> None:
     await stage.enter()
+    await _side(stage)
     await stage.page.locator(".side-foot button").click()
     await expect(stage.page.get_by_role("dialog", name="Settings")).to_be_visible()
 
@@ -106,6 +106,12 @@ async def drawer(stage: Stage) -> None:
     await stage.page.set_viewport_size(PHONE)
     await stage.page.get_by_role("button", name="Open sidebar").click()
     await expect(stage.page.locator(".app.has-drawer")).to_be_visible()
+
+
+async def _side(stage: Stage) -> None:
+    """The sidebar, which a phone opens first."""
+    if stage.page.viewport_size == PHONE:
+        await stage.page.locator(".only-drawer").click()
 
 
 async def _named(stage: Stage) -> str:
