@@ -11,7 +11,7 @@ globalThis.cutting = (width, height, strip) => {
     context.textBaseline = "middle";
     lines.forEach(([colour, text], index) => {
       context.fillStyle = colour;
-      context.fillText(text, 18, height + 24 + index * 23);
+      context.fillText(text, 18, height + 23 + index * 23);
     });
   };
 

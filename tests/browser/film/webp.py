@@ -1,4 +1,4 @@
-"""Animated WebP, put together from single pictures in WebP: the container format alone, nothing is encoded."""
+"""Animated WebP, put together from single pictures in WebP: the container alone, nothing is encoded."""
 
 from dataclasses import dataclass
 from struct import pack, unpack_from

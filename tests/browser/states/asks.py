@@ -14,7 +14,8 @@ async def approval_command(stage: Stage) -> None:
     if (here := stage.made.get("Slow build, approved")) is None:
         here = await stage.begin("Slow build, approved", _FILES)
         await stage.say(
-            here, f"list files + read webpack.config.js + read tsconfig.build.json then run {_COMMAND} delay=0"
+            here,
+            f"list files + read webpack.config.js + read tsconfig.build.json then run {_COMMAND} delay=0",
         )
         await stage.asked(here)
     await _open(stage, here)
@@ -63,8 +64,8 @@ async def approvals_several(stage: Stage) -> None:
     here = await stage.begin("Three at once", _FILES)
     await stage.say(
         here,
-        "list files then write vite.config.ts: export default {}; + run rm -r node_modules/.cache && npm run build"
-        " -- --profile + fetch https://docs.example.org/build-performance delay=0",
+        "list files then write vite.config.ts: export default {}; + run rm -r node_modules/.cache"
+        " && npm run build -- --profile + fetch https://docs.example.org/build-performance delay=0",
     )
     await stage.until(here, lambda turn: len(turn["interrupts"]) == 3)
     await _open(stage, here)

@@ -32,7 +32,9 @@ class Crash:
         with httpx.Client(base_url=f"{self.url}/api/v2", timeout=30, trust_env=False) as api:
             self.conversation = self._begin(api, "free_agent")
             self.asking = self._begin(api, "careful_agent")
-            self._say(api, self.conversation, "list files then run sleep 300 then run cat report.md delay=0.05")
+            self._say(
+                api, self.conversation, "list files then run sleep 300 then run cat report.md delay=0.05"
+            )
             self._say(api, self.asking, "list files then run sleep 300 delay=0")
             [question] = _until(api, self.asking, lambda turn: turn["interrupts"])
             _ok(api.post(f"/interrupts/{question['id']}/answer", json={"decision": "approve"}))
@@ -53,7 +55,9 @@ class Crash:
                     _ok(api.post(f"/interrupts/{question['id']}/answer", json={"decision": "reject"}))
 
     def _begin(self, api: httpx.Client, agent: str) -> str:
-        made: str = _ok(api.post("/conversations", json={"agent": agent, "title": "Slow build, and why"}))["id"]
+        made: str = _ok(api.post("/conversations", json={"agent": agent, "title": "Slow build, and why"}))[
+            "id"
+        ]
         folder = self.data / "workspaces" / made
         folder.mkdir(parents=True)
         (folder / "report.md").write_text(texts.REPORT)

@@ -71,7 +71,11 @@ async def _shown(stage: Stage, id: str, kind: str, content: str) -> None:
         here = await stage.begin("Documents", agent="free_agent")
         await stage.say(here, "echo Three documents, each of another kind.")
         await stage.ended(here)
-        for each in (("step-times", "csv", texts.CSV), ("pipeline", "mermaid", texts.MERMAID), ("build-page", "html", texts.HTML)):
+        for each in (
+            ("step-times", "csv", texts.CSV),
+            ("pipeline", "mermaid", texts.MERMAID),
+            ("build-page", "html", texts.HTML),
+        ):
             await stage.document(here, *each)
     await stage.open(here)
     await stage.page.locator("#docs").click()

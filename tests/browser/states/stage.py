@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.api.server import PASSWORD, Served
 from tests.browser.states import texts
@@ -17,8 +17,8 @@ from tests.browser.visitor import Visitor
 
 _PATIENCE = 60.0
 #: The drawn design has this window.
-DESKTOP = {"width": 1440, "height": 900}
-PHONE = {"width": 390, "height": 844}
+DESKTOP = ViewportSize(width=1440, height=900)
+PHONE = ViewportSize(width=390, height=844)
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Stage:
 
     async def until(self, conversation: str, check: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         async with asyncio.timeout(_PATIENCE):
-            while not check(turn := await self.turn(conversation)):
+            while not check(turn := await self.turn(conversation)):  # noqa: ASYNC110 - nothing signals it
                 await asyncio.sleep(0.05)
         return turn
 
@@ -104,17 +104,13 @@ class Stage:
             await self.post(f"{path}/{id}/versions", {"content": content})
 
     async def report(self) -> str:
-        """A conversation with a document in three versions. It is made once."""
+        """A conversation with a document in four versions. It is made once."""
         await self.enter()
         if (here := self.made.get("Build speed report")) is None:
             here = await self.begin("Build speed report", {"report.md": texts.REPORT}, "free_agent")
-            first, *later = texts.VERSIONS
-            about = {"id": "build-speed-report", "title": "Build speed report", "content_type": "markdown"}
-            await self.say(here, f"call create_artifact {json.dumps(about | {'content': first})}")
-            for content in later:
-                await self.ended(here)
-                args = json.dumps({"id": about["id"], "content": content})
-                await self.say(here, f"call rewrite_artifact {args}")
+            await self.document(here, "build-speed-report", "markdown", *texts.VERSIONS)
+            args = {"id": "build-speed-report", "old": "8-core", "new": "16-core"}
+            await self.say(here, f"list files then call update_artifact {json.dumps(args)}")
             await self.ended(here)
         return here
 

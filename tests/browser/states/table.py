@@ -6,7 +6,6 @@ from typing import NamedTuple
 from tests.browser.states import asks, documents, door, lost, talk
 from tests.browser.states.stage import Stage
 
-
 Reach = Callable[[Stage], Awaitable[None]]
 
 
@@ -41,9 +40,7 @@ _ASIDE = frozenset({talk.row_menu, talk.rename, talk.settings})
 
 
 def named(*states: Reach) -> tuple[State, ...]:
-    return tuple(
-        State(_name(reach), reach, reach if reach in _ASIDE else None) for reach in states
-    )
+    return tuple(State(_name(reach), reach, reach if reach in _ASIDE else None) for reach in states)
 
 
 def _name(reach: Reach) -> str:

@@ -24,10 +24,10 @@ async def tools(stage: Stage) -> None:
 async def streaming(stage: Stage) -> None:
     await stage.enter()
     here = await stage.begin("Slow build, and why", _FILES)
-    await stage.say(here, "list files + read webpack.config.js then run cat report.md delay=0.04")
+    await stage.say(here, "list files + read webpack.config.js then run cat report.md delay=0.02")
     await stage.answer(here, decision="approve")
     await stage.open(here)
-    await expect(stage.visitor.answer.get_by_text("let Vite do the rest")).to_be_visible()
+    await expect(stage.visitor.answer.get_by_text("That leaves")).to_be_visible(timeout=120_000)
 
 
 async def done(stage: Stage) -> None:
