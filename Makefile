@@ -24,7 +24,7 @@ CHECKED := $(wildcard src tests bench web/build.py)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev servers web run test lint format types architecture vitest pytest quick bench lock clean
+.PHONY: help setup dev servers web run test lint format types architecture vitest pytest quick bench film pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,6 +71,13 @@ quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, nothing slow (
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)
 	$(BIN)/python -m bench $(ARGS)
+
+film: $(VENV)/.dev web ## Make the film in the README anew (needs Chromium)
+	$(BIN)/python -m tests.browser.film docs/pictures/killed.webp
+
+pictures: $(VENV)/.dev web ## Take the pictures in the README anew (needs Chromium)
+	$(BIN)/python -m pytest -q tests/browser/test_states.py -k 'approval-file or streaming'
+	cp build/pages/light-approval-file.png build/pages/dark-streaming.png docs/pictures/
 
 lock: $(VENV)/.dev ## Renew the locks in requirements/ (UPGRADE=--upgrade for newer versions)
 	$(COMPILE) pyproject.toml $(PROVIDERS) --group dev --output-file requirements/dev.txt

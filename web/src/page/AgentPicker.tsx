@@ -15,7 +15,7 @@ export function AgentPicker({ id }: { id: string | null }) {
   const [open, setOpen] = useState(false);
   const current = chosen ?? own ?? defaultAgent(agents)?.name ?? "";
   // One model for all of them says nothing.
-  const several = new Set(agents.map((agent) => agent.model)).size > 1;
+  const several = new Set(agents.flatMap((agent) => agent.model ?? [])).size > 1;
   if (agents.length === 0) return null;
   return (
     <>

@@ -57,10 +57,10 @@ export function Bar() {
         </button>
       ) : null}
       <span className="grow" />
-      {here && documents.length > 0 && !shownDocument ? (
-        <button type="button" className="btn bare tight" id="docs" onClick={() => openDocument(documents.at(-1)?.id ?? null)} aria-label={`${say("documents")}: ${documents.length}`}>
+      {here && documents.length > 0 && shownDocument === null ? (
+        <button type="button" className="btn bare tight" id="docs" onClick={() => openDocument(documents.at(-1)?.id ?? null)} aria-label={`${say("documents")} ${documents.length}`}>
           <Icon name="doc" />
-          <span className="hide-phone">{say("documents")}</span>
+          <span className="hide-phone">{say("documents")}</span>{" "}
           <span className="num">{documents.length}</span>
         </button>
       ) : null}

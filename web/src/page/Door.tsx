@@ -30,6 +30,7 @@ export function Door() {
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
   const faultId = useId();
+  const aboutName = fault !== "" && [say("nameTaken"), say("nameRule")].includes(fault);
 
   const enter = async (): Promise<void> => {
     setBusy(true);
@@ -71,7 +72,7 @@ export function Door() {
           <label className="field">
             <span>{say("username")}</span>
             <input
-              className="input"
+              className={`input${aboutName ? " bad" : ""}`}
               name="username"
               autoComplete="username"
               autoCapitalize="none"
@@ -80,21 +81,22 @@ export function Door() {
               maxLength={50}
               value={name}
               aria-invalid={fault !== ""}
+              aria-describedby={aboutName ? faultId : undefined}
               onChange={(event) => setName(event.target.value)}
             />
-            {joining ? <small className="quiet">{say("nameRule")}</small> : null}
+            {joining && fault !== say("nameRule") ? <small className="hint">{say("nameRule")}</small> : null}
           </label>
           <label className="field">
             <span>{say("password")}</span>
             <input
-              className={`input${fault ? " bad" : ""}`}
+              className={`input${fault && !aboutName ? " bad" : ""}`}
               type="password"
               name="password"
               autoComplete={joining ? "new-password" : "current-password"}
               required
               value={password}
-              aria-invalid={fault !== ""}
-              aria-describedby={fault ? faultId : undefined}
+              aria-invalid={fault !== "" && !aboutName}
+              aria-describedby={fault && !aboutName ? faultId : undefined}
               onChange={(event) => setPassword(event.target.value)}
             />
           </label>

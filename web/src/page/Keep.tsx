@@ -48,6 +48,7 @@ const SIGNS: Partial<Record<KeepKind, ReactNode>> = {
   leaving: <i className="live" />,
   sending: <i className="live" />,
   back: <Icon name="check" small />,
+  fault: <Icon name="cross" small />,
   lost: "",
 };
 

@@ -29,15 +29,19 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
     );
   }
   if (status !== "failed") return null;
+  const title = say(ending?.outcome?.startsWith("model") ? "failedHere" : "turnFailed");
+  const why = ending?.message ? sentence(shownLine(ending.message)) : "";
+  // The server may say the same as the title.
+  const told = why === "" ? say("failedText") : [why === sentence(title) ? "" : why, say("nothingLost")].filter(Boolean).join(" ");
   return (
     <div className="over bad" role="alert">
       <span className="at">
         <Icon name="cross" />
       </span>
       <div className="grow">
-        <h2>{say(ending?.outcome?.startsWith("model") ? "failedHere" : "turnFailed")}</h2>
+        <h2>{title}</h2>
         <p>
-          <span>{ending?.message ? `${sentence(shownLine(ending.message))} ${say("nothingLost")}` : say("failedText")}</span>{" "}
+          <span>{told}</span>{" "}
           {ending?.error_id ? (
             <span className="error-id">
               {say("errorId", ending.error_id)}

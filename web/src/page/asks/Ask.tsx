@@ -6,7 +6,7 @@ import { useAnswers, type Given } from "../../state/answers";
 import { putAside, useView } from "../../state/view";
 import { useWords } from "../../words/words";
 import { Bars, Icon } from "../Icon";
-import { mainArgument } from "../tools";
+import { mainArgument, toolWords } from "../tools";
 import { Approval } from "./Approval";
 import { ClosedCard } from "./ClosedCard";
 import { Confirmation } from "./Confirmation";
@@ -134,6 +134,7 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
     if (first) setOpen(true);
   }, [first]);
   if (given) {
+    const tool = interrupt.kind === "approval" ? toolWords(interrupt.name ?? "") : null;
     const no = given.phase === "closed" || given.decision === "reject";
     const word = given.phase === "closed" ? "expired" : given.decision === "approve" || given.decision === "edit" ? "approvedByYou" : given.decision === "reject" ? "refused" : "respondedWord";
     return (
@@ -141,7 +142,7 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
         <span className="nth done">
           <Icon name={no ? "refused" : "check"} small />
         </span>
-        <span className="what">{title}</span>
+        <span className="what">{tool ? say(tool) : title}</span>
         <span className="on">{main}</span>
         <span className="grow" />
         <span className="quiet hide-phone">{say("waitsForRest")}</span>

@@ -16,7 +16,8 @@ export function Csv({ text }: { text: string }) {
   const side = (column: number) => (sides[column] ? "r" : undefined);
   return (
     <>
-      <div className="table csv">
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div className="table csv" tabIndex={0} role="group" aria-label={say("table")}>
         <table>
           <thead>
             <tr>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 import type { DiagramReply } from "../../../frames/diagram";
 import { useWords } from "../../words/words";
@@ -11,7 +11,7 @@ const TALLEST = 4000;
 /** A diagram, drawn in a sandboxed frame; its source, if it cannot be drawn. */
 export function Diagram({ source, title }: { source: string; title: string }) {
   const { say } = useWords();
-  const dark = document.documentElement.dataset.theme === "dark";
+  const dark = useDark();
   const frame = useRef<HTMLIFrameElement>(null);
   const [found, setFound] = useState<{ of: string; height: number | null } | null>(null);
   const ready = useRef(false);
@@ -60,4 +60,15 @@ export function Diagram({ source, title }: { source: string; title: string }) {
       />
     </>
   );
+}
+
+/** Whether the page is dark now. */
+function useDark(): boolean {
+  return useSyncExternalStore(followTheme, () => document.documentElement.dataset.theme === "dark");
+}
+
+function followTheme(changed: () => void): () => void {
+  const watcher = new MutationObserver(changed);
+  watcher.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  return () => watcher.disconnect();
 }

@@ -35,8 +35,11 @@ function Picture({ src, alt }: Props<"img">) {
 }
 
 function Table({ children }: Props<"table">) {
+  const { say } = useWords();
   return (
-    <div className="table">
+    // A wide one scrolls, also by the keyboard.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="table" tabIndex={0} role="group" aria-label={say("table")}>
       <table>{children}</table>
     </div>
   );

@@ -1,0 +1,1 @@
+"""Every state of the page, as it was drawn, and how to get there for real."""

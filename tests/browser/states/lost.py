@@ -1,0 +1,96 @@
+"""Nothing is lost: connections, crashes, stops, failures."""
+
+import sqlite3
+
+from playwright.async_api import expect
+
+from tests.browser.states import texts
+from tests.browser.states.stage import Stage
+
+_FILES = {"webpack.config.js": texts.WEBPACK, "report.md": texts.REPORT}
+
+
+async def connection_lost(stage: Stage) -> None:
+    await _streams(stage, "Cut off")
+    await stage.page.context.set_offline(True)
+    stage.later.push_async_callback(stage.page.context.set_offline, False)
+    await expect(stage.page.locator(".keep.lost")).to_be_visible()
+
+
+async def connection_back(stage: Stage) -> None:
+    await _streams(stage, "Cut off, and back")
+    await stage.page.context.set_offline(True)
+    await expect(stage.page.locator(".keep.lost")).to_be_visible()
+    await stage.page.context.set_offline(False)
+    await expect(stage.page.locator(".keep.back")).to_be_visible()
+
+
+async def stopped(stage: Stage) -> None:
+    here = await _streams(stage, "Stopped")
+    await stage.page.get_by_role("button", name="Stop", exact=True).click()
+    await stage.ended(here)
+    await expect(stage.page.locator(".over")).to_be_visible()
+
+
+async def failed(stage: Stage) -> None:
+    await stage.enter()
+    here = await stage.begin("Broke off")
+    await stage.say(here, "fail midway delay=0")
+    await stage.ended(here)
+    await stage.open(here)
+    await expect(stage.page.locator(".over.bad")).to_be_visible()
+
+
+async def leaving(stage: Stage) -> None:
+    await stage.enter()
+    here = await stage.begin("Only while you look")
+    await stage.say(here, "long 900 delay=0.05", on_disconnect="stop")
+    await stage.open(here)
+    await expect(stage.page.locator(".keep.leaving")).to_be_visible()
+
+
+async def storage_down(stage: Stage) -> None:
+    """Another process holds the database."""
+    await stage.enter()
+    await expect(stage.page.locator(".row.conv").first).to_be_visible()
+    other = sqlite3.connect(stage.data / "caesura.db", isolation_level=None)
+    stage.later.callback(other.close)
+    other.execute("BEGIN IMMEDIATE")
+    await stage.visitor.box.fill("And on CI? Where should the cache live?")
+    await stage.visitor.box.press("Enter")
+    await expect(stage.page.get_by_text("cannot store anything")).to_be_visible()
+
+
+async def sign_in_again(stage: Stage) -> None:
+    await stage.open(await stage.report())
+    await stage.visitor.box.fill("And on CI? Where should the cache live so that")
+    async with stage.server.async_client() as elsewhere:
+        gone = await elsewhere.delete("/api/auth/sessions")
+    assert gone.status_code == 204
+    stage.renew()
+    await expect(stage.page.get_by_role("dialog")).to_be_visible()
+
+
+async def away(stage: Stage) -> None:
+    """The person left in the middle. The server was killed while a command ran, and started again."""
+    stage.crash.refuse()
+    await stage.page.goto(f"{stage.crash.url}/c/{stage.crash.conversation}")
+    await expect(stage.page.locator("#left-here")).to_be_visible()
+    await expect(stage.page.locator(".tool", has_text="unknown")).to_be_visible()
+    await stage.drawn()
+
+
+async def _streams(stage: Stage, title: str) -> str:
+    await stage.enter()
+    here = await stage.begin(title, _FILES)
+    await stage.say(here, "list files + read webpack.config.js then run cat report.md delay=0.03")
+    await stage.answer(here, decision="approve")
+    await stage.open(here)
+    await expect(stage.visitor.answer.get_by_text("not bundling")).to_be_visible()
+    return here
+
+
+async def unknown(stage: Stage) -> None:
+    """The person had allowed the command that was running when the server was killed."""
+    await stage.page.goto(f"{stage.crash.url}/c/{stage.crash.asking}")
+    await expect(stage.page.locator("section.ask")).to_be_visible()
