@@ -7,6 +7,8 @@ import type { Token } from "./token";
 
 /** Longer lines have no colours. */
 const LINE = 1000;
+/** Milliseconds for a line: less than the page waits for the worker. A busy machine needs long for the first one. */
+const PATIENCE = 2000;
 
 // The colours stand for the classes of the page's style: no style attribute is ever written.
 const CLASSES: Record<string, Token["kind"]> = { "#000001": "k", "#000002": "q", "#000003": "n", "#000004": "f", "#000005": "c" };
@@ -55,7 +57,7 @@ export class Sheet {
 
   private line(text: string, state: GrammarState | undefined): Done {
     if (text.length > LINE) return { text, tokens: [{ text, kind: "" }], after: state };
-    const options = { lang: this.language, theme: "page", ...(state ? { grammarState: state } : {}) };
+    const options = { lang: this.language, theme: "page", tokenizeTimeLimit: PATIENCE, ...(state ? { grammarState: state } : {}) };
     const found = this.highlighter.codeToTokensBase(text, options);
     const tokens: Token[] = [];
     for (const token of found[0] ?? []) {
