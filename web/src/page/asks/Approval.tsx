@@ -149,15 +149,16 @@ function Plain({ interrupt }: { interrupt: Interrupt }) {
   const agent = shownLine(interrupt.agent);
   const path = <code key="path">{shownLine(textOf(interrupt.args.path))}</code>;
   const tool = <code key="tool">{shownLine(interrupt.name ?? "")}</code>;
+  // Without a file nobody knows whether there is one: the path cannot be written.
+  if (interrupt.name === "write_file" && interrupt.file)
+    return (
+      <p className="plain">
+        <Phrase k={interrupt.file.exists ? "askWriteText" : "askWriteNew"} values={[agent, path]} />
+      </p>
+    );
   switch (interrupt.name) {
     case "execute":
       return <p className="plain">{say("askRunText", agent)}</p>;
-    case "write_file":
-      return (
-        <p className="plain">
-          <Phrase k={interrupt.file && !interrupt.file.exists ? "askWriteNew" : "askWriteText"} values={[agent, path]} />
-        </p>
-      );
     case "web_fetch":
       return <p className="plain">{say("askFetchText", agent)}</p>;
     default:
@@ -194,7 +195,7 @@ function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: bool
         <Suspense fallback={<Long text={shown(args.content)} className="full" />}>
           <Diff before={shown(file?.content ?? "")} after={shown(args.content)} path={shownLine(textOf(args.path))} />
         </Suspense>
-        {brief ? null : <All args={args} open={false} />}
+        {brief ? null : <All args={args} open={!file} />}
       </>
     );
   }

@@ -66,6 +66,19 @@ describe("an approval", () => {
     expect(given()).toEqual([["int-1", { decision: "approve" }]]);
   });
 
+  it("says whether a file is made or replaced, if that is known", () => {
+    const write = { ...PLAIN, name: "write_file", args: { path: "a.txt", content: "x" } };
+    const file = { path: "a.txt", content: "", size: 0, sha256: null };
+    const told = (interrupt: Interrupt) => {
+      cleanup();
+      show(interrupt);
+      return document.querySelector(".plain")?.textContent;
+    };
+    expect(told({ ...write, file: { ...file, exists: true } })).toMatch("wants to replace a.txt");
+    expect(told({ ...write, file: { ...file, exists: false } })).toMatch("wants to create a.txt");
+    expect(told(write)).toMatch("wants to use write_file");
+  });
+
   it("can be always allowed", async () => {
     show(PLAIN);
     await userEvent.click(screen.getByRole("checkbox"));
