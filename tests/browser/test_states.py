@@ -90,6 +90,9 @@ async def _page(browser: Browser, stack: AsyncExitStack, locale: str) -> Page:
 
 async def _dark(page: Page, name: str) -> None:
     await page.emulate_media(color_scheme="dark")
+    if await page.locator(".diagram").count():
+        # A diagram is drawn again for the other theme. The picture alone waits for that.
+        await page.wait_for_timeout(1500)
     try:
         await picture(page, name)
         assert await axe(page, **_COLOURS) == []

@@ -29,6 +29,11 @@ describe("difference", () => {
     expect(difference("alpha beta\n", "unlike in every way\n").rows.map(show)).toEqual([["alpha beta", "unlike in every way"]]);
   });
 
+  test("shows lines that have only quotes and brackets in common without marks", () => {
+    const rows = difference('"@babel/core": "^7.26.0",\n', '"@vitejs/plugin-react": "^5.0.0",\n').rows.map(show);
+    expect(rows).toEqual([['"@babel/core": "^7.26.0",', '"@vitejs/plugin-react": "^5.0.0",']]);
+  });
+
   test("marks single characters of Chinese text", () => {
     expect(difference("冷构建九十秒\n", "冷构建八十秒\n").rows.map(show)).toEqual([["冷构建[九]十秒", "冷构建[八]十秒"]]);
   });

@@ -22,10 +22,17 @@ export function mark(before: string, after: string): [Piece[], Piece[]] {
   const now = after.match(WORD) ?? [];
   const matches = align(old, now, MOST);
   if (matches === null) return plain;
-  const stays = matches.reduce((sum, [b]) => sum + (old[b] ?? "").trim().length, 0);
-  const shorter = Math.min(before.trim().length, after.trim().length);
+  const size = sizing(before, after);
+  const stays = matches.reduce((sum, [b]) => sum + size(old[b] ?? ""), 0);
+  const shorter = Math.min(size(before), size(after));
   if (shorter === 0 || stays < shorter * COMMON) return plain;
   return [pieces(old, new Set(matches.map(([b]) => b))), pieces(now, new Set(matches.map(([, a]) => a)))];
+}
+
+/** Quotes and brackets, which all lines of a kind have, make two lines no more alike; but some lines have nothing else. */
+function sizing(before: string, after: string): (text: string) => number {
+  const letters = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, "").length;
+  return letters(before) > 0 && letters(after) > 0 ? letters : (text) => text.trim().length;
 }
 
 function pieces(words: readonly string[], same: ReadonlySet<number>): Piece[] {
