@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import os
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import closing
@@ -25,6 +27,7 @@ from caesura.store.open import open_database
 from tests import programs
 from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
+from tests.servers.server import MEMORY, ROOM
 from tests.tables import Tables, sqlite_file
 
 S = TypeVar("S", Postgres, Redis)
@@ -123,6 +126,13 @@ SLOW = (
     "tests/store/test_migrate.py",
     "tests/store/test_silence.py",
 )
+
+
+def pytest_configure() -> None:
+    """The tests' folders are in memory, where that is large: a commit of SQLite waits for a disk, and all
+    workers for each other's commits. No test here pulls the plug of the machine."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(wrapper=True)
