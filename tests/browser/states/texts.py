@@ -28,8 +28,8 @@ export default defineConfig({
 
 That leaves about 18 seconds, of which the type check is still the longest part. It can run beside the tests,
 and nothing waits for it. Whoever changes only a style sheet sees the page again after less than a second,
-because the server of Vite hands out single files and bundles nothing. The cache must be kept between two runs on
-the build machine; without it the first build of the day takes as long as before."""
+because the server of Vite hands out single files and bundles nothing. The cache must be kept between two runs
+on the build machine; without it the first build of the day takes as long as before."""
 BEFORE = {
     "name": "site",
     "scripts": {"build": "webpack --mode production", "test": "vitest run"},
