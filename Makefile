@@ -1,8 +1,8 @@
 # Needs python3, make and a POSIX shell; everything else goes into .venv. Node 20 with npm builds the web page.
 
 PYTHON ?= python3
-# One more than a small machine has cores: much of what is tested waits.
-WORKERS ?= 3
+# Two more than a small machine has cores: much of what is tested waits.
+WORKERS ?= 4
 UPGRADE ?=
 ARGS ?=
 # Extras of pyproject.toml, with commas or spaces between: make run EXTRAS=openai
@@ -19,12 +19,14 @@ WITHOUT_RUN = $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' require
 LOCKED := openai deepseek anthropic ollama langfuse
 COMMA := ,
 WANTED := $(subst $(COMMA), ,$(EXTRAS))
+# The checks run beside the tests. Where make can, it shows the output of each check when that ends.
+IN_ONE_PIECE := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 CHECKED := $(wildcard src tests bench web/build.py)
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev servers web run test lint format types architecture vitest pytest quick bench film pictures lock clean
+.PHONY: help setup dev servers web run test checks lint format types architecture vitest pytest quick bench film pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,7 +44,13 @@ web: $(BIN)/python ## Build the web page, if its sources have changed (needs Nod
 run: setup web ## Serve on this machine, keeping everything in ./data (EXTRAS=openai)
 	$(BIN)/caesura serve --data-dir ./data
 
-test: servers web lint types architecture vitest pytest ## Check everything and run the tests (WORKERS=3, ARGS=...)
+test: ## Check everything and run the tests (WORKERS=4, ARGS=...)
+	@$(MAKE) --no-print-directory --jobs=2 dev $(if $(shell command -v npm),web)
+	@$(MAKE) --no-print-directory servers web
+	@$(MAKE) --no-print-directory --jobs=2 checks pytest
+
+checks: $(VENV)/.dev ## Check style, types and rooms, and run the tests of the web page
+	@$(MAKE) --no-print-directory $(IN_ONE_PIECE) lint types architecture vitest
 
 lint: $(VENV)/.dev ## Check style
 	$(BIN)/ruff check .
@@ -63,10 +71,10 @@ architecture: $(VENV)/.dev ## Check which room may import which
 vitest: $(BIN)/python ## Run the tests of the web page alone
 	@$(BIN)/python web/build.py run test
 
-pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=3, ARGS=...)
+pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=4, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, nothing slow (WORKERS=3, ARGS=...)
+quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, nothing slow (WORKERS=4, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not server' $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)
@@ -114,6 +122,7 @@ $(VENV)/.extra-%: $(VENV)/.run $$(wildcard requirements/extras/$$*.txt)
 	$(PIP) install --require-hashes -r requirements/extras/$*.txt
 	@touch $@
 
+# Most of this is never imported; the rest is compiled when it is imported.
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
-	$(PIP) install --require-hashes -r requirements/dev.txt
+	$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
 	@touch $@

@@ -1,29 +1,40 @@
 """Fixtures every test may ask for."""
 
+import asyncio
 import gc
+import os
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import closing
 from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeVar
 
 import certifi
 import pytest
 import pytest_asyncio
 from argon2 import PasswordHasher
+from hypothesis import HealthCheck, settings
 
 from caesura.agents import document
+from caesura.agents.tools import artifacts
+from caesura.http import page
 from caesura.store.database import Database
 from caesura.store.open import open_database
 from tests import programs
 from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
+from tests.servers.server import MEMORY, ROOM
 from tests.tables import Tables, sqlite_file
 
 S = TypeVar("S", Postgres, Redis)
 
+# A slow machine is not a failure.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 #: Tests that go through every place where something can happen. They take longest, and begin first.
 ENUMERATIONS = ("tests/chaos/", "tests/hostile/")
@@ -37,7 +48,6 @@ SLOW = (
     "tests/agents/tools/test_seccomp.py",
     "tests/agents/tools/test_workspace.py",
     "tests/agents/tools/web/",
-    "tests/agents/tools/web/test_reader.py",
     "tests/api/artifactflow/test_cancel.py",
     "tests/api/artifactflow/test_crashes.py",
     "tests/api/artifactflow/test_node.py",
@@ -57,7 +67,9 @@ SLOW = (
     "tests/api/test_disk_share.py",
     "tests/api/test_document.py",
     "tests/api/test_edges.py",
+    "tests/api/test_feed.py",
     "tests/api/test_grants.py",
+    "tests/api/test_memory.py",
     "tests/api/test_nodes.py",
     "tests/api/test_pages.py",
     "tests/api/test_patience.py",
@@ -97,6 +109,7 @@ SLOW = (
     "tests/conformance/test_store_model.py",
     "tests/core/test_diffs.py",
     "tests/core/test_matching.py",
+    "tests/dialects/superagent/test_encode.py",
     "tests/engine/test_cancellation.py",
     "tests/engine/test_confirmations.py",
     "tests/engine/test_effects.py",
@@ -113,6 +126,13 @@ SLOW = (
     "tests/store/test_migrate.py",
     "tests/store/test_silence.py",
 )
+
+
+def pytest_configure() -> None:
+    """The tests' folders are in memory, where that is large: a commit of SQLite waits for a disk, and all
+    workers for each other's commits. No test here pulls the plug of the machine."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -181,6 +201,30 @@ def _agent_files_parsed_once() -> Iterator[None]:
     once = cache(document.parse)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(document, "parse", lambda data: deepcopy(once(data)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _page_and_tools_made_once() -> Iterator[None]:
+    """Every server reads the files of the page, and makes the tools that need nothing of it."""
+    read, made = cache(page.read), cache(artifacts.tools)
+    unchanged = page.read
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "read", lambda folder: (read if folder == page.BUILT else unchanged)(folder))
+        patch.setattr(artifacts, "tools", lambda: list(made()))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_stop_at_once() -> Iterator[None]:
+    """uvicorn looks ten times a second whether it shall stop, and then whether all connections are closed.
+    Server processes of tests still do."""
+
+    async def sleep(delay: float) -> None:
+        await asyncio.sleep(delay / 10)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("uvicorn.server.asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": sleep}))
         yield
 
 

@@ -35,6 +35,7 @@ export default defineConfig(({ mode }) => ({
     restoreMocks: true,
     // A busy machine is no fault.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     setupFiles: ["dev/timers.ts"],
   },
 }));

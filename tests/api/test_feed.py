@@ -19,6 +19,7 @@ from tests.api.feeds import FEED, Feed, State, asked, listed
 from tests.api.reading import Event, conversation, events, finished, send, to_segment_end, until
 from tests.api.server import Served
 from tests.client.process import Process
+from tests.effort import examples
 
 
 @pytest.fixture
@@ -277,11 +278,11 @@ def test_what_was_lost_in_a_power_cut_does_not_hide_what_came_later(tmp_path: Pa
             until(lambda: [item["title"] for item in about(found, place)] == ["Found"])
 
 
-def test_200_random_changes_leave_the_feed_and_the_lists_alike(node: Served, client: httpx.Client) -> None:
+def test_many_random_changes_leave_the_feed_and_the_lists_alike(node: Served, client: httpx.Client) -> None:
     chance = random.Random(11)
     with feed(node) as found:
         places = [conversation(client) for _ in range(6)]
-        for number in range(200):
+        for number in range(examples(80, 200)):
             act(client, chance, places, number)
         for place in places:
             for turn in client.get(f"/api/v2/conversations/{place}").json()["turns"]:

@@ -65,7 +65,7 @@ async def test_after_kill_9_a_research_with_sub_agents_at_once_goes_on(
         with Process(tmp_path, search_url=web.url, fetch_allow=allowed) as process:
             async with Client(process.url) as client:
                 made = await client.create("lead_agent")
-                turn = await client.send(made.id, "research trees and rivers think=no delay=0.02")
+                turn = await client.send(made.id, "research trees and rivers think=no delay=0.01")
                 found = await see_through(client, process, turn.id, at, number)
         assert sorted(set(web.searched)) == ["rivers", "trees"]
         assert sorted(set(web.fetched)) == ["/page/rivers", "/page/trees"]

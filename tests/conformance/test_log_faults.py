@@ -31,7 +31,7 @@ async def test_a_reader_gets_an_error_when_storage_is_unavailable_however_many_r
 ) -> None:
     log, turn = Log(Away(database), patience=0.5), await make_turn(database)
     readers = [log.follow(turn.num) for _ in range(200)]
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(PATIENCE):
         outcomes = await asyncio.gather(*(anext(reader) for reader in readers), return_exceptions=True)
     assert {type(outcome) for outcome in outcomes} == {Unavailable}
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from caesura.core import events as ev
 from caesura.core.errors import NothingPending
 from caesura.core.turns import Turn
+from caesura.engine.agent import Compiled
+from caesura.engine.versions import Versions
 from caesura.store import life
 from tests.engine.world import NO, PATIENCE, YES, World, roles
 from tests.openai_server import Call, Hang, Say
@@ -172,10 +175,21 @@ async def test_after_a_stop_at_any_moment_the_row_and_the_log_agree(world: World
         assert (await world.say("and now?")).finished
 
 
-async def test_a_turn_that_was_stopped_before_it_began_has_no_text(world: World) -> None:
+async def test_a_turn_that_was_stopped_before_it_began_has_no_text(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.agent("tools: []")
+    stopped = asyncio.Event()
+    found = Versions.of
+
+    async def late(*args: Any) -> Compiled:
+        await stopped.wait()
+        return await found(*args)
+
+    monkeypatch.setattr(Versions, "of", late)
     turn = await world.send("go")
     assert world.engine.supervisor.stop(turn.num, "user")
+    stopped.set()
     said = await world.segment(turn)
     assert said.outcome == ev.Stopped("user")
     row = await world.checked(turn)

@@ -61,7 +61,7 @@ class World:
         self.agents.mkdir(exist_ok=True)
         self.trace = folder / "trace.txt"
         self.workspaces = folder / "workspaces"
-        self.log = Log(database, poll=0.05)
+        self.log = Log(database, poll=0.2)
         self.catalog = Catalog(self.agents, self.registry().names, interval=0)
         self.offered = Agents(self.catalog, "tester")
         self.engine = self.new_engine()
@@ -84,7 +84,7 @@ class World:
             replaced_models=self.replaced_models,
             limits=self.limits,
             lease=self.lease,
-            poll=0.05,
+            poll=0.2,
         )
 
     def agent(self, spec: str = "", name: str = "tester", model: str = "openai:test") -> None:
