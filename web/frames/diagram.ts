@@ -14,6 +14,8 @@ export type DiagramReply = { ready: true } | { height: number } | { fault: strin
 const reply = (message: DiagramReply) => parent.postMessage(message, "*");
 
 async function draw({ source, dark, font }: Order): Promise<void> {
+  // The ground of a frame is opaque if its scheme is not that of the page.
+  document.documentElement.style.colorScheme = dark ? "dark" : "light";
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: "strict",
