@@ -63,7 +63,7 @@ async def test_a_refused_step_is_not_done_and_the_agent_reads_why(server: Served
 async def test_a_person_answers_in_place_of_a_tool(server: Served, alice: Visitor) -> None:
     await alice.say(WRITE)
     ask = await alice.asked("Write a file?")
-    await ask.get_by_role("button", name="Answer for it").click()
+    await ask.get_by_role("button", name="Answer instead").click()
     await expect(ask.get_by_role("button", name="Send")).to_be_disabled()
     await ask.get_by_role("textbox").fill("I have written it myself")
     await ask.get_by_role("button", name="Send").click()

@@ -24,12 +24,12 @@ async def test_a_newcomer_registers_and_their_first_conversation_gets_its_title(
     await expect(page.get_by_text("Conversations appear here.")).to_be_visible()
     await page.get_by_role("button", name="Watch it stream").click()
     # The title comes to all of its places without a reload.
-    await expect(page.locator(".row.conv .t")).to_have_text("count to 200")
-    await expect(page.locator("header.bar h1")).to_have_text("count to 200")
-    await expect(page).to_have_title("count to 200 · Caesura")
+    await expect(page.locator(".row.conv .t")).to_have_text("count to 1000")
+    await expect(page.locator("header.bar h1")).to_have_text("count to 1000")
+    await expect(page).to_have_title("count to 1000 · Caesura")
     await nina.done()
-    counted = " ".join(map(str, range(1, 201)))
-    assert await nina.seen() == [("count to 200", f"{counted} done.")]
+    counted = " ".join(map(str, range(1, 1001)))
+    assert await nina.seen() == [("count to 1000", f"{counted} done.")]
     # No script can read what keeps the session.
     assert "caesura_session" not in await page.evaluate("document.cookie")
 

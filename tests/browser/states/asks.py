@@ -37,7 +37,7 @@ async def approval_refuse(stage: Stage) -> None:
 
 async def respond(stage: Stage) -> None:
     await approval_command(stage)
-    await stage.visitor.ask.get_by_role("button", name="Answer for it").click()
+    await stage.visitor.ask.get_by_role("button", name="Answer instead").click()
     await stage.page.locator(".ask textarea").fill("I ran it: 94 seconds, 68 of them types and Babel.")
 
 

@@ -9,25 +9,32 @@ import { Icon } from "./Icon";
 
 const WRITES = new Set(["create_artifact", "update_artifact", "rewrite_artifact"]);
 
-/** The documents that a turn has written, in the order in which they were first touched. */
-function documentsOf(log: TurnLog): string[] {
-  const ids = new Set<string>();
-  const done = new Set(log.finished.filter((message) => message.role === "tool" && message.status === "ok").map((message) => message.tool_call_id));
+/** What the tools that write say at the end of their first line. */
+const MADE = /: version (\d+)/;
+
+/** The documents that a turn has written, in the order in which they were first touched, each with the version that the
+ * turn left behind. */
+function documentsOf(log: TurnLog): [string, number | null][] {
+  const made = new Map<string, number | null>();
+  const done = new Map(log.finished.filter((message) => message.role === "tool" && message.status === "ok").map((message) => [message.tool_call_id, message.content]));
   for (const message of log.finished) {
     for (const call of message.tool_calls) {
-      if (WRITES.has(call.name) && done.has(call.id) && typeof call.args.id === "string") ids.add(call.args.id);
+      const said = done.get(call.id);
+      if (!WRITES.has(call.name) || said === undefined || typeof call.args.id !== "string") continue;
+      const version = MADE.exec(said)?.[1];
+      made.set(call.args.id, version === undefined ? null : Number(version));
     }
   }
-  for (const change of log.documents) ids.add(change.id);
-  return [...ids];
+  for (const change of log.documents) made.set(change.id, change.version);
+  return [...made];
 }
 
 export function Chips({ log }: { log: TurnLog }) {
   const { clock } = useWords();
   const artifacts = useThread((state) => state.artifacts);
   const open = useView((state) => state.document);
-  const ids = useMemo(() => documentsOf(log), [log]);
-  return ids.map((id) => {
+  const made = useMemo(() => documentsOf(log), [log]);
+  return made.map(([id, version]) => {
     const artifact = artifacts.find((item) => item.id === id);
     if (!artifact) return null;
     return (
@@ -38,7 +45,8 @@ export function Chips({ log }: { log: TurnLog }) {
         <span className="grow">
           <b>{shownLine(artifact.title)}</b>
           <small>
-            {shownLine(artifact.content_type.replace(/^text\//, ""))} · v{artifact.version} · {clock(artifact.updated_at)}
+            {shownLine(artifact.content_type.replace(/^text\//, ""))} · v{version ?? artifact.version}
+            {version === null || version === artifact.version ? ` · ${clock(artifact.updated_at)}` : ""}
           </small>
         </span>
         <Icon name="right" />

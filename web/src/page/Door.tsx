@@ -99,6 +99,7 @@ export function Door() {
               aria-describedby={fault && !aboutName ? faultId : undefined}
               onChange={(event) => setPassword(event.target.value)}
             />
+            {joining ? <small className="hint">{say("passwordRule")}</small> : null}
           </label>
           {joining && registration === "invite" ? (
             <label className="field">

@@ -6,7 +6,7 @@ import { Bars, Icon, type IconName } from "./Icon";
 
 /** Examples that work with the demo model, in the language of the page. */
 const EXAMPLES: { icon: IconName | "bars"; title: Key; hint: Key; says: [english: string, chinese: string] }[] = [
-  { icon: "stream", title: "exStream", hint: "exStreamHint", says: ["count to 200", "数到200"] },
+  { icon: "stream", title: "exStream", hint: "exStreamHint", says: ["count to 1000", "数到1000"] },
   { icon: "bars", title: "exApprove", hint: "exApproveHint", says: ['write hello.py: print("hello")', "写文件 hello.py"] },
   { icon: "ask", title: "exAsk", hint: "exAskHint", says: ["ask me 3 questions", "问我三个问题"] },
   { icon: "doc", title: "exArtifact", hint: "exArtifactHint", says: ["create artifact about trees", "创建文档 树木"] },

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 
 import type { ApiError } from "../api/client";
+import type { Interrupt } from "../api/types";
 import { shownLine } from "../log/shown";
 import { tryNow, useConnection } from "../state/connection";
 import { useThread } from "../state/thread";
@@ -61,6 +62,7 @@ function useTold(id: string | null, words: Words): Told {
   const fault = useThread((state) => (state.id === id ? state.fault : null));
   const status = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.status : undefined));
   const leaves = useThread((state) => state.entries.at(-1)?.turn.on_disconnect === "stop");
+  const until = useThread((state) => (state.id === id ? firstEnd(state.entries.at(-1)?.log.pending ?? []) : null));
   if (sending) return { kind: "sending", text: say("keepSending") };
   if (fault) return { kind: "fault", text: faultText(fault, words) };
   if (lost) {
@@ -75,7 +77,7 @@ function useTold(id: string | null, words: Words): Told {
     case "running":
       return leaves ? { kind: "leaving", text: say("keepLeaving") } : { kind: "running", text: say("keepRunning") };
     case "waiting":
-      return { kind: "waiting", text: say("keepWaiting") };
+      return { kind: "waiting", text: until === null ? say("keepWaiting") : say("keepWaitingUntil", words.clock(until)) };
     case "stopped":
       return { kind: "stopped", text: say("keepStopped") };
     case "failed":
@@ -83,6 +85,12 @@ function useTold(id: string | null, words: Words): Told {
     default:
       return { kind: "idle", text: say("keepIdle") };
   }
+}
+
+/** When the first of these questions expires; null if none does. */
+function firstEnd(pending: readonly Interrupt[]): number | null {
+  const ends = pending.flatMap((item) => item.expires_at ?? []);
+  return ends.length > 0 ? Math.min(...ends) : null;
 }
 
 function faultText(fault: ApiError, { say }: Words): string {

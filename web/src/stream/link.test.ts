@@ -112,6 +112,42 @@ describe("a stream", () => {
     expect(sent).toEqual([null, "1"]);
   });
 
+  it("lets go of its connection when the person leaves the page, and goes on when the browser brings the page back", async () => {
+    const { sent, states } = setUp([stream("id: 1\ndata: a\n\n", true), stream("id: 2\ndata: b\n\n", true)]);
+    await settle();
+    dispatchEvent(new Event("pagehide"));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent).toEqual([null]);
+    expect(states.map((state) => state.kind)).not.toContain("lost");
+    dispatchEvent(Object.assign(new Event("pageshow"), { persisted: true }));
+    await settle();
+    expect(sent).toEqual([null, "1"]);
+  });
+
+  it("is read once, although the person comes back before the old connection is gone", async () => {
+    const { sent } = setUp([stream("id: 1\ndata: a\n\n", true), stream("id: 2\ndata: b\n\n", true)]);
+    await settle();
+    dispatchEvent(new Event("pagehide"));
+    dispatchEvent(Object.assign(new Event("pageshow"), { persisted: true }));
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect(sent).toEqual([null, "1"]);
+  });
+
+  it("rests at once while nobody sees the page and another tab is seen", async () => {
+    const { sent } = setUp([stream("id: 1\ndata: a\n\n", true), stream("id: 2\ndata: b\n\n", true)]);
+    await settle();
+    const hidden = vi.spyOn(document, "hidden", "get").mockReturnValue(true);
+    const tab = new BroadcastChannel("caesura.tabs");
+    const told = new Promise((resolve) => (new BroadcastChannel("caesura.tabs").onmessage = resolve));
+    tab.postMessage("seen");
+    vi.useRealTimers();
+    await told;
+    tab.close();
+    hidden.mockReturnValue(false);
+    document.dispatchEvent(new Event("visibilitychange"));
+    await vi.waitFor(() => expect(sent).toEqual([null, "1"]));
+  });
+
   it("ends when what it follows is gone", async () => {
     const { kinds } = setUp([new Response(null, { status: 404 })]);
     await settle();

@@ -38,11 +38,13 @@ type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind
 export function follow(options: LinkOptions): Link {
   let after = options.after;
   let losses = 0;
+  let tries = 0;
   let closed = false;
   let resting = false;
   let restTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
+  const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("caesura.tabs") : undefined;
 
   const report = (state: LinkState): void => {
     if (!closed || state.kind === "ended") options.onState(state);
@@ -112,8 +114,10 @@ export function follow(options: LinkOptions): Link {
     timer = undefined;
     if (closed) return;
     report({ kind: "connecting" });
+    tries += 1;
+    const mine = tries;
     void attempt().then((outcome) => {
-      if (closed || resting) return;
+      if (closed || resting || mine !== tries) return;
       if (outcome.kind !== "again") {
         finish(outcome.kind);
       } else if (!outcome.refused && losses === 0) {
@@ -133,20 +137,36 @@ export function follow(options: LinkOptions): Link {
   };
   const dropped = (): void => current?.abort();
 
+  const rest = (): void => {
+    resting = true;
+    clearTimeout(timer);
+    timer = undefined;
+    current?.abort();
+  };
+  const wake = (): void => {
+    if (!resting) return;
+    resting = false;
+    losses = 0;
+    run();
+  };
   const seen = (): void => {
     clearTimeout(restTimer);
-    if (document.hidden && options.rest !== null) {
-      restTimer = setTimeout(() => {
-        resting = true;
-        clearTimeout(timer);
-        timer = undefined;
-        current?.abort();
-      }, options.rest);
-    } else if (!document.hidden && resting) {
-      resting = false;
-      losses = 0;
-      run();
+    if (!document.hidden) {
+      tabs?.postMessage("seen");
+      wake();
+    } else if (options.rest !== null) restTimer = setTimeout(rest, options.rest);
+  };
+  /** Of the tabs that nobody sees only the last one that was seen goes on reading for a while. */
+  const heard = ({ data }: MessageEvent): void => {
+    if (data === "new" && !document.hidden) tabs?.postMessage("seen");
+    if (data === "seen" && document.hidden && options.rest !== null) {
+      clearTimeout(restTimer);
+      rest();
     }
+  };
+  /** The browser may keep a page that the person has left, with its connections. */
+  const restored = (event: PageTransitionEvent): void => {
+    if (event.persisted) wake();
   };
 
   const finish = (why: "done" | "gone" | "closed"): void => {
@@ -155,15 +175,23 @@ export function follow(options: LinkOptions): Link {
     clearTimeout(timer);
     clearTimeout(restTimer);
     current?.abort();
+    tabs?.close();
     document.removeEventListener("visibilitychange", seen);
+    removeEventListener("pagehide", rest);
+    removeEventListener("pageshow", restored);
     removeEventListener("online", retry);
     removeEventListener("offline", dropped);
     if (why !== "closed") report({ kind: "ended", why });
   };
 
+  if (tabs) tabs.onmessage = heard;
   document.addEventListener("visibilitychange", seen);
+  addEventListener("pagehide", rest);
+  addEventListener("pageshow", restored);
   addEventListener("online", retry);
   addEventListener("offline", dropped);
   run();
+  seen();
+  tabs?.postMessage("new");
   return { retry, close: () => finish("closed") };
 }

@@ -14,7 +14,7 @@ describe("the texts", () => {
 
   it("are filled with values", () => {
     expect(words("en").say("usage", "3,912", "48")).toBe("3,912 tokens in, 48 out");
-    expect(words("zh").say("keepLost", 4)).toBe("连接断了，别的都没丢。4 秒后重连。");
+    expect(words("zh").say("keepLost", 4)).toBe("只是连接断了，内容没有丢失。4 秒后重连。");
   });
 });
 

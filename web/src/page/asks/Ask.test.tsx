@@ -109,7 +109,7 @@ describe("an approval", () => {
 
   it("is answered in place of the tool", async () => {
     show(PLAIN);
-    await press("Answer for it");
+    await press("Answer instead");
     await userEvent.type(screen.getByRole("textbox"), "it is empty");
     await press("Send");
     expect(given()).toEqual([["int-1", { decision: "respond", message: "it is empty" }]]);
@@ -193,6 +193,14 @@ describe("other kinds", () => {
     await userEvent.click(screen.getByLabelText(/Sure/));
     await press("Confirm");
     expect(given()).toEqual([["int-1", { decision: "fields", fields: { sure: true } }]]);
+  });
+
+  it("have no box to check where only a yes is wanted", async () => {
+    const field = { name: "confirm", type: "confirm" as const, label: "Confirm", required: true, options: [] };
+    show({ ...PLAIN, kind: "confirmation", name: "", reason: "May I?", fields: [field], decisions: ["fields", "reject"] });
+    expect(screen.queryByRole("checkbox")).toBeNull();
+    await press("Confirm");
+    expect(given()).toEqual([["int-1", { decision: "fields", fields: { confirm: true } }]]);
   });
 
   it("give a graph the JSON that it wants", async () => {

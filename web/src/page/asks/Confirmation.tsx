@@ -28,12 +28,14 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
   const [values, setValues] = useState<Values>({});
   const [missing, setMissing] = useState<string | null>(null);
   const base = useId();
+  // A form that only wants a yes is answered by its buttons.
+  const alone = interrupt.fields.length === 1 && interrupt.fields[0]?.type === "confirm" ? interrupt.fields[0] : null;
   const set = (name: string, value: string | boolean): void => {
     setValues((all) => ({ ...all, [name]: value }));
     setMissing(null);
   };
   const send = (): void => {
-    const found = fieldsOf(interrupt.fields, values);
+    const found = fieldsOf(interrupt.fields, alone ? { [alone.name]: true } : values);
     if (found.missing === null) {
       give({ decision: "fields", fields: found.fields });
       return;
@@ -45,7 +47,7 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
     <>
       <Body place={place} qs>
         {interrupt.reason ? <p className="plain lines-kept">{shown(interrupt.reason)}</p> : null}
-        {interrupt.fields.map((field) => (
+        {(alone ? [] : interrupt.fields).map((field) => (
           <Field key={field.name} field={field} id={`${base}-${field.name}`} value={values[field.name]} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
         ))}
         <Refusal text={fault} />

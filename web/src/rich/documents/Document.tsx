@@ -84,6 +84,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
           title={artifact.title}
           begin={draft(artifact.id) ?? { text: now, base: newest }}
           saved={now}
+          shown={Math.min(on, newest)}
           newest={newest}
           onKeep={(written) => onDraft(artifact.id, written)}
           onSave={async (written) => {

@@ -151,6 +151,16 @@ describe("a person edits a document", () => {
     expect(radio(/v1/).textContent).toContain("by you");
   });
 
+  test("and is told that it is an older one, which they may bring back as it is", async () => {
+    onSave.mockResolvedValue("saved");
+    await show("report");
+    await settle(() => fireEvent.click(radio(/v1/)));
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: /^Edit/ })));
+    expect(screen.getByText(/You edit version 1. Version 3 is newer/)).toBeTruthy();
+    await settle(() => fireEvent.click(screen.getByRole("button", { name: "Save as v4" })));
+    expect(onSave).toHaveBeenCalledExactlyOnceWith("report", { text: texts.report![0], base: 3 });
+  });
+
   test("and agents' versions are not called theirs", async () => {
     versions.mockResolvedValue([{ version: 1, update_type: "create", turn_id: "turn-1", created_at: 0 }, { version: 2, update_type: "rewrite", turn_id: null, created_at: 1 }]);
     await show("report");
@@ -182,7 +192,7 @@ describe("a person edits a document", () => {
     texts.report!.push("# Four\n");
     await again({ revision: 1 });
     texts.report!.length = 3;
-    expect(screen.getByText(/Version 4 came while you wrote. Yours began with version 3/)).toBeTruthy();
+    expect(screen.getByText(/Version 4 came while you wrote. When you began, version 3 was the newest/)).toBeTruthy();
     expect(field().value).toBe("mine");
     await settle(() => fireEvent.keyDown(field(), { key: "s", ctrlKey: true }));
     expect(onSave).not.toHaveBeenCalled();

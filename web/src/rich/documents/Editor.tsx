@@ -13,8 +13,9 @@ export interface EditorProps {
   title: string;
   /** Where the person begins: a draft that was kept, or the version that is shown. */
   begin: DocumentDraft;
-  /** The content of the version that is shown: with it there is nothing to save. */
+  /** The content of the version that is shown, and its number. With the newest one there is nothing to save. */
   saved: string;
+  shown: number;
   /** The newest version, which may have come while the person wrote. */
   newest: number;
   onKeep: (draft: DocumentDraft | null) => void;
@@ -26,7 +27,7 @@ export interface EditorProps {
 }
 
 /** The source of a document, to be edited and saved as a version of its own. */
-export function Editor({ title, begin, saved, newest, onKeep, onSave, onCompare, onEnd }: EditorProps) {
+export function Editor({ title, begin, saved, shown, newest, onKeep, onSave, onCompare, onEnd }: EditorProps) {
   const { say } = useWords();
   const field = useRef<HTMLTextAreaElement>(null);
   const notice = useId();
@@ -36,7 +37,8 @@ export function Editor({ title, begin, saved, newest, onKeep, onSave, onCompare,
   const [fault, setFault] = useState<string | null>(null);
   const [refused, setRefused] = useState(false);
   const outdated = newest > base || refused;
-  const changed = text !== saved;
+  const [older] = useState(shown < newest);
+  const changed = text !== saved || older;
 
   useEffect(() => {
     field.current?.focus();
@@ -47,7 +49,7 @@ export function Editor({ title, begin, saved, newest, onKeep, onSave, onCompare,
     // A field has its own line breaks: the document keeps those that it had.
     const value = saved.includes("\r\n") ? typed.replace(/\n/g, "\r\n") : typed;
     setText(value);
-    onKeep(value === saved && base === newest ? null : { text: value, base });
+    onKeep(value === saved && base === newest && !older ? null : { text: value, base });
   };
   const save = async (on: number): Promise<void> => {
     if (busy || !changed) return;
@@ -106,6 +108,7 @@ export function Editor({ title, begin, saved, newest, onKeep, onSave, onCompare,
         onChange={(event) => write(event.target.value)}
       />
       <div id={notice} role="status">
+        {older && !outdated ? <p className="quiet">{say("olderEdited", shown, newest)}</p> : null}
         {outdated ? <p className="warn">{say("documentMoved", Math.max(newest, base + 1), base)}</p> : null}
         {fault === null ? null : <p className="warn">{say("notSaved", fault)}</p>}
       </div>
