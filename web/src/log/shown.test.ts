@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { shown, shownLine } from "./shown";
+import { hiddenIn, pieces, shown, shownLine } from "./shown";
 
 describe("text before a decision", () => {
   it("stays as it is in any language", () => {
@@ -14,5 +14,24 @@ describe("text before a decision", () => {
 
   it("is one line where only one is shown", () => {
     expect(shownLine("cd /tmp\nrm x")).toBe("cd /tmp\\nrm x");
+  });
+
+  it("tells an escape from a text that looks like one", () => {
+    expect(pieces("a\\u202eb")).toEqual([{ text: "a\\u202eb", hidden: null }]);
+    expect(pieces("a\u202e\u200bb\r")).toEqual([
+      { text: "a", hidden: null },
+      { text: "\\u202e\\u200b", hidden: "U+202E U+200B" },
+      { text: "b", hidden: null },
+      { text: "\\r", hidden: "U+000D" },
+    ]);
+  });
+
+  it("names each hidden character once", () => {
+    expect(hiddenIn("a\u200b\u202eb\u200b\n")).toEqual(["U+200B", "U+202E"]);
+  });
+
+  it("leaves joined emoji of a message as they are, and marks what reorders its words", () => {
+    expect(pieces("👩‍🚀 ❤️", "misleading")).toHaveLength(1);
+    expect(pieces("a\u202eb", "misleading").map((piece) => piece.hidden)).toEqual([null, "U+202E", null]);
   });
 });

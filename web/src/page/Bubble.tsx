@@ -1,3 +1,9 @@
+import { Shown } from "../rich/Shown";
+
 export function Bubble({ text }: { text: string }) {
-  return <div className="bubble lines-kept">{text}</div>;
+  return (
+    <div className="bubble lines-kept">
+      <Shown text={text.replaceAll("\r\n", "\n")} message />
+    </div>
+  );
 }

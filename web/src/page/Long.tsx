@@ -1,5 +1,6 @@
 import { useState } from "react";
 
+import { Shown } from "../rich/Shown";
 import { useWords } from "../words/words";
 
 const LINES = 60;
@@ -15,7 +16,7 @@ export function Long({ text, className }: { text: string; className?: string }) 
       {/* A region that scrolls must be reachable with the keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <pre className={className} tabIndex={0}>
-        {all ? text : head}
+        <Shown text={all ? text : head} />
       </pre>
       {!all && head.length < text.length ? (
         <button type="button" className="link" onClick={() => setAll(true)}>

@@ -1,7 +1,7 @@
 import { memo, useState } from "react";
 
 import type { ToolView } from "../log/blocks";
-import { shown, shownLine } from "../log/shown";
+import { shownLine } from "../log/shown";
 import { useWords, type Key } from "../words/words";
 import { Icon, type IconName } from "./Icon";
 import { Long } from "./Long";
@@ -102,17 +102,17 @@ function Tool({ tool }: { tool: ToolView }) {
         {open ? (
           <div className="io">
             <h4>{say(tool.wanted ? "inputEdited" : "input")}</h4>
-            <Long text={shown(json(tool.args))} />
+            <Long text={json(tool.args)} />
             {tool.wanted ? (
               <>
                 <h4>{say("inputWanted")}</h4>
-                <Long text={shown(json(tool.wanted))} />
+                <Long text={json(tool.wanted)} />
               </>
             ) : null}
             {tool.output !== null && tool.output !== "" ? (
               <>
                 <h4>{say("output")}</h4>
-                <Long text={shown(tool.output)} />
+                <Long text={tool.output} />
               </>
             ) : null}
           </div>

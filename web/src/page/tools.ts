@@ -27,6 +27,4 @@ export function mainArgument(name: string, args: Record<string, unknown>): strin
   return typeof value === "string" ? shownLine(value.length > 300 ? `${value.slice(0, 300)}…` : value) : "";
 }
 
-export function json(value: unknown): string {
-  return JSON.stringify(value, null, 2) ?? "null";
-}
+export { indented as json } from "../log/indented";

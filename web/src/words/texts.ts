@@ -125,6 +125,7 @@ export const TEXTS = {
   refusedBy: ["You refused: “{0}”", "你已拒绝：“{0}”"],
   input: ["Input", "输入"],
   output: ["Output", "输出"],
+  showNext: ["Show the next {0} of {1} more lines", "再显示 {0} 行（还有 {1} 行）"],
   showAll: ["Show all {0} lines", "显示全部 {0} 行"],
   works: ["works", "工作中"],
   steps: ["{0} steps", "{0} 步"],
@@ -199,6 +200,8 @@ export const TEXTS = {
   updated: ["updated", "更新"],
   rewritten: ["rewritten", "重写"],
   now: ["now", "正在写"],
+  seeAll: ["There are more lines. Show all of them, then you can approve.", "还有未显示的行，全部显示后才能批准。"],
+  hiddenCharacters: ["Contains hidden characters: {0}", "含有隐藏字符：{0}"],
   unchanged: ["{0} unchanged lines", "{0} 行未改动"],
   follow: ["Follow", "跟随"],
 
@@ -330,6 +333,7 @@ export const TEXTS = {
   olderEdited: ["You edit version {0}. Version {1} is newer: saving puts your text in its place, as a new version.", "你在编辑第 {0} 版，已有更新的第 {1} 版：保存会用你的文字另存为新版本。"],
   documentMoved: ["Version {0} came while you wrote. When you began, version {1} was the newest. Nothing is lost.", "你编辑时出现了第 {0} 版；你开始时最新的是第 {1} 版。什么都没丢。"],
   notSaved: ["Not saved. {0}", "没有保存。{0}"],
+  tooHard: ["This text is too large or too intricate to be laid out. Here it is as it was written.", "这段文字过长或过于复杂，无法排版，以下是原文。"],
   badSource: ["This is not valid {0}. Here is its source.", "这不是有效的 {0}，以下是源码。"],
 } as const satisfies Record<string, readonly [english: string, chinese: string]>;
 

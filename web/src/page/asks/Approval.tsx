@@ -1,7 +1,8 @@
 import { Suspense, useEffect, useRef, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
-import { shown, shownLine } from "../../log/shown";
+import { shownLine } from "../../log/shown";
+import { Shown } from "../../rich/Shown";
 import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
 import { Copy } from "../Copy";
@@ -31,6 +32,8 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
   const [reason, setReason] = useState("");
   const [texts, setTexts] = useState(() => textsOf(interrupt.args));
   const [wrong, setWrong] = useState<string | null>(null);
+  // A difference says when it was drawn to its end.
+  const [seen, setSeen] = useState(!isFile(interrupt));
   const field = useRef<HTMLTextAreaElement>(null);
   const tool = interrupt.name ?? "";
   const can = (decision: Interrupt["decisions"][number]): boolean => interrupt.decisions.includes(decision);
@@ -108,11 +111,12 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         {interrupt.changed ? <p className="plain warn">{say("fileChanged")}</p> : null}
         {interrupt.unknown ? <p className="plain warn">{say("unknownText")}</p> : null}
         <Plain interrupt={interrupt} />
-        <What interrupt={interrupt} />
+        <What interrupt={interrupt} onSeen={setSeen} />
+        {seen ? null : <p className="plain warn">{say("seeAll")}</p>}
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <button type="button" className="btn primary" data-primary disabled={busy} onClick={() => give({ decision: "approve", ...granted })}>
+        <button type="button" className="btn primary" data-primary disabled={busy || !seen} onClick={() => give({ decision: "approve", ...granted })}>
           <span>{say("approve")}</span>
           <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
         </button>
@@ -175,7 +179,7 @@ function textOf(value: unknown): string {
 }
 
 /** Everything that would be done. Nothing is approved unseen. */
-function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: boolean }) {
+function What({ interrupt, brief = false, onSeen }: { interrupt: Interrupt; brief?: boolean; onSeen?: (all: boolean) => void }) {
   const { args, name, file } = interrupt;
   const { say } = useWords();
   const main = name === "execute" ? "command" : name === "web_fetch" ? "url" : null;
@@ -187,27 +191,37 @@ function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: bool
       </>
     );
   }
-  if (name === "write_file" && typeof args.content === "string") {
+  if (isFile(interrupt) && typeof args.content === "string") {
     const unseen = file?.exists === true && file.content === null;
     return (
       <>
         {unseen ? <p className="plain warn">{say("askWriteUnseen")}</p> : null}
-        <Suspense fallback={<Long text={shown(args.content)} className="full" />}>
-          <Diff before={shown(file?.content ?? "")} after={shown(args.content)} path={shownLine(textOf(args.path))} />
+        <Suspense fallback={<Long text={args.content} className="full" />}>
+          <Diff before={file?.content ?? ""} after={args.content} path={textOf(args.path)} {...(onSeen ? { onSeen } : {})} />
         </Suspense>
         {brief ? null : <All args={args} open={!file} />}
       </>
     );
   }
-  return <pre className="full">{shown(json(args))}</pre>;
+  return (
+    <pre className="full">
+      <Shown text={json(args)} />
+    </pre>
+  );
+}
+
+/** Whether the question shows what becomes of a file. */
+function isFile({ name, args }: Interrupt): boolean {
+  return name === "write_file" && typeof args.content === "string";
 }
 
 function Command({ text, prompt, copy }: { text: string; prompt: boolean; copy: boolean }) {
-  const visible = shown(text);
   return (
     <div className="cmd">
       {prompt ? <span aria-hidden="true">$</span> : null}
-      <span className="text">{visible}</span>
+      <span className="text">
+        <Shown text={text} />
+      </span>
       {copy ? <Copy text={text} className="copybtn" small /> : null}
     </div>
   );
@@ -221,7 +235,9 @@ function All({ args, open }: { args: Record<string, unknown>; open: boolean }) {
         <Icon name="right" small />
         <span>{say("allArguments")}</span>
       </summary>
-      <pre className="full">{shown(json(args))}</pre>
+      <pre className="full">
+        <Shown text={json(args)} />
+      </pre>
     </details>
   );
 }

@@ -1,6 +1,6 @@
 import type { Ref } from "react";
 
-import { shownLine } from "../../log/shown";
+import { hiddenIn, shownLine } from "../../log/shown";
 import { useWords } from "../../words/words";
 
 type Args = Record<string, unknown>;
@@ -36,11 +36,15 @@ interface ArgumentsProps {
   first: Ref<HTMLTextAreaElement>;
 }
 
+/** So many kinds of hidden characters are named. */
+const NAMED = 12;
+
 export function Arguments({ args, texts, wrong, onChange, first }: ArgumentsProps) {
   const { say } = useWords();
   const names = Object.keys(args);
   return names.map((name, index) => {
     const text = texts[name] ?? "";
+    const hidden = hiddenIn(text);
     const rows = Math.min(12, Math.max(2, text.split("\n").length, Math.ceil(text.length / 80)));
     return (
       <label key={name} className="field">
@@ -54,6 +58,11 @@ export function Arguments({ args, texts, wrong, onChange, first }: ArgumentsProp
           value={text}
           onChange={(event) => onChange({ ...texts, [name]: event.target.value })}
         />
+        {hidden.length > 0 ? (
+          <span className="warn" role="status">
+            {say("hiddenCharacters", hidden.slice(0, NAMED).join(" ") + (hidden.length > NAMED ? " …" : ""))}
+          </span>
+        ) : null}
         {wrong === name ? (
           <span className="fault" role="alert">
             {say("badJson")}

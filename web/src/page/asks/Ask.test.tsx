@@ -79,6 +79,31 @@ describe("an approval", () => {
     expect(told(write)).toMatch("wants to use write_file");
   });
 
+  it("marks hidden characters, and not a text that looks like them", () => {
+    show({ ...PLAIN, args: { command: "ls \\u202e \u202e" } });
+    expect([...document.querySelectorAll(".cmd .escape")].map((escape) => [escape.textContent, escape.getAttribute("title")])).toEqual([["\\u202e", "U+202E"]]);
+  });
+
+  it("names the hidden characters of what is edited", async () => {
+    show({ ...PLAIN, args: { command: "ls \u200b\u202e" } });
+    await press("Edit");
+    expect(screen.getByText("Contains hidden characters: U+200B U+202E")).toBeTruthy();
+    fireEvent.change(screen.getByLabelText(/^command/), { target: { value: "ls" } });
+    expect(screen.queryByText(/hidden characters/)).toBeNull();
+  });
+
+  it("of a long file cannot be approved before all its lines were shown", async () => {
+    const content = Array.from({ length: 1300 }, (_, n) => `x = ${n}`).join("\n");
+    show({ ...PLAIN, name: "write_file", args: { path: "a.py", content } });
+    await waitFor(() => expect(document.querySelectorAll(".ln")).toHaveLength(1000), { timeout: 30_000 });
+    await press("Approve");
+    expect(given()).toEqual([]);
+    fireEvent.click(screen.getByRole("button", { name: /next 300/ }));
+    expect(document.querySelectorAll(".ln")).toHaveLength(1300);
+    await press("Approve");
+    expect(given()).toEqual([["int-1", { decision: "approve" }]]);
+  });
+
   it("can be always allowed", async () => {
     show(PLAIN);
     await userEvent.click(screen.getByRole("checkbox"));

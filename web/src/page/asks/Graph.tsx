@@ -1,7 +1,7 @@
 import { useId, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
-import { shown } from "../../log/shown";
+import { Shown } from "../../rich/Shown";
 import { useWords } from "../../words/words";
 import { keyName } from "../keys";
 import { json } from "../tools";
@@ -35,7 +35,15 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
   return (
     <>
       <Body place={place}>
-        {typeof interrupt.value === "string" ? <p className="plain lines-kept">{shown(interrupt.value)}</p> : <pre className="full">{shown(json(interrupt.value))}</pre>}
+        {typeof interrupt.value === "string" ? (
+          <p className="plain lines-kept">
+            <Shown text={interrupt.value} />
+          </p>
+        ) : (
+          <pre className="full">
+            <Shown text={json(interrupt.value)} />
+          </pre>
+        )}
         <div className="field">
           <span>
             <label htmlFor={id}>{say("graphValue")}</label>

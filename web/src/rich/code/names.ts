@@ -10,7 +10,7 @@ const OTHERS: Record<string, string> = {
 
 /** The name by which a language is loaded. It may be one that nobody knows. */
 export function normal(language: string): string {
-  const name = language.trim().toLowerCase().replace(/^[{.]+|[}]+$/g, "");
+  const name = language.slice(0, 100).trim().toLowerCase().replace(/^[{.]+|[}]+$/g, "");
   return Object.hasOwn(OTHERS, name) ? (OTHERS[name] ?? name) : name;
 }
 

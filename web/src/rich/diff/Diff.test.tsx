@@ -1,6 +1,6 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { cleanup } from "@testing-library/react";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 
 import { Diff } from "./Diff";
 
@@ -32,9 +32,20 @@ test("a change of the last line break alone is told", () => {
   expect(container.querySelectorAll(".skip")).toHaveLength(1);
 });
 
-test("a very long difference is drawn in part until the rest is asked for", () => {
-  const { container } = render(<Diff before="" after={numbered(1500)} path="a" />);
-  expect(container.querySelectorAll(".ln")).toHaveLength(1000);
-  fireEvent.click(container.querySelector("button.skip")!);
-  expect(container.querySelectorAll(".ln")).toHaveLength(1500);
+test("an escape and the characters that it looks like are different", () => {
+  const { container } = render(<Diff before={"a = '\\u202e'\n"} after={"a = '\u202e'\n"} path="a" />);
+  expect(screen.getByText("+1")).toBeTruthy();
+  const escapes = [...container.querySelectorAll(".escape")];
+  expect(escapes.map((escape) => [escape.textContent, escape.getAttribute("title"), escape.closest(".ln")?.className])).toEqual([["\\u202e", "U+202E", "ln add"]]);
+});
+
+test("a very long difference is drawn in steps, and says when it was drawn to its end", () => {
+  const seen = vi.fn();
+  const { container } = render(<Diff before="" after={numbered(2500)} path="a" onSeen={seen} />);
+  for (const rows of [1000, 2000, 2500]) {
+    expect(container.querySelectorAll(".ln")).toHaveLength(rows);
+    expect(seen.mock.lastCall).toEqual([rows === 2500]);
+    if (rows < 2500) fireEvent.click(container.querySelector("button.skip")!);
+  }
+  expect(container.querySelector("button.skip")).toBeNull();
 });

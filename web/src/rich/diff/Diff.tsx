@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 
-import { shownLine } from "../../log/shown";
 import { useWords } from "../../words/words";
+import { Shown } from "../Shown";
 import { folded } from "./folds";
 import { difference } from "./rows";
 import { Rows, type DiffMode } from "./Rows";
@@ -11,10 +11,12 @@ export interface DiffProps {
   after: string;
   path: string;
   mode?: DiffMode;
+  /** Is told whether every row was drawn, apart from unchanged ones that are folded. */
+  onSeen?: (all: boolean) => void;
 }
 
 /** What becomes of a file, in a frame with its name. */
-export function Diff({ before, after, path, mode = "inline" }: DiffProps) {
+export function Diff({ before, after, path, mode = "inline", onSeen }: DiffProps) {
   const { say } = useWords();
   const found = useMemo(() => difference(before, after), [before, after]);
   const parts = useMemo(() => folded(found.rows), [found]);
@@ -22,14 +24,16 @@ export function Diff({ before, after, path, mode = "inline" }: DiffProps) {
   return (
     <div className="diff">
       <header>
-        <span className="path">{shownLine(path)}</span>
+        <span className="path">
+          <Shown text={path} />
+        </span>
         <span className="grow" />
         <Counts added={found.added} removed={found.removed} />
       </header>
       {/* A person who uses the keyboard scrolls it. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className={mode === "split" ? "lines pair" : "lines"} tabIndex={0} role="group" aria-label={say("changes")}>
-        <Rows parts={parts} mode={mode} />
+        <Rows parts={parts} mode={mode} {...(onSeen ? { onSeen } : {})} />
         {breaks ? <div className="skip">{say(breaks)}</div> : null}
       </div>
     </div>

@@ -1,39 +1,41 @@
-import { Fragment, useState } from "react";
+import { Fragment, useEffect, useState } from "react";
 
-import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
+import { Shown } from "../Shown";
 import type { Part } from "./folds";
 import type { Line, Row } from "./rows";
 
 export type DiffMode = "inline" | "split";
 
-/** Rows beyond these are drawn when the person asks for them. */
+/** So many rows are drawn at first, and each time when the person asks for more: a browser cannot draw them all at once. */
 const SHOWN = 1000;
 
 interface RowsProps {
   parts: readonly Part[];
   mode: DiffMode;
+  onSeen?: (all: boolean) => void;
 }
 
 /** The lines of a difference, without a frame around them. */
-export function Rows({ parts, mode }: RowsProps) {
+export function Rows({ parts, mode, onSeen }: RowsProps) {
   const { say, count } = useWords();
   const [most, setMost] = useState(SHOWN);
-  const total = parts.reduce((sum, part) => sum + part.rows.length, 0);
+  // A fold costs one row, however many lines are in it.
+  const rest = parts.reduce((sum, part) => sum + (part.kind === "rows" ? part.rows.length : 1), 0) - most;
+  useEffect(() => onSeen?.(rest <= 0), [onSeen, rest]);
   let left = most;
   const drawn: Part[] = [];
   for (const part of parts) {
     if (left <= 0) break;
-    // A fold costs one row, however many lines are in it.
     drawn.push(part.kind === "rows" ? { ...part, rows: part.rows.slice(0, left) } : part);
     left -= part.kind === "rows" ? part.rows.length : 1;
   }
   return (
     <>
       {drawn.map((part) => (part.kind === "fold" ? <Fold key={part.start} rows={part.rows} mode={mode} /> : <Body key={part.start} rows={part.rows} mode={mode} />))}
-      {left <= 0 && total > most ? (
-        <button type="button" className="skip" onClick={() => setMost(most * 10)}>
-          {say("showAll", count(total))}
+      {rest > 0 ? (
+        <button type="button" className="skip" onClick={() => setMost(most + SHOWN)}>
+          {say("showNext", count(Math.min(SHOWN, rest)), count(rest))}
         </button>
       ) : null}
     </>
@@ -54,7 +56,7 @@ function Fold({ rows, mode }: { rows: readonly Row[]; mode: DiffMode }) {
     <>
       <Body rows={rows.slice(0, most)} mode={mode} />
       {rows.length > most ? (
-        <button type="button" className="skip" onClick={() => setMost(most * 10)}>
+        <button type="button" className="skip" onClick={() => setMost(most + SHOWN)}>
           {say("unchanged", count(rows.length - most))}
         </button>
       ) : null}
@@ -93,7 +95,12 @@ function Cell({ line, kind }: { line: Line | null; kind: keyof typeof SIGNS }) {
     <div className={kind ? `ln ${kind}` : "ln"}>
       <span>{line.number}</span>
       <span>{SIGNS[kind]}</span>
-      <span>{line.pieces.map((piece, index) => (piece.changed ? <mark key={index}>{shown(piece.text)}</mark> : shown(piece.text)))}</span>
+      <span>
+        {line.pieces.map((piece, index) => {
+          const words = <Shown key={index} text={piece.text} />;
+          return piece.changed ? <mark key={index}>{words}</mark> : words;
+        })}
+      </span>
     </div>
   );
 }

@@ -48,8 +48,10 @@ function pieces(words: readonly string[], same: ReadonlySet<number>): Piece[] {
 
 /** White space at the ends of changed words is not worth a mark. Where it is all that changed, it is. */
 function trimmed(piece: Piece): Piece[] {
-  const [, before = "", words = "", after = ""] = /^(\s*)([^]*?)(\s*)$/.exec(piece.text) ?? [];
+  const words = piece.text.trim();
   if (!piece.changed || words === "") return [piece];
+  const before = piece.text.slice(0, piece.text.length - piece.text.trimStart().length);
+  const after = piece.text.slice(before.length + words.length);
   return [{ text: before, changed: false }, { text: words, changed: true }, { text: after, changed: false }].filter((part) => part.text !== "");
 }
 

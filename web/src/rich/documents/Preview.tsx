@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 
 import type { Artifact } from "../../api/types";
+import { indented } from "../../log/indented";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import { languageOf } from "../code/names";
@@ -42,7 +43,7 @@ const LARGE = 200_000;
 
 function Json({ text, live }: { text: string; live: boolean }) {
   const { say } = useWords();
-  const pretty = useMemo(() => (live || text.length > LARGE ? text : indented(text)), [text, live]);
+  const pretty = useMemo(() => (live || text.length > LARGE ? text : inLines(text)), [text, live]);
   return (
     <>
       {pretty === null ? <p className="quiet told">{say("badSource", "JSON")}</p> : null}
@@ -52,10 +53,10 @@ function Json({ text, live }: { text: string; live: boolean }) {
 }
 
 /** Numbers that a script cannot hold exactly, and names that come twice, must not change: then it stays as it is. */
-function indented(text: string): string | null {
+function inLines(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);
-    const shown = JSON.stringify(value, null, 2);
+    const shown = indented(value);
     return JSON.stringify(value).length === text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1").length ? shown : text;
   } catch {
     return null;

@@ -47,9 +47,12 @@ function separatorOf(text: string): string {
   return [",", ";", "\t"].reduce((best, sign) => (count(sign) > count(best) ? sign : best));
 }
 
+/** Columns beyond these are not looked at. */
+const WIDEST = 200;
+
 /** Columns whose cells are numbers, with or without a unit, stand to the right. */
 export function numeric(rows: readonly string[][]): boolean[] {
-  const width = Math.max(0, ...rows.slice(0, 200).map((row) => row.length));
+  const width = Math.min(WIDEST, Math.max(0, ...rows.slice(0, 200).map((row) => row.length)));
   return Array.from({ length: width }, (_, column) => {
     const cells = rows.slice(1, 200).flatMap((row) => row[column]?.trim() || []);
     return cells.length > 0 && cells.every((cell) => /^[-+−]?[$€£¥]?[\d.,\s]*\d\s?(?:%|[a-zµ]{1,3})?$/i.test(cell));

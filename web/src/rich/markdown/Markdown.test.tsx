@@ -93,6 +93,20 @@ test.each([
   ["open emphasis", "*a ".repeat(50_000)],
   ["pictures in pictures", "![".repeat(30_000)],
   ["a very long text", "word ".repeat(100_000)],
+  ["a line of stars", `${"*".repeat(60)}\n${"plain words ".repeat(80)}`],
+  ["very many headings", "# a\n".repeat(60_000)],
 ])("a hostile text is shown, as it was written if need be: %s", (_, text) => {
   expect(shown(text).textContent?.replace(/\s/g, "")).toContain(text.slice(-10).replace(/\s/g, ""));
+});
+
+test("a text that is too hard is one element, with a note", () => {
+  const page = shown(`|${"a|".repeat(1500)}\n|${"-|".repeat(1500)}\n${"|b\n".repeat(1500)}`);
+  expect(page.querySelectorAll("*").length).toBeLessThan(5);
+  expect(page.textContent).toContain("too intricate");
+});
+
+test("a long definition is not repeated in thousands of blocks", () => {
+  const page = shown(`${"[a]\n\n".repeat(3000)}[a]: https://a.example/${"x".repeat(50_000)}\n`);
+  expect(page.querySelectorAll("a")).toHaveLength(0);
+  expect(page.innerHTML.length).toBeLessThan(100_000);
 });

@@ -2,14 +2,15 @@ import { Component, memo, useCallback, useId, useMemo, useRef, type ReactNode } 
 import type { Root } from "mdast";
 import ReactMarkdown from "react-markdown";
 
+import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import { cut, EMPTY, read, whole, type Block, type Blocks } from "./blocks";
 import { caret } from "./caret";
 import { ELEMENTS } from "./elements";
 import { fenced } from "./fence";
+import { EASY, hardness } from "./hardness";
 import { mend } from "./mend";
 import { pause, usePaced } from "./paced";
-import { tooHard } from "./safety";
 
 export interface MarkdownProps {
   text: string;
@@ -46,13 +47,16 @@ interface RenderedProps {
 }
 
 const Rendered = memo(function Rendered({ text, live, mark, onLast }: RenderedProps) {
+  const { say } = useWords();
   const id = useId();
   const known = useRef<Blocks>(EMPTY);
+  const looked = useRef(EASY);
   const found = useMemo(() => {
-    if (tooHard(text, known.current.text)) return null;
-    // What is remembered only saves work: the blocks are the same without it.
+    // What is remembered only saves work: the result is the same without it.
+    looked.current = hardness(text, looked.current);
+    if (looked.current.hard) return null;
     known.current = cut(text, known.current);
-    return known.current;
+    return repeats(known.current, looked.current.brackets) ? null : known.current;
   }, [text]);
   const last = found?.blocks.at(-1);
   onLast(found === null ? text.length : last && fenced(last.source) ? 0 : (last?.source.length ?? 0));
@@ -60,6 +64,7 @@ const Rendered = memo(function Rendered({ text, live, mark, onLast }: RenderedPr
     return (
       <>
         {mark?.sign}
+        <p className="quiet told">{say("tooHard")}</p>
         <Plain text={text} />
       </>
     );
@@ -90,6 +95,15 @@ const Rendered = memo(function Rendered({ text, live, mark, onLast }: RenderedPr
     </>
   );
 });
+
+/** A block is parsed with the definitions that it names: so many characters of them at the most. */
+const DEFINED = 3_000_000;
+
+function repeats({ definitions }: Blocks, names: number): boolean {
+  let longest = 0;
+  for (const source of definitions.values()) longest = Math.max(longest, source.length);
+  return names * longest > DEFINED;
+}
 
 /** The number of blocks that were read to their end. */
 function placeOf(blocks: readonly Block[], after: number): number {

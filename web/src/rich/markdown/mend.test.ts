@@ -38,3 +38,14 @@ test.each([
 ])("%j is shown as %j", (source, shown) => {
   expect(mend(source)).toBe(shown);
 });
+
+test("very many lines that have only marks are left out, one by one", () => {
+  expect(mend(`a\n${">\n".repeat(40_000)}>`)).toBe("a");
+  expect(mend(">\n".repeat(40_000))).toBe("");
+});
+
+test("a text with very many spaces is not searched again from each of them", () => {
+  // With the square of their number this would take minutes.
+  const spaces = " ".repeat(400_000);
+  expect(mend(`a${spaces}b\n${spaces}*c`)).toBe(`a${spaces}b\n${spaces}*c*`);
+});

@@ -2,7 +2,7 @@
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[^\n]*\n/;
 // A line that so far has nothing but marks: it may become a list, a heading, a table, a rule or anything else.
-const MARKS = /^[ \t>]*(?:[-=+*_~`#|:<]+|\d{1,9}[.)]?|(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]?\]?|[-=+*_~`#]+)|!?\[|>)?[ \t]*$/;
+const MARKS = /^(?:[-=+*_~`#|:<]+|\d{1,9}[.)]?|(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]?\]?|[-=+*_~`#]+)|!?\[)?$/;
 const ROW = /^ {0,3}\|.*[^|\s]/;
 const DELIMITERS = /^ {0,3}\|[ \t:|-]*$/;
 
@@ -10,16 +10,52 @@ const DELIMITERS = /^ {0,3}\|[ \t:|-]*$/;
 export function mend(source: string): string {
   const fence = FENCE.exec(source);
   if (fence) return withoutHalfFence(source, fence[1] ?? "```");
-  const lines = source.split("\n");
-  const last = lines.at(-1) ?? "";
-  if (lines.length <= 2 && ROW.test(lines[0] ?? "") && (lines.length === 1 || DELIMITERS.test(last))) return withTable(lines[0] ?? "");
-  if (MARKS.test(last)) {
-    const rest = lines.slice(0, -1).join("\n");
-    return rest.trim() === "" ? "" : mend(rest);
+  const first = source.length - source.trimStart().length;
+  const one = breakFrom(source, 0);
+  const two = breakFrom(source, one + 1);
+  let end = source.length;
+  // Lines that have nothing but marks are not shown yet.
+  for (;;) {
+    if (end <= first) return "";
+    const start = end === 0 ? 0 : source.lastIndexOf("\n", end - 1) + 1;
+    const last = source.slice(start, end);
+    const head = source.slice(0, Math.min(one, end));
+    if (end <= two && ROW.test(head) && (end <= one || DELIMITERS.test(last))) return withTable(head);
+    if (!onlyMarks(last)) return ended(source.slice(0, end));
+    end = start - 1;
   }
-  // What closes an open mark must not come after blank lines, and a paragraph ends at one.
-  const [, head = "", paragraph = "", end = ""] = /^([^]*\n[ \t]*\n)?([^]*?)(\s*)$/.exec(source) ?? [];
-  return head + closed(paragraph) + end;
+}
+
+/** Where the line ends. */
+function breakFrom(source: string, from: number): number {
+  const found = source.indexOf("\n", from);
+  return found < 0 ? source.length : found;
+}
+
+function onlyMarks(line: string): boolean {
+  let start = 0;
+  while (line[start] === " " || line[start] === "\t" || line[start] === ">") start += 1;
+  let end = line.length;
+  while (end > start && (line[end - 1] === " " || line[end - 1] === "\t")) end -= 1;
+  return MARKS.test(line.slice(start, end));
+}
+
+/** What closes an open mark must not come after blank lines, and a paragraph ends at one. */
+function ended(source: string): string {
+  const start = afterBlankLine(source);
+  const paragraph = source.slice(start).trimEnd();
+  return source.slice(0, start) + closed(paragraph) + source.slice(start + paragraph.length);
+}
+
+/** Where the last paragraph begins. */
+function afterBlankLine(source: string): number {
+  let end = source.lastIndexOf("\n");
+  while (end > 0) {
+    const before = source.lastIndexOf("\n", end - 1);
+    if (before >= 0 && /^[ \t]*$/.test(source.slice(before + 1, end))) return end + 1;
+    end = before;
+  }
+  return 0;
 }
 
 /** The first signs of a closing fence are not code. */
@@ -115,10 +151,20 @@ function finish(text: string, open: readonly Open[], ticks: string, at: number):
   if (ticks !== "") {
     // Nothing after the ticks: they are not shown yet.
     const begun = text.slice(at + ticks.length).trim() === "";
-    shown = begun ? text.slice(0, at) : text.replace(/`+$/, "") + ticks;
-  } else shown = text.replace(/(?<!\\)[*_~\\]+$/, (end) => (needed(text, end) ? end : ""));
-  for (const { mark } of [...open].reverse()) shown = shown.trimEnd() + mark;
-  return shown;
+    shown = begun ? text.slice(0, at) : without(text, "`") + ticks;
+  } else {
+    const rest = without(text, "*_~\\");
+    if (rest !== text && !needed(text, text.slice(rest.length))) shown = rest;
+  }
+  if (open.length === 0) return shown;
+  return shown.trimEnd() + [...open].reverse().map(({ mark }) => mark).join("");
+}
+
+/** The text without the signs at its end that are among these. */
+function without(text: string, signs: string): string {
+  let end = text.length;
+  while (end > 0 && signs.includes(text[end - 1] ?? " ")) end -= 1;
+  return text.slice(0, end);
 }
 
 /** Marks at the very end stay if they close something: then nothing that they could open is left. */
