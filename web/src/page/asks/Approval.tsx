@@ -6,11 +6,12 @@ import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
 import { Copy } from "../Copy";
 import { Icon } from "../Icon";
-import { keyName } from "../keys";
 import { Diff } from "../lazy";
 import { Long } from "../Long";
 import { json } from "../tools";
+import { AnswerButton } from "./AnswerButton";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
+import { Box } from "./Box";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
@@ -56,10 +57,9 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           <Refusal text={fault} />
         </Body>
         <Footer place={place}>
-          <button type="button" className="btn primary" data-primary disabled={busy} onClick={approveEdited}>
-            <span>{say("approveEdited")}</span>
-            <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-          </button>
+          <AnswerButton kind="primary" disabled={busy} onAnswer={approveEdited}>
+            {say("approveEdited")}
+          </AnswerButton>
           <button type="button" className="btn" onClick={() => setTexts(textsOf(interrupt.args))}>
             {say("reset")}
           </button>
@@ -84,16 +84,13 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           <Refusal text={fault} />
         </Body>
         <Footer place={place}>
-          <button
-            type="button"
-            className="btn primary"
-            data-primary
+          <AnswerButton
+            kind="primary"
             disabled={busy || (!refusing && !reason.trim())}
-            onClick={() => give({ decision: refusing ? "reject" : "respond", message: reason.trim() })}
+            onAnswer={() => give({ decision: refusing ? "reject" : "respond", message: reason.trim() })}
           >
-            <span>{say(refusing ? "refuse" : "sendAnswer")}</span>
-            <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-          </button>
+            {say(refusing ? "refuse" : "sendAnswer")}
+          </AnswerButton>
           <button type="button" className="btn bare" data-back onClick={back}>
             {say("back")}
           </button>
@@ -112,18 +109,17 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <button type="button" className="btn primary" data-primary disabled={busy} onClick={() => give({ decision: "approve", ...granted })}>
-          <span>{say("approve")}</span>
-          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-        </button>
+        <AnswerButton kind="primary" disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
+          {say("approve")}
+        </AnswerButton>
         {can("edit") ? (
           <button type="button" className="btn" data-edit disabled={busy} onClick={() => setMode("edit")}>
             {say("edit")}
           </button>
         ) : null}
-        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setMode("refuse")}>
+        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => setMode("refuse")}>
           {say("refuse")}
-        </button>
+        </AnswerButton>
         {can("respond") ? (
           <button type="button" className="btn bare" disabled={busy} onClick={() => setMode("respond")}>
             {say("respond")}
@@ -199,17 +195,36 @@ function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: bool
       </>
     );
   }
-  return <pre className="full">{shown(json(args))}</pre>;
+  return <Full args={args} />;
 }
 
 function Command({ text, prompt, copy }: { text: string; prompt: boolean; copy: boolean }) {
-  const visible = shown(text);
   return (
-    <div className="cmd">
-      {prompt ? <span aria-hidden="true">$</span> : null}
-      <span className="text">{visible}</span>
-      {copy ? <Copy text={text} className="copybtn" small /> : null}
-    </div>
+    <Box
+      text={shown(text)}
+      draw={({ className, ...box }, content) => (
+        <div className="cmd">
+          {prompt ? <span aria-hidden="true">$</span> : null}
+          <span className={`text ${className}`} {...box}>
+            {content}
+          </span>
+          {copy ? <Copy text={text} className="copybtn" small /> : null}
+        </div>
+      )}
+    />
+  );
+}
+
+function Full({ args }: { args: Record<string, unknown> }) {
+  return (
+    <Box
+      text={shown(json(args))}
+      draw={({ className, ...box }, content) => (
+        <pre className={`full ${className}`} {...box}>
+          {content}
+        </pre>
+      )}
+    />
   );
 }
 
@@ -221,7 +236,7 @@ function All({ args, open }: { args: Record<string, unknown>; open: boolean }) {
         <Icon name="right" small />
         <span>{say("allArguments")}</span>
       </summary>
-      <pre className="full">{shown(json(args))}</pre>
+      <Full args={args} />
     </details>
   );
 }
