@@ -50,7 +50,7 @@ def rename(client: httpx.Client, place: str, title: str) -> None:
 def test_the_feed_tells_the_life_of_a_conversation(node: Served, client: httpx.Client) -> None:
     with feed(node) as found:
         assert found.names() == ["ready"]
-        assert found.events[0].data == {"inbox": 0}
+        assert found.events[0].data == {"inbox": 0, "user_id": client.get("/api/v2/me").json()["user_id"]}
         place = conversation(client)
         found.wait(lambda items: len(items) > 1)
         assert about(found, place)[0] == client.get("/api/v2/conversations").json()["conversations"][0] | {

@@ -58,8 +58,25 @@ def test_behind_a_trusted_proxy_with_tls_the_cookie_is_secure(tmp_path: Path) ->
     with Served(tmp_path, trusted_proxies="127.0.0.1") as server, server.client(None) as client:
         server.token("wanda")
         body = {"username": "wanda", "password": PASSWORD}
-        assert "secure" in flags(client.post(SESSION, json=body, headers={"X-Forwarded-Proto": "https"}))
-        assert "secure" not in flags(client.post(SESSION, json=body))
+        tls = {"X-Forwarded-Proto": "https"}
+        found = flags(client.post(SESSION, json=body, headers=tls))
+        plain = flags(client.post(SESSION, json=body))
+        assert "secure" in found
+        assert "secure" not in plain
+        # The name itself lets a browser take the cookie from this very host alone, over TLS.
+        assert found["path"] == "/"
+        assert "domain" not in found
+        secure = found[f"__Host-{COOKIE}"]
+        client.cookies.clear()
+        for name, session, headers, status in [
+            (f"__Host-{COOKIE}", secure, tls, 200),
+            (COOKIE, plain[COOKIE], {}, 200),
+            # The other name may have been set by somebody else.
+            (COOKIE, plain[COOKIE], tls, 401),
+            (f"__Host-{COOKIE}", secure, {}, 401),
+        ]:
+            sent = {**headers, "Cookie": f"{name}={session}"}
+            assert client.get(SESSION, headers=sent).status_code == status, (name, headers)
 
 
 def test_a_wrong_password_begins_no_session(server: Served, nobody: httpx.Client) -> None:

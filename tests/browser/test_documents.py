@@ -8,6 +8,7 @@ from tests.api.slow_storage import hold_before
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+GREEDY = "<input id=i><script>setInterval(() => { focus(); i.focus() }, 20)</script>"
 
 
 async def test_a_document_grows_beside_the_conversation_and_its_versions_are_compared(
@@ -57,3 +58,24 @@ async def test_a_document_grows_beside_the_conversation_and_its_versions_are_com
         await panel.get_by_role("button", name="Download").click()
     path = await (await download.value).path()
     assert path.read_text() == "# Trees\n\nOaks grow old."
+
+
+async def test_a_document_does_not_get_what_is_typed_beside_it(alice: Visitor) -> None:
+    await alice.say("echo good day")
+    await alice.done()
+    body = {"id": "greedy", "title": "greedy", "content_type": "html", "content": GREEDY}
+    made = await alice.api.post(f"/api/v2/conversations/{alice.conversation}/artifacts", json=body)
+    assert made.status_code in (200, 201), made.text
+    await alice.page.reload()
+    await alice.page.locator("#docs").click()
+    panel = alice.page.get_by_role("complementary", name="Documents")
+    # Its code does not run before somebody wants it.
+    await expect(panel.get_by_role("tabpanel")).to_contain_text("setInterval")
+    assert await panel.locator("iframe").count() == 0
+    await panel.get_by_role("button", name="Show preview").click()
+    await expect(panel.get_by_role("alert")).to_contain_text("The preview was stopped")
+    assert await panel.locator("iframe").count() == 0
+    await alice.box.click()
+    await alice.page.keyboard.type("a secret")
+    await expect(alice.box).to_have_value("a secret")
+    await alice.box.fill("")

@@ -94,7 +94,19 @@ async def test_a_hostile_document_runs_its_scripts_and_reaches_nothing(
     assert told["script"] == "ran"
     assert told["origin"] == told["speaker"] == "null"
     assert asked == []
-    refused = ("cookie", "storage", "parent", "api", "fetch", "image", "module", "socket", "events", "worker")
+    refused = (
+        "cookie",
+        "storage",
+        "parent",
+        "api",
+        "fetch",
+        "image",
+        "module",
+        "socket",
+        "events",
+        "worker",
+        "nested",
+    )
     assert {name: told[name] for name in refused} == dict.fromkeys(refused, "refused")
     assert told["popup"] in ("null", "refused")
     assert told["peer"] == "undefined"

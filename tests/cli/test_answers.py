@@ -122,10 +122,16 @@ def test_arguments_to_edit_are_json_without_anything_that_misleads() -> None:
 def test_the_question_of_an_agent_is_escaped() -> None:
     question = Question("a\r\u202eb\nc", (Option("Red\x1b[2K", "red"),))
     _, person = ask(Questions("i", questions=(question,)), "1")
-    assert person.seen[1:] == [r"? a\r\u202eb", "  c", r"    1. Red\x1b[2K"]
+    assert person.seen[1:] == [r"? a\r\u202eb", "  c", r"    1. Red\x1b[2K (sends: red)"]
     form = Confirmation("i", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),))
     assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a (optional, Enter skips)", r"    1. x\r"]
     assert ask(GraphRequest("i", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
+
+
+def test_an_option_shows_what_it_sends_if_its_label_says_something_else() -> None:
+    options = (Option("No, keep it", "Yes, delete it\x1b[2K"), Option("Later", "later"))
+    _, person = ask(Questions("i", questions=(Question("Delete?", options),)), "2")
+    assert person.seen[2:] == [r"    1. No, keep it (sends: Yes, delete it\x1b[2K)", "    2. Later"]
 
 
 def test_a_call_with_an_unknown_outcome_is_pointed_out() -> None:

@@ -25,7 +25,7 @@ function Panel() {
       <div className="main" />
       <aside className="panel">
         <Suspense>
-          <Documents artifacts={ARTIFACTS} selected={selected} revision={0} live={live} versions={versions} content={content} draft={() => null} onDraft={() => undefined} onSave={() => Promise.resolve("saved")} onSelect={setSelected} onClose={() => setSelected("")} />
+          <Documents artifacts={ARTIFACTS} selected={selected} revision={0} live={live} quiet={false} versions={versions} content={content} draft={() => null} onDraft={() => undefined} onSave={() => Promise.resolve("saved")} onSelect={setSelected} onClose={() => setSelected("")} />
         </Suspense>
       </aside>
     </div>

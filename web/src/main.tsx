@@ -7,11 +7,12 @@ import { createRoot } from "react-dom/client";
 
 import { App } from "./page/App";
 import { followHistory } from "./state/route";
-import { start } from "./state/session";
+import { followTabs, start } from "./state/session";
 import { followSystem } from "./state/settings";
 
 followSystem();
 followHistory();
+followTabs();
 void start();
 
 const root = document.getElementById("root");

@@ -224,8 +224,12 @@ def _json_or_text(text: str) -> Any:
 
 
 def _label(option: Option) -> str:
+    """What an option says, and what it sends if that is something else."""
     label = one_line(option.label)
-    return f"{label} (or in your own words)" if option.allow_custom else label
+    if option.allow_custom:
+        return f"{label} (or in your own words)"
+    same = option.label.strip().casefold() == option.value.strip().casefold()
+    return label if same else f"{label} (sends: {one_line(option.value)})"
 
 
 def _summary(args: Mapping[str, object]) -> str:

@@ -14,18 +14,27 @@ from fastapi import Request, Response
 from caesura.core.errors import Forbidden
 
 NAME = "caesura_session"
+#: Under https no other host and no page without TLS can set a cookie of this name.
+_SECURE_NAME = f"__Host-{NAME}"
 HEADER = "X-CSRF-Token"
 _SAFE = ("GET", "HEAD")
 
 
 def session_of(request: Request) -> str | None:
-    return request.cookies.get(NAME) or None
+    return request.cookies.get(_name(request)) or None
 
 
 def keep(response: Response, request: Request, session: str, seconds: int) -> None:
     """Let the browser keep the session. No script can read it, and no other site can make it be sent."""
-    secure = request.url.scheme == "https"
-    response.set_cookie(NAME, session, max_age=seconds, secure=secure, httponly=True, samesite="strict")
+    name = _name(request)
+    response.set_cookie(
+        name, session, max_age=seconds, path="/", secure=name != NAME, httponly=True, samesite="strict"
+    )
+
+
+def _name(request: Request) -> str:
+    """The name for the scheme of the request. The other one is not read: somebody else may have set it."""
+    return _SECURE_NAME if request.url.scheme == "https" else NAME
 
 
 def drop(response: Response, request: Request) -> None:

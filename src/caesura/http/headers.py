@@ -35,8 +35,11 @@ _FRAME = (
     b"font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'; "
     b"frame-ancestors 'self'"
 )
-#: An agent's document has its scripts in it. A diagram is drawn by a script of ours, and no other runs.
-_DOCUMENT = _FRAME % b"script-src 'unsafe-inline'"
+#: An agent's document has its scripts in it. A diagram is drawn by a script of ours, and no other runs. With
+#: trusted types the document can make no frame whose text it writes: there it would find WebRTC again.
+_DOCUMENT = (
+    _FRAME % b"script-src 'unsafe-inline'" + b"; require-trusted-types-for 'script'; trusted-types default"
+)
 _DIAGRAM = _FRAME % b"script-src 'self'"
 _DOCS = (
     b"default-src 'none'; connect-src 'self'; img-src 'self' data:; "

@@ -61,7 +61,8 @@ async def options(here: Here) -> Options:
     openapi_extra=credentials.documented(Credentials),
 )
 async def begin(here: Here, request: Request, response: Response, address: Address) -> Begun:
-    """Sign in on a web page. The session is kept in the cookie `caesura_session`."""
+    """Sign in on a web page. The session is kept in the cookie `caesura_session`, over https
+    `__Host-caesura_session`."""
     cookies.check_origin(request)
     await here.limits.login_from(address)
     given = await credentials.read(request, Credentials)

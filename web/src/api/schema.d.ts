@@ -72,7 +72,8 @@ export interface paths {
         put?: never;
         /**
          * Begin
-         * @description Sign in on a web page. The session is kept in the cookie `caesura_session`.
+         * @description Sign in on a web page. The session is kept in the cookie `caesura_session`, over https
+         *     `__Host-caesura_session`.
          */
         post: operations["begin_api_auth_session_post"];
         /**
@@ -1060,6 +1061,11 @@ export interface components {
              * @description How many questions wait
              */
             inbox: number;
+            /**
+             * User Id
+             * @description Whose feed this is
+             */
+            user_id: string;
         };
         /**
          * FeedReset

@@ -54,7 +54,7 @@ export function AgainDialog() {
         </span>
       </label>
       <div className="btns">
-        <button type="button" className="btn bare" onClick={() => void signOut().catch(() => location.assign("/"))}>
+        <button type="button" className="btn bare" onClick={() => void signOut()}>
           {say("notYou", user)}
         </button>
         <span className="grow" />

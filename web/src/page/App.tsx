@@ -1,8 +1,8 @@
 import { Suspense, useEffect, useMemo } from "react";
 
-import { start, useSession } from "../state/session";
+import { signOutAgain, start, useSession } from "../state/session";
 import { useSettings } from "../state/settings";
-import { words, WordsContext } from "../words/words";
+import { useWords, words, WordsContext } from "../words/words";
 import { Boundary } from "./Boundary";
 import { Door } from "./lazy";
 import { Broken, Missing } from "./Opening";
@@ -24,7 +24,10 @@ function Place() {
   const phase = useSession((state) => state.phase);
   switch (phase) {
     case "starting":
+    case "gone":
       return null;
+    case "left":
+      return <Left />;
     case "unreachable":
       return <Unreachable />;
     case "out":
@@ -37,6 +40,16 @@ function Place() {
     case "ended":
       return <Shell />;
   }
+}
+
+/** The person has signed out, but the server could not be told. */
+function Left() {
+  const { say } = useWords();
+  return (
+    <div role="alert">
+      <Missing text={say("leftUntold")} again={signOutAgain} />
+    </div>
+  );
 }
 
 /** The server cannot be reached at all: the page tries again by itself. */

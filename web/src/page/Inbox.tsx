@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import type { Asked } from "../api/types";
 import { shownLine } from "../log/shown";
@@ -8,9 +8,10 @@ import { useList } from "../state/list";
 import { pathOf } from "../state/route";
 import { useWords } from "../words/words";
 import { AskForm } from "./asks/Ask";
+import { askKeys } from "./asks/askKeys";
 import { TimeLeft } from "./asks/TimeLeft";
 import { titleOf } from "./asks/titles";
-import { useAskKeys } from "./asks/useAskKeys";
+import { SettledContext, useSettled } from "./asks/useSettled";
 import { Bars, Icon } from "./Icon";
 import { Missing } from "./Opening";
 import { visit } from "./Sidebar";
@@ -82,7 +83,8 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
   const listed = useList((state) => state.rows[item.conversation_id]?.title);
   const learned = useInbox((state) => state.titles[item.conversation_id]);
   const known = useList((state) => item.conversation_id in state.rows);
-  const pressed = useAskKeys();
+  const card = useRef<HTMLDetailsElement>(null);
+  const settled = useSettled(card, open);
   useEffect(() => {
     if (!known) void learnTitle(item.conversation_id);
   }, [known, item.conversation_id]);
@@ -92,7 +94,7 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
   const facts = [where, item.kind === "questions" ? "" : shownLine(item.agent), say("waitingFor", coarse(now - item.created_at, span))].filter(Boolean);
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <details open={open} data-ask={open ? item.id : undefined} tabIndex={-1} onKeyDown={pressed}>
+    <details ref={card} open={open} data-ask={open ? item.id : undefined} tabIndex={-1} onKeyDown={askKeys}>
       <summary
         onClick={(event) => {
           event.preventDefault();
@@ -116,15 +118,17 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
       </summary>
       {open ? (
         <div className="body">
-          <AskForm
-            interrupt={item}
-            place="inbox"
-            more={
-              <a href={pathOf(item.conversation_id)} onClick={visit}>
-                {say("openConversation")}
-              </a>
-            }
-          />
+          <SettledContext value={settled}>
+            <AskForm
+              interrupt={item}
+              place="inbox"
+              more={
+                <a href={pathOf(item.conversation_id)} onClick={visit}>
+                  {say("openConversation")}
+                </a>
+              }
+            />
+          </SettledContext>
         </div>
       ) : null}
     </details>

@@ -4,8 +4,9 @@ import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import { shownLine } from "../log/shown";
 import { documentDraft, keepDocumentDraft, saveDocument, type DocumentDraft } from "../state/documents";
+import { useSession } from "../state/session";
 import { useThread } from "../state/thread";
-import { openDocument } from "../state/view";
+import { openDocument, useView } from "../state/view";
 import { useWords, type Words } from "../words/words";
 import { Boundary } from "./Boundary";
 import { Documents } from "./lazy";
@@ -18,6 +19,9 @@ export function Panel({ conversation, document }: { conversation: string; docume
   const artifacts = useThread((state) => state.artifacts);
   const revision = useThread((state) => state.revision);
   const running = useThread((state) => state.entries.at(-1)?.log.running);
+  const ended = useSession((state) => state.phase === "ended");
+  const asking = useView((state) => state.dialog !== null);
+  const quiet = ended || asking;
   const versions = useCallback((id: string) => api.versions(conversation, id).then((found) => found.versions), [conversation]);
   const content = useCallback((id: string, version: number) => api.version(conversation, id, version).then((found) => found.content), [conversation]);
   const draft = useCallback((id: string) => documentDraft(conversation, id), [conversation]);
@@ -42,6 +46,7 @@ export function Panel({ conversation, document }: { conversation: string; docume
             selected={document}
             revision={revision}
             live={live}
+            quiet={quiet}
             versions={versions}
             content={content}
             draft={draft}

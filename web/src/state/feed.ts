@@ -7,9 +7,10 @@ import { noteClosed } from "./answers";
 import { hold, report } from "./connection";
 import { dropAsked, loadInbox, setCount, useInbox } from "./inbox";
 import { dropRow, loadList, putRow } from "./list";
+import { checkPerson } from "./session";
 
 export interface FeedEvents {
-  ready: { inbox: number };
+  ready: { inbox: number; user_id: string };
   conversation: Conversation;
   conversation_deleted: { id: string };
   question_opened: { interrupt: Interrupt; conversation_id: string; turn_id: string };
@@ -27,7 +28,11 @@ export function onFeed(listener: Listener): () => void {
 }
 
 const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void } = {
-  ready: ({ inbox }) => setCount(inbox),
+  ready: ({ inbox, user_id }) => {
+    // A stream that begins again may be another person's.
+    checkPerson(user_id);
+    setCount(inbox);
+  },
   conversation: putRow,
   conversation_deleted: ({ id }) => dropRow(id),
   question_opened: () => {

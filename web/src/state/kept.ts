@@ -27,3 +27,11 @@ export function drop(start: string): void {
     // There is nothing to remove.
   }
 }
+
+/** Tells when another tab has changed what is kept under this name. */
+export function onKept(name: string, listener: (value: string | null) => void): void {
+  addEventListener("storage", (event) => {
+    // Without a key everything was removed.
+    if (event.key === PREFIX + name || event.key === null) listener(event.newValue);
+  });
+}

@@ -16,10 +16,27 @@ interface List {
 
 export const useList = create<List>()(() => ({ rows: {}, order: [], next: null, phase: "empty", titled: null }));
 
+function compare(one: Conversation, other: Conversation): number {
+  return other.updated_at - one.updated_at || (one.id < other.id ? 1 : -1);
+}
+
 function sorted(rows: Record<string, Conversation>): string[] {
   return Object.values(rows)
-    .sort((one, other) => other.updated_at - one.updated_at || (one.id < other.id ? 1 : -1))
+    .sort(compare)
     .map((row) => row.id);
+}
+
+/** The order with this row at its new place. The others keep theirs. */
+function placed(order: readonly string[], rows: Record<string, Conversation>, row: Conversation): string[] {
+  const rest = order.filter((id) => id !== row.id);
+  let [low, high] = [0, rest.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(rows[rest[middle] as string] as Conversation, row) < 0) low = middle + 1;
+    else high = middle;
+  }
+  rest.splice(low, 0, row.id);
+  return rest;
 }
 
 export async function loadList(): Promise<void> {
@@ -49,16 +66,17 @@ export async function loadMore(): Promise<void> {
 
 /** The newest state of a conversation. One that is older than all that is loaded stays out until it is scrolled to. */
 export function putRow(row: Conversation): void {
-  const { rows, titled } = useList.getState();
+  const { rows, order, titled } = useList.getState();
   const before = rows[row.id];
   const all = { ...rows, [row.id]: row };
   const isNew = row.title !== null && before !== undefined && before.title !== row.title;
-  useList.setState({ rows: all, order: sorted(all), titled: isNew ? row.id : titled });
+  const moves = before?.updated_at !== row.updated_at;
+  useList.setState({ rows: all, order: moves ? placed(order, all, row) : order, titled: isNew ? row.id : titled });
 }
 
 export function dropRow(id: string): void {
   const { [id]: gone, ...rows } = useList.getState().rows;
-  if (gone) useList.setState({ rows, order: sorted(rows) });
+  if (gone) useList.setState({ rows, order: useList.getState().order.filter((item) => item !== id) });
 }
 
 export async function renameConversation(id: string, title: string): Promise<void> {

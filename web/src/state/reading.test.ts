@@ -14,7 +14,10 @@ function entry(id: string, seq: number, times: number[] = []): Entry {
   return { turn: { id } as Entry["turn"], log: { ...EMPTY, seq, cursor: seq, status: "done", finished } };
 }
 
-beforeEach(() => localStorage.clear());
+beforeEach(() => {
+  localStorage.clear();
+  keep("user", "alice");
+});
 
 describe("where the person left", () => {
   it("is nowhere if they have read everything, or have read nothing yet", () => {

@@ -62,6 +62,7 @@ export async function read(conversation: string, entry: Entry): Promise<void> {
   if (cursor === 0 || told.get(conversation) === place) return;
   told.set(conversation, place);
   const characters = entry.log.drafts.find((draft) => draft.parent === null)?.text.length ?? 0;
-  keep(`left.${conversation}`, JSON.stringify({ turn: id, cursor, messages: entry.log.finished.length, characters } satisfies Place));
+  // Nothing is kept for a person who is just leaving.
+  if (kept("user") !== null) keep(`left.${conversation}`, JSON.stringify({ turn: id, cursor, messages: entry.log.finished.length, characters } satisfies Place));
   await api.markRead(conversation, id, cursor).catch(() => told.delete(conversation));
 }

@@ -5,10 +5,11 @@ import * as api from "../api/calls";
 import { ApiError, onSessionEnd, setForgeryToken } from "../api/client";
 import type { Options, Session } from "../api/types";
 import { forgetDrafts } from "./drafts";
-import { keep, kept } from "./kept";
+import { keep, kept, onKept } from "./kept";
 
-/** `ended`: the page is shown, and the person must sign in again. */
-type Phase = "starting" | "unreachable" | "out" | "in" | "ended";
+/** `ended`: the page is shown, and the person must sign in again. `gone`: nothing is shown until the page is loaded anew.
+ * `left`: the person has signed out, and the server does not know it yet. */
+type Phase = "starting" | "unreachable" | "out" | "in" | "ended" | "gone" | "left";
 
 interface SessionState {
   phase: Phase;
@@ -30,8 +31,42 @@ function entered(session: Session): void {
   const { epoch, user } = useSession.getState();
   if (kept("user") !== session.user_id) forgetDrafts();
   keep("user", session.user_id);
-  if (user && user !== session.user_id) location.assign("/");
+  keep(LEAVING, null);
+  if (user && user !== session.user_id) {
+    empty();
+    location.assign("/");
+    return;
+  }
   useSession.setState({ phase: "in", user: session.user_id, epoch: epoch + 1 });
+}
+
+/** Kept while the person has signed out and the server could not be told. */
+const LEAVING = "leaving";
+
+/** Nothing of the person stays on the screen, also not for the browser's Back button. */
+function empty(): void {
+  useSession.setState({ phase: "gone" });
+}
+
+/** The session of this browser belongs to another person now, or to nobody: this tab shows nothing of the one before. */
+export function checkPerson(user: string | null): void {
+  const { user: own, phase } = useSession.getState();
+  if (!own || user === own || phase === "gone" || phase === "left") return;
+  empty();
+  forgetDrafts();
+  location.assign("/");
+}
+
+/** Watches what other tabs do, and the return to a page that the browser has kept as it was. */
+export function followTabs(): void {
+  onKept("user", checkPerson);
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    const { phase, user } = useSession.getState();
+    if (phase !== "gone" && kept("user") === user) return;
+    empty();
+    location.reload();
+  });
 }
 
 export async function start(): Promise<void> {
@@ -41,7 +76,11 @@ export async function start(): Promise<void> {
   try {
     const [options, session] = await Promise.all([api.options(), api.session().catch(out)]);
     useSession.setState({ options });
-    if (session) entered(session);
+    const leaving = kept(LEAVING);
+    if (session && leaving !== null) {
+      setForgeryToken(session.csrf);
+      await signOut(leaving === "everywhere");
+    } else if (session) entered(session);
     else useSession.setState({ phase: "out" });
   } catch {
     useSession.setState({ phase: "unreachable" });
@@ -62,13 +101,27 @@ export async function register(username: string, password: string, invite: strin
   await signIn(username, password);
 }
 
-/** The person leaves: nothing of them stays in this browser, whether or not the server could be told. */
+/** The person leaves: nothing of them stays in this browser, whether or not the server could be told. If not, it is told
+ * when they try again or when the page is next opened. */
 export async function signOut(everywhere = false): Promise<void> {
-  await (everywhere ? api.signOutEverywhere() : api.signOut()).catch((error: unknown) => {
-    if (!(error instanceof ApiError && error.status === 401)) throw error;
-  });
+  empty();
   forgetDrafts();
   keep("user", null);
+  keep(LEAVING, everywhere ? "everywhere" : "here");
+  try {
+    await (everywhere ? api.signOutEverywhere() : api.signOut());
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) {
+      useSession.setState({ phase: "left" });
+      return;
+    }
+  }
+  keep(LEAVING, null);
   setForgeryToken("");
   location.assign("/");
+}
+
+/** Tries again to tell the server. */
+export function signOutAgain(): void {
+  void signOut(kept(LEAVING) === "everywhere");
 }

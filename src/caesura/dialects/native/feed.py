@@ -27,6 +27,7 @@ class FeedReady(BaseModel):
     """The first event. What follows comes after its `id`."""
 
     inbox: int = Field(description="How many questions wait")
+    user_id: str = Field(description="Whose feed this is")
 
 
 class FeedReset(BaseModel):
@@ -99,24 +100,24 @@ async def read(
 ) -> Response:
     """What changes in all conversations of the caller, as it happens. It does not end by itself."""
     begin = last_event_id if last_event_id is not None else after
-    return here.streams.response(_frames(here.service.feeds.follow(user_id, begin)))
+    return here.streams.response(_frames(user_id, here.service.feeds.follow(user_id, begin)))
 
 
-async def _frames(items: AsyncGenerator[list[Item], None]) -> AsyncGenerator[bytes, None]:
+async def _frames(user_id: str, items: AsyncGenerator[list[Item], None]) -> AsyncGenerator[bytes, None]:
     async with aclosing(items):
         async for batch in items:
-            yield b"".join(_frame(item) for item in batch)
+            yield b"".join(_frame(user_id, item) for item in batch)
 
 
-def _frame(item: Item) -> bytes:
-    name, data = _named(item)
+def _frame(user_id: str, item: Item) -> bytes:
+    name, data = _named(user_id, item)
     return sse.frame(item.cursor, name, json_data.line(data.model_dump_json().encode()))
 
 
-def _named(item: Item) -> tuple[str, BaseModel]:
+def _named(user_id: str, item: Item) -> tuple[str, BaseModel]:
     match item:
         case feed.Ready():
-            return "ready", FeedReady(inbox=item.inbox)
+            return "ready", FeedReady(inbox=item.inbox, user_id=user_id)
         case feed.Reset():
             return "reset", FeedReset()
         case feed.Changed():

@@ -2,16 +2,16 @@ import { Suspense, useEffect, useRef, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
 import { shownLine } from "../../log/shown";
-import { Shown } from "../../rich/Shown";
 import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
 import { Copy } from "../Copy";
 import { Icon } from "../Icon";
-import { keyName } from "../keys";
 import { Diff } from "../lazy";
 import { Long } from "../Long";
 import { json } from "../tools";
+import { AnswerButton } from "./AnswerButton";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
+import { Box } from "./Box";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
@@ -59,10 +59,9 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           <Refusal text={fault} />
         </Body>
         <Footer place={place}>
-          <button type="button" className="btn primary" data-primary disabled={busy} onClick={approveEdited}>
-            <span>{say("approveEdited")}</span>
-            <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-          </button>
+          <AnswerButton kind="primary" disabled={busy} onAnswer={approveEdited}>
+            {say("approveEdited")}
+          </AnswerButton>
           <button type="button" className="btn" onClick={() => setTexts(textsOf(interrupt.args))}>
             {say("reset")}
           </button>
@@ -87,16 +86,13 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           <Refusal text={fault} />
         </Body>
         <Footer place={place}>
-          <button
-            type="button"
-            className="btn primary"
-            data-primary
+          <AnswerButton
+            kind="primary"
             disabled={busy || (!refusing && !reason.trim())}
-            onClick={() => give({ decision: refusing ? "reject" : "respond", message: reason.trim() })}
+            onAnswer={() => give({ decision: refusing ? "reject" : "respond", message: reason.trim() })}
           >
-            <span>{say(refusing ? "refuse" : "sendAnswer")}</span>
-            <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-          </button>
+            {say(refusing ? "refuse" : "sendAnswer")}
+          </AnswerButton>
           <button type="button" className="btn bare" data-back onClick={back}>
             {say("back")}
           </button>
@@ -116,18 +112,17 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <button type="button" className="btn primary" data-primary disabled={busy || !seen} onClick={() => give({ decision: "approve", ...granted })}>
-          <span>{say("approve")}</span>
-          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-        </button>
+        <AnswerButton kind="primary" disabled={busy || !seen} reads onAnswer={() => give({ decision: "approve", ...granted })}>
+          {say("approve")}
+        </AnswerButton>
         {can("edit") ? (
           <button type="button" className="btn" data-edit disabled={busy} onClick={() => setMode("edit")}>
             {say("edit")}
           </button>
         ) : null}
-        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setMode("refuse")}>
+        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => setMode("refuse")}>
           {say("refuse")}
-        </button>
+        </AnswerButton>
         {can("respond") ? (
           <button type="button" className="btn bare" disabled={busy} onClick={() => setMode("respond")}>
             {say("respond")}
@@ -203,11 +198,7 @@ function What({ interrupt, brief = false, onSeen }: { interrupt: Interrupt; brie
       </>
     );
   }
-  return (
-    <pre className="full">
-      <Shown text={json(args)} />
-    </pre>
-  );
+  return <Full args={args} />;
 }
 
 /** Whether the question shows what becomes of a file. */
@@ -217,13 +208,31 @@ function isFile({ name, args }: Interrupt): boolean {
 
 function Command({ text, prompt, copy }: { text: string; prompt: boolean; copy: boolean }) {
   return (
-    <div className="cmd">
-      {prompt ? <span aria-hidden="true">$</span> : null}
-      <span className="text">
-        <Shown text={text} />
-      </span>
-      {copy ? <Copy text={text} className="copybtn" small /> : null}
-    </div>
+    <Box
+      text={text}
+      draw={({ className, ...box }, content) => (
+        <div className="cmd">
+          {prompt ? <span aria-hidden="true">$</span> : null}
+          <span className={`text ${className}`} {...box}>
+            {content}
+          </span>
+          {copy ? <Copy text={text} className="copybtn" small /> : null}
+        </div>
+      )}
+    />
+  );
+}
+
+function Full({ args }: { args: Record<string, unknown> }) {
+  return (
+    <Box
+      text={json(args)}
+      draw={({ className, ...box }, content) => (
+        <pre className={`full ${className}`} {...box}>
+          {content}
+        </pre>
+      )}
+    />
   );
 }
 
@@ -235,9 +244,7 @@ function All({ args, open }: { args: Record<string, unknown>; open: boolean }) {
         <Icon name="right" small />
         <span>{say("allArguments")}</span>
       </summary>
-      <pre className="full">
-        <Shown text={json(args)} />
-      </pre>
+      <Full args={args} />
     </details>
   );
 }

@@ -7,9 +7,10 @@ import { ApiError } from "../../api/client";
 import type { Interrupt, Turn } from "../../api/types";
 import { useAnswers } from "../../state/answers";
 import { Ask } from "./Ask";
-import { GUARD } from "./useAskKeys";
 
 vi.mock("../../api/calls");
+// Long enough to be noticed, short enough for a test.
+vi.mock("./moment", () => ({ GUARD: 40 }));
 const answer = vi.mocked(api.answer);
 
 const PLAIN: Interrupt = {
@@ -52,11 +53,31 @@ beforeEach(() => {
   answer.mockReset();
   answer.mockResolvedValue({} as Turn);
 });
-afterEach(cleanup);
+afterEach(async () => {
+  // The focus moves a moment after an answer.
+  await new Promise((later) => setTimeout(later, 60));
+  cleanup();
+  vi.restoreAllMocks();
+});
 
 const show = (...interrupts: Interrupt[]) => render(<Ask interrupts={interrupts} asked={{}} />);
 const given = () => answer.mock.calls.map(([id, body]) => [id, body]);
-const press = (name: string) => userEvent.click(screen.getByRole("button", { name: new RegExp(`^${name}`) }));
+const button = (name: string) => screen.getByRole("button", { name: new RegExp(`^${name}`) });
+const ready = (name: string) => waitFor(() => expect(button(name).hasAttribute("aria-disabled")).toBe(false));
+const press = async (name: string) => {
+  await ready(name);
+  // A new person each time: two clicks in a row are not one double click.
+  await userEvent.setup().click(button(name));
+};
+/** How high texts are. What is folded away has no height. */
+const heights = (scroll: number, client: number) => {
+  const unless = (height: number) =>
+    function (this: Element) {
+      return this.closest("details:not([open])") ? 0 : height;
+    };
+  vi.spyOn(Element.prototype, "scrollHeight", "get").mockImplementation(unless(scroll));
+  vi.spyOn(Element.prototype, "clientHeight", "get").mockImplementation(unless(client));
+};
 
 describe("an approval", () => {
   it("shows the whole command and is approved", async () => {
@@ -157,20 +178,32 @@ describe("an approval", () => {
 });
 
 describe("the keys of a question", () => {
-  it("do nothing in the first moment, then send it", () => {
-    const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+  it("do nothing in the first moment, then send it once", async () => {
     show(PLAIN);
     const ask = screen.getByRole("group", { name: "Run a command?" });
-    now.mockReturnValue(1000 + GUARD - 1);
     fireEvent.keyDown(ask, { key: "Enter", ctrlKey: true });
     expect(given()).toEqual([]);
-    now.mockReturnValue(1000 + GUARD);
+    await ready("Approve");
+    // Still held down from before.
+    fireEvent.keyDown(ask, { key: "Enter", ctrlKey: true, repeat: true });
+    expect(given()).toEqual([]);
     fireEvent.keyDown(ask, { key: "Enter", ctrlKey: true });
     expect(given()).toHaveLength(1);
   });
 
-  it("open editing and refusing, but not while the person writes", () => {
+  it("do not refuse questions in the first moment", async () => {
+    show(QUESTIONS);
+    const ask = screen.getAllByRole("group")[0] as HTMLElement;
+    fireEvent.keyDown(ask, { key: "r" });
+    expect(given()).toEqual([]);
+    await ready("Don");
+    fireEvent.keyDown(ask, { key: "r" });
+    expect(given()).toEqual([["int-1", { decision: "reject" }]]);
+  });
+
+  it("open editing and refusing, but not while the person writes", async () => {
     show(PLAIN);
+    await ready("Refuse");
     fireEvent.keyDown(screen.getByRole("group", { name: "Run a command?" }), { key: "r" });
     const reason = screen.getByRole("textbox");
     fireEvent.keyDown(reason, { key: "e" });
@@ -187,7 +220,7 @@ describe("questions", () => {
     await press("Send answers");
     expect(given()).toEqual([]);
     expect(document.activeElement?.closest("fieldset")?.textContent).toMatch(/How many/);
-    await userEvent.click(screen.getByLabelText("Two"));
+    await userEvent.click(screen.getByLabelText(/^Two/));
     await press("Send answers");
     expect(given()).toEqual([["int-1", { decision: "answers", answers: ["mauve", "2"] }]]);
   });
@@ -261,5 +294,94 @@ describe("several questions", () => {
     await waitFor(() => expect(document.activeElement?.getAttribute("data-ask")).toBe("int-2"));
     await press("Approve");
     await waitFor(() => expect(document.activeElement?.id).toBe("box"));
+  });
+});
+
+describe("the first moment of a question", () => {
+  it("takes no click, and a double click counts once", async () => {
+    show(PLAIN);
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(given()).toEqual([]);
+    await ready("Approve");
+    fireEvent.click(button("Approve"), { detail: 2 });
+    expect(given()).toEqual([]);
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(given()).toHaveLength(1);
+  });
+
+  it("begins again when another question is unfolded in its place", async () => {
+    show(PLAIN, { ...PLAIN, id: "int-2", args: { command: "curl | sh" } });
+    await press("Approve");
+    expect(await screen.findByText("One thing still waits for you")).toBeTruthy();
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(given()).toHaveLength(1);
+    await press("Approve");
+    expect(given()).toHaveLength(2);
+  });
+
+  it("begins again when the question has moved", async () => {
+    const place = vi.spyOn(Element.prototype, "getBoundingClientRect").mockReturnValue({ top: 100, bottom: 130, left: 0 } as DOMRect);
+    show(PLAIN);
+    await ready("Approve");
+    place.mockReturnValue({ top: 60, bottom: 90, left: 0 } as DOMRect);
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(given()).toEqual([]);
+    await waitFor(() => {
+      fireEvent.click(button("Approve"), { detail: 1 });
+      expect(given()).toHaveLength(1);
+    });
+  });
+
+  it("does not end while the question cannot be seen", async () => {
+    const place = vi.spyOn(Element.prototype, "getBoundingClientRect").mockReturnValue({ top: 9000, bottom: 9030, left: 0 } as DOMRect);
+    show(PLAIN);
+    await new Promise((later) => setTimeout(later, 300));
+    expect(button("Approve").getAttribute("aria-disabled")).toBe("true");
+    place.mockReturnValue({ top: 100, bottom: 130, left: 0 } as DOMRect);
+    await ready("Approve");
+  });
+});
+
+describe("a long command", () => {
+  it("is approved after it was read to its end", async () => {
+    heights(900, 300);
+    show({ ...PLAIN, args: { command: `ls${"\nls".repeat(60)}\ncurl | sh` } });
+    expect(screen.getByText("62 lines · 192 characters")).toBeTruthy();
+    expect(screen.getByText("More below")).toBeTruthy();
+    await ready("Refuse");
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(given()).toEqual([]);
+    expect(screen.getByText("Read it to its end first.")).toBeTruthy();
+    const text = document.querySelector(".cmd .text") as HTMLElement;
+    text.scrollTop = 600;
+    fireEvent.scroll(text);
+    await press("Approve");
+    expect(given()).toHaveLength(1);
+  });
+
+  it("can be shown as a whole", async () => {
+    heights(900, 300);
+    show({ ...PLAIN, name: "deploy", args: { target: "x".repeat(4000) } });
+    expect(button("Approve").hasAttribute("data-blocked")).toBe(true);
+    heights(900, 900);
+    await userEvent.click(screen.getByRole("button", { name: "Show all of it" }));
+    await waitFor(() => expect(button("Approve").hasAttribute("data-blocked")).toBe(false));
+  });
+
+  it("hides nothing behind empty lines", () => {
+    show({ ...PLAIN, args: { command: `ls -l docs${"\n".repeat(60)}curl | sh\n\nls` } });
+    expect(document.querySelector(".cmd .text")?.textContent).toBe("ls -l docs59 empty linescurl | sh\n\nls");
+  });
+});
+
+describe("an option", () => {
+  it("shows what it sends, if its label says something else", () => {
+    const options = [
+      { label: "No, keep it", value: "Yes, delete it", allow_custom: false },
+      { label: "Later", value: "later", allow_custom: false },
+    ];
+    show({ ...QUESTIONS, questions: [{ question: "Delete?", options }] });
+    expect(screen.getByText("sends: Yes, delete it")).toBeTruthy();
+    expect(screen.queryByText(/sends: later/)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
 import { announce } from "../../state/announce";
@@ -8,6 +8,7 @@ import { useWords } from "../../words/words";
 import { Bars, Icon } from "../Icon";
 import { mainArgument, toolWords } from "../tools";
 import { Approval } from "./Approval";
+import { askKeys } from "./askKeys";
 import { ClosedCard } from "./ClosedCard";
 import { Confirmation } from "./Confirmation";
 import { Graph } from "./Graph";
@@ -15,7 +16,7 @@ import type { Place } from "./parts";
 import { Questions } from "./Questions";
 import { TimeLeft } from "./TimeLeft";
 import { titleOf } from "./titles";
-import { useAskKeys } from "./useAskKeys";
+import { SettledContext, useSettled } from "./useSettled";
 
 /** What is asked, by its kind. */
 export function AskForm({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
@@ -66,12 +67,14 @@ function Single({ interrupt, since, sheet }: { interrupt: Interrupt; since: numb
   const title = titleOf(interrupt, words);
   const heading = useId();
   const given = useAnswers((state) => state[interrupt.id]);
-  const pressed = useAskKeys();
+  const card = useRef<HTMLElement>(null);
+  const settled = useSettled(card, true);
   if (given?.phase === "elsewhere") return <ClosedCard interrupt={interrupt} expired={false} decision={given.decision} at={given.at} />;
   if (given?.phase === "closed") return <ClosedCard interrupt={interrupt} expired={given.outcome === "expired"} gone={given.outcome !== "expired"} decision={null} at={given.at} />;
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <section
+      ref={card}
       className={sheet ? "ask sheet" : "ask"}
       role="group"
       aria-labelledby={heading}
@@ -80,7 +83,7 @@ function Single({ interrupt, since, sheet }: { interrupt: Interrupt; since: numb
       tabIndex={0}
       data-ask={given ? undefined : interrupt.id}
       data-card
-      onKeyDown={pressed}
+      onKeyDown={askKeys}
     >
       <span className="at">
         <Bars />
@@ -90,7 +93,9 @@ function Single({ interrupt, since, sheet }: { interrupt: Interrupt; since: numb
         <span className="grow" />
         <TimeLeft until={interrupt.expires_at ?? null} since={since} title={title} />
       </header>
-      <AskForm interrupt={interrupt} place="card" />
+      <SettledContext value={settled}>
+        <AskForm interrupt={interrupt} place="card" />
+      </SettledContext>
     </section>
   );
 }
@@ -126,10 +131,11 @@ function Stack({ interrupts, asked, sheet }: { interrupts: Interrupt[]; asked: R
 function One({ interrupt, number, given, first }: { interrupt: Interrupt; number: number; given: Given | undefined; first: boolean }) {
   const words = useWords();
   const { say } = words;
-  const pressed = useAskKeys();
+  const card = useRef<HTMLDetailsElement>(null);
   const title = titleOf(interrupt, words);
   const main = interrupt.kind === "approval" ? mainArgument(interrupt.name ?? "", interrupt.args) : "";
   const [open, setOpen] = useState(first);
+  const settled = useSettled(card, open);
   useEffect(() => {
     if (first) setOpen(true);
   }, [first]);
@@ -152,7 +158,7 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
   }
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)} data-ask={interrupt.id} onKeyDown={pressed} tabIndex={-1}>
+    <details ref={card} open={open} onToggle={(event) => setOpen(event.currentTarget.open)} data-ask={interrupt.id} onKeyDown={askKeys} tabIndex={-1}>
       <summary>
         <span className="nth">{number}</span>
         <span className="what">{title}</span>
@@ -162,7 +168,7 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
           <Icon name="right" small />
         </span>
       </summary>
-      {open ? <AskForm interrupt={interrupt} place="stack" /> : null}
+      <SettledContext value={settled}>{open ? <AskForm interrupt={interrupt} place="stack" /> : null}</SettledContext>
     </details>
   );
 }

@@ -4,7 +4,7 @@ import type { FormField, Interrupt } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
-import { keyName } from "../keys";
+import { AnswerButton } from "./AnswerButton";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
@@ -53,13 +53,12 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <button type="button" className="btn primary" data-primary disabled={busy} onClick={send}>
-          <span>{say("confirm")}</span>
-          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-        </button>
-        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => give({ decision: "reject" })}>
+        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
+          {say("confirm")}
+        </AnswerButton>
+        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
           {say("refuse")}
-        </button>
+        </AnswerButton>
         <span className="grow" />
         {more}
       </Footer>

@@ -3,8 +3,8 @@ import { useId, useState, type ReactNode } from "react";
 import type { Interrupt } from "../../api/types";
 import { Shown } from "../../rich/Shown";
 import { useWords } from "../../words/words";
-import { keyName } from "../keys";
 import { json } from "../tools";
+import { AnswerButton } from "./AnswerButton";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
@@ -79,13 +79,12 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <button type="button" className="btn primary" data-primary disabled={busy} onClick={send}>
-          <span>{say("sendAnswer")}</span>
-          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-        </button>
-        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => give({ decision: "reject" })}>
+        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
+          {say("sendAnswer")}
+        </AnswerButton>
+        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
           {say("refuse")}
-        </button>
+        </AnswerButton>
         <span className="grow" />
         {more}
       </Footer>

@@ -3,8 +3,8 @@ import { useId, useState, type ReactNode } from "react";
 import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
-import { keyName } from "../keys";
 import { PHONE, useMedia } from "../useMedia";
+import { AnswerButton } from "./AnswerButton";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
@@ -21,6 +21,11 @@ function answerOf(question: Question, { option, own }: Choice): string {
   const chosen = option === null ? undefined : options[option];
   if (!chosen) return "";
   return chosen.allow_custom ? own.trim() : chosen.value;
+}
+
+/** Whether a label says what is sent. Only capitals and outer blanks may differ. */
+function tells(label: string, value: string): boolean {
+  return label.trim().toLowerCase() === value.trim().toLowerCase();
 }
 
 export function Questions({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
@@ -69,13 +74,12 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <button type="button" className="btn primary" data-primary disabled={busy} onClick={send}>
-          <span>{say("sendAnswers")}</span>
-          <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
-        </button>
-        <button type="button" className="btn bare" data-refuse disabled={busy} onClick={() => give({ decision: "reject" })}>
+        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
+          {say("sendAnswers")}
+        </AnswerButton>
+        <AnswerButton kind="refuse" className="bare" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
           {say("dontAnswer")}
-        </button>
+        </AnswerButton>
         <span className="grow" />
         {more}
         <span className="quiet num span">{say("answered", done, questions.length)}</span>
@@ -117,7 +121,10 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
               />
             </>
           ) : (
-            <span>{shown(option.label)}</span>
+            <span>
+              {shown(option.label)}
+              {tells(option.label, option.value) ? null : <small className="quiet sends">{say("optionSends", shown(option.value))}</small>}
+            </span>
           )}
         </label>
       ))}

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { DiagramReply } from "../../../frames/diagram";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
+import { useQuiet } from "./quiet";
 
 /** A drawing that takes longer than this is not waited for, in milliseconds. */
 const PATIENCE = 15_000;
@@ -12,6 +13,7 @@ const TALLEST = 4000;
 export function Diagram({ source, title }: { source: string; title: string }) {
   const { say } = useWords();
   const dark = useDark();
+  const quiet = useQuiet();
   const frame = useRef<HTMLIFrameElement>(null);
   const [found, setFound] = useState<{ of: string; height: number | null } | null>(null);
   const ready = useRef(false);
@@ -56,7 +58,7 @@ export function Diagram({ source, title }: { source: string; title: string }) {
         sandbox="allow-scripts"
         referrerPolicy="no-referrer"
         title={say("previewFrame", title)}
-        hidden={failed}
+        hidden={failed || quiet}
       />
     </>
   );

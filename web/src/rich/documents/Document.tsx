@@ -119,7 +119,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
             onOn={setChosen}
             onFollow={(follow) => setChosen(follow ? null : newest || null)}
           />
-          <div className={view === "changes" ? "sheet-body flush" : artifact.content_type === "html" && view === "preview" && !growing ? "sheet-body framed" : "sheet-body"} ref={body} role="tabpanel" tabIndex={0} aria-label={say(view)}>
+          <div className={view === "changes" ? "sheet-body flush" : "sheet-body"} ref={body} role="tabpanel" tabIndex={0} aria-label={say(view)}>
             {failed ? <p className="quiet told">{say("loadFailed")}</p> : null}
             {now === null || failed ? null : view === "preview" ? (
               <Preview artifact={artifact} text={now} live={growing} />

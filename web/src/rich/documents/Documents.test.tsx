@@ -41,7 +41,7 @@ const settle = (what: () => unknown = () => null) =>
 const all = [artifact("report", "markdown", 3), artifact("table", "csv", 1), artifact("page", "html", 1), artifact("data", "json", 1), artifact("bad", "json", 1)];
 
 async function show(selected: string, more: Partial<DocumentsProps> = {}) {
-  const props: DocumentsProps = { artifacts: all, selected, revision: 0, live: null, versions, content, draft, onDraft, onSave, onSelect: vi.fn(), onClose: vi.fn(), ...more };
+  const props: DocumentsProps = { artifacts: all, selected, revision: 0, live: null, quiet: false, versions, content, draft, onDraft, onSave, onSelect: vi.fn(), onClose: vi.fn(), ...more };
   const made = render(<Documents {...props} />);
   await settle();
   return { ...made, props, again: async (changed: Partial<DocumentsProps>) => {
@@ -95,13 +95,61 @@ test("what is being written stands at the end of the line and grows", async () =
   expect(container.querySelector(".caret")).toBeNull();
 });
 
-test("a page of an agent is given to a frame without an origin, and is not a part of this page", async () => {
+test("the source of an agent's page comes first; when it is wanted, a frame without an origin gets it", async () => {
   const { container } = await show("page");
+  expect(container.querySelector("iframe")).toBeNull();
+  expect(container.querySelector("code")?.textContent).toContain("hacked");
+  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
   const frame = container.querySelector("iframe");
   expect(frame?.getAttribute("sandbox")).toBe("allow-scripts");
   expect(frame?.getAttribute("src")).toBe("/frames/document.html");
   expect(frame?.hasAttribute("srcdoc")).toBe(false);
   expect(container.innerHTML).not.toContain("hacked");
+});
+
+test("no page of an agent runs beside a dialog", async () => {
+  const { container, again } = await show("page");
+  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  await again({ quiet: true });
+  expect(container.querySelector("iframe")).toBeNull();
+  await again({ quiet: false });
+  expect(container.querySelector("iframe")).not.toBeNull();
+});
+
+test("a page that takes the focus loses it, and is stopped when it takes it again", async () => {
+  const { container } = await show("page");
+  const field = document.body.appendChild(document.createElement("input"));
+  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  field.focus();
+  const grab = () => {
+    container.querySelector("iframe")?.focus();
+    fireEvent.blur(window);
+  };
+  grab();
+  expect(document.activeElement).toBe(field);
+  expect(container.querySelector("iframe")).not.toBeNull();
+  grab();
+  expect(container.querySelector("iframe")).toBeNull();
+  expect(screen.getByRole("alert").textContent).toContain("The preview was stopped");
+  fireEvent.click(screen.getByRole("button", { name: "Show again" }));
+  expect(container.querySelector("iframe")).not.toBeNull();
+  field.remove();
+});
+
+test("a page that was clicked into keeps the focus until the person leaves it", async () => {
+  const { container } = await show("page");
+  const field = document.body.appendChild(document.createElement("input"));
+  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  fireEvent.click(screen.getByRole("button", { name: "Click to use the document" }));
+  const frame = container.querySelector("iframe");
+  fireEvent.blur(window);
+  expect(document.activeElement).toBe(frame);
+  await settle(() => field.focus());
+  expect(screen.getByRole("button", { name: "Click to use the document" })).toBeTruthy();
+  frame?.focus();
+  fireEvent.blur(window);
+  expect(document.activeElement).toBe(field);
+  field.remove();
 });
 
 test("values are a table, and JSON is indented unless it is none", async () => {

@@ -4,6 +4,7 @@ import type { Artifact, ArtifactVersion } from "../../api/types";
 import { Icon } from "../../page/Icon";
 import { useWords } from "../../words/words";
 import { Document } from "./Document";
+import { QuietContext } from "./quiet";
 import type { DocumentDraft } from "./Editor";
 
 /** A document that is being written now, as far as its words have arrived. */
@@ -26,6 +27,8 @@ export interface DocumentsProps {
   onDraft: (id: string, draft: DocumentDraft | null) => void;
   /** Saves a version by the person: "outdated" if another one than the draft's base is the newest. */
   onSave: (id: string, draft: DocumentDraft) => Promise<"saved" | "outdated">;
+  /** A dialog lies over the page: no document of an agent may run beside it. */
+  quiet: boolean;
   onSelect: (id: string) => void;
   onClose: () => void;
 }
@@ -35,7 +38,11 @@ export function Documents(props: DocumentsProps) {
   const { artifacts, selected, live, onSelect } = props;
   const artifact = artifacts.find((item) => item.id === selected) ?? begun(selected, live);
   if (!artifact) return <List {...props} />;
-  return <Document key={artifact.id} {...props} artifact={artifact} {...(artifacts.length > 1 ? { onList: () => onSelect("") } : {})} />;
+  return (
+    <QuietContext value={props.quiet}>
+      <Document key={artifact.id} {...props} artifact={artifact} {...(artifacts.length > 1 ? { onList: () => onSelect("") } : {})} />
+    </QuietContext>
+  );
 }
 
 /** A document whose first version is still written is in no list yet. */

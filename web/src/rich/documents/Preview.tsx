@@ -8,7 +8,7 @@ import { languageOf } from "../code/names";
 import { Markdown } from "../markdown/Markdown";
 import { Csv } from "./Csv";
 import { Diagram } from "./Diagram";
-import { HtmlFrame } from "./HtmlFrame";
+import { HtmlPreview } from "./HtmlFrame";
 
 interface PreviewProps {
   artifact: Artifact;
@@ -30,7 +30,7 @@ export function Preview({ artifact, text, live }: PreviewProps) {
     case "csv":
       return <Csv text={text} />;
     case "html":
-      return live ? <Code text={text} language="html" live bare /> : <HtmlFrame key={text} html={text} title={title} />;
+      return live ? <Code text={text} language="html" live bare /> : <HtmlPreview key={text} html={text} title={title} />;
     case "mermaid":
       return live ? <Code text={text} live bare /> : <Diagram source={text} title={title} />;
     default:

@@ -1,0 +1,105 @@
+// Nothing is answered unseen: when a question can be answered, and which of its texts were not read to the end.
+import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type RefObject } from "react";
+
+import { GUARD } from "./moment";
+
+/** Milliseconds between two looks at where a question is. */
+const LOOK = 100;
+/** Pixels: a button that moves further is at another place. */
+const STIR = 8;
+/** Milliseconds: what moves so soon after the person has scrolled or written was moved by them. */
+const OWN = 250;
+
+export interface Settled {
+  /** It has been seen in its present place for long enough. */
+  ready: boolean;
+  /** A text of it was not read to its end. */
+  unread: boolean;
+  /** Whether an answer may be given at this very moment. */
+  allows: () => boolean;
+  /** Notes whether the text with this id must still be read. */
+  note: (id: string, unread: boolean) => void;
+}
+
+export const SettledContext = createContext<Settled>({ ready: true, unread: false, allows: () => true, note: () => undefined });
+export const useSettledCard = (): Settled => useContext(SettledContext);
+
+interface Spot {
+  top: number;
+  left: number;
+}
+
+/** Where the button is that answers; null while it cannot be seen. */
+function spotOf(card: HTMLElement | null): Spot | null {
+  const button = card?.querySelector("[data-primary]");
+  if (!button || document.hidden) return null;
+  const { top, bottom, left } = button.getBoundingClientRect();
+  return bottom < 0 || top > innerHeight ? null : { top, left };
+}
+
+const moved = (one: Spot, other: Spot): boolean => Math.abs(one.top - other.top) > STIR || Math.abs(one.left - other.left) > STIR;
+
+/** Watches a question that is unfolded. The time begins when it was painted, and again whenever it has moved. */
+export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): Settled {
+  const [ready, setReady] = useState(false);
+  const [texts, setTexts] = useState<ReadonlySet<string>>(new Set());
+  const spot = useRef<Spot | null>(null);
+  const settled = useRef(false);
+
+  useEffect(() => {
+    const element = card.current;
+    if (!open || !element) return;
+    let since = 0;
+    let own = -OWN;
+    let timer: ReturnType<typeof setInterval> | undefined;
+    const look = (): void => {
+      const now = performance.now();
+      const found = spotOf(element);
+      const before = spot.current;
+      if (!found || !before || (moved(found, before) && now - own > OWN)) since = now;
+      spot.current = found;
+      settled.current = found !== null && now - since >= GUARD;
+      setReady(settled.current);
+    };
+    const byPerson = (): void => {
+      look();
+      own = performance.now();
+    };
+    // The first frame paints it, the second comes after that.
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => {
+        look();
+        timer = setInterval(look, LOOK);
+      });
+    });
+    addEventListener("wheel", byPerson, { passive: true });
+    addEventListener("touchmove", byPerson, { passive: true });
+    element.addEventListener("input", byPerson);
+    return () => {
+      cancelAnimationFrame(frame);
+      clearInterval(timer);
+      removeEventListener("wheel", byPerson);
+      removeEventListener("touchmove", byPerson);
+      element.removeEventListener("input", byPerson);
+      spot.current = null;
+      settled.current = false;
+      setReady(false);
+    };
+  }, [card, open]);
+
+  const allows = useCallback(() => {
+    const now = spotOf(card.current);
+    return settled.current && now !== null && spot.current !== null && !moved(now, spot.current);
+  }, [card]);
+  const note = useCallback((id: string, unread: boolean) => {
+    setTexts((all) => {
+      if (all.has(id) === unread) return all;
+      const next = new Set(all);
+      if (unread) next.add(id);
+      else next.delete(id);
+      return next;
+    });
+  }, []);
+  const unread = texts.size > 0;
+  return useMemo(() => ({ ready, unread, allows, note }), [ready, unread, allows, note]);
+}

@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+import * as api from "../api/calls";
+import { ApiError } from "../api/client";
+import { setDraft } from "./drafts";
+import { keep, kept } from "./kept";
+import { checkPerson, followTabs, signIn, signOut, signOutAgain, start, useSession } from "./session";
+
+vi.mock("../api/calls");
+const away = { assign: vi.fn(), reload: vi.fn() };
+vi.stubGlobal("location", away);
+followTabs();
+
+const session = (user_id: string) => ({ user_id, csrf: "x", expires_at: null });
+const phase = () => useSession.getState().phase;
+const shown = (persisted: boolean) => dispatchEvent(Object.assign(new Event("pageshow"), { persisted }));
+
+beforeEach(async () => {
+  localStorage.clear();
+  vi.resetAllMocks();
+  useSession.setState({ phase: "starting", user: "" });
+  vi.mocked(api.signIn).mockResolvedValue(session("alice"));
+  await signIn("alice", "password");
+  keep("draft.new", "a thought");
+});
+
+describe("signing out", () => {
+  it("leaves nothing on the screen, also for the Back button", async () => {
+    const done = signOut();
+    expect(phase()).toBe("gone");
+    await done;
+    expect(away.assign).toHaveBeenCalledWith("/");
+    shown(true);
+    expect(away.reload).toHaveBeenCalled();
+  });
+
+  it("removes what this browser keeps although the server cannot be told, and says so", async () => {
+    vi.mocked(api.signOut).mockRejectedValueOnce(new ApiError(0, "unreachable", ""));
+    await signOut();
+    expect(phase()).toBe("left");
+    expect([kept("draft.new"), kept("user")]).toEqual([null, null]);
+    expect(away.assign).not.toHaveBeenCalled();
+    signOutAgain();
+    await vi.waitFor(() => expect(away.assign).toHaveBeenCalledWith("/"));
+    expect(kept("leaving")).toBeNull();
+  });
+
+  it("is made good when the page is opened again", async () => {
+    vi.mocked(api.signOutEverywhere).mockRejectedValueOnce(new ApiError(0, "unreachable", ""));
+    await signOut(true);
+    useSession.setState({ phase: "starting", user: "" });
+    vi.mocked(api.options).mockResolvedValue({ auth: "password", registration: "open" });
+    vi.mocked(api.session).mockResolvedValue(session("alice"));
+    await start();
+    expect(api.signOutEverywhere).toHaveBeenCalledTimes(2);
+    expect(phase()).toBe("gone");
+  });
+});
+
+describe("a tab of somebody who has left", () => {
+  it("is emptied when another tab signs out", () => {
+    setDraft("c", "half a word");
+    dispatchEvent(new StorageEvent("storage", { key: "caesura.user", oldValue: "alice", newValue: null }));
+    expect(phase()).toBe("gone");
+    expect(away.assign).toHaveBeenCalledWith("/");
+  });
+
+  it("is emptied when the feed turns out to be another person's", () => {
+    checkPerson("alice");
+    expect(phase()).toBe("in");
+    checkPerson("bob");
+    expect(phase()).toBe("gone");
+  });
+
+  it("shows nothing of the first person when another one signs in", async () => {
+    useSession.setState({ phase: "ended" });
+    vi.mocked(api.signIn).mockResolvedValue(session("bob"));
+    await signIn("bob", "password");
+    expect(phase()).toBe("gone");
+    expect(kept("draft.new")).toBeNull();
+  });
+
+  it("is loaded anew when the browser shows it as it was, unless the person is the same", () => {
+    shown(true);
+    expect(away.reload).not.toHaveBeenCalled();
+    keep("user", "bob");
+    shown(true);
+    expect(phase()).toBe("gone");
+    expect(away.reload).toHaveBeenCalled();
+  });
+});
