@@ -1,7 +1,10 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 
+import * as api from "../api/calls";
 import type { Conversation } from "../api/types";
-import { dropRow, putRow, useList } from "./list";
+import { dropRow, loadList, putRow, useList } from "./list";
+
+vi.mock("../api/calls");
 
 const row = (id: string, updated_at: number) => ({ id, updated_at, title: null }) as Conversation;
 const order = () => useList.getState().order;
@@ -29,5 +32,16 @@ describe("the list", () => {
     putRow(row("new", 500.5));
     expect(order()[500]).toBe("new");
     expect(looked).toBeLessThan(50);
+  });
+
+  it("keeps what it was told while it was loaded", async () => {
+    vi.mocked(api.conversations).mockImplementation(() => {
+      putRow(row("a", 30));
+      dropRow("b");
+      return Promise.resolve({ conversations: [row("a", 10), row("b", 20), row("c", 5)], next: null, total: 3 });
+    });
+    await loadList();
+    expect(order()).toEqual(["a", "c"]);
+    expect(useList.getState().rows.a?.updated_at).toBe(30);
   });
 });

@@ -39,14 +39,25 @@ function placed(order: readonly string[], rows: Record<string, Conversation>, ro
   return rest;
 }
 
+/** What the feed has told while the list was on its way: it is newer. Null: the conversation is gone. */
+let told: Map<string, Conversation | null> | null = null;
+
 export async function loadList(): Promise<void> {
   useList.setState({ phase: "loading" });
+  const newer = new Map<string, Conversation | null>();
+  told = newer;
   try {
     const page = await api.conversations(null);
     const rows = Object.fromEntries(page.conversations.map((row) => [row.id, row]));
+    for (const [id, row] of newer) {
+      if (row) rows[id] = row;
+      else delete rows[id];
+    }
     useList.setState({ rows, order: sorted(rows), next: page.next, phase: "ready" });
   } catch {
     useList.setState({ phase: "failed" });
+  } finally {
+    if (told === newer) told = null;
   }
 }
 
@@ -66,6 +77,7 @@ export async function loadMore(): Promise<void> {
 
 /** The newest state of a conversation. One that is older than all that is loaded stays out until it is scrolled to. */
 export function putRow(row: Conversation): void {
+  told?.set(row.id, row);
   const { rows, order, titled } = useList.getState();
   const before = rows[row.id];
   const all = { ...rows, [row.id]: row };
@@ -75,6 +87,7 @@ export function putRow(row: Conversation): void {
 }
 
 export function dropRow(id: string): void {
+  told?.set(id, null);
   const { [id]: gone, ...rows } = useList.getState().rows;
   if (gone) useList.setState({ rows, order: useList.getState().order.filter((item) => item !== id) });
 }

@@ -49,8 +49,13 @@ async function load(id: string, first: boolean): Promise<void> {
   } catch (error) {
     if (abort.signal.aborted || get().id !== id) return;
     const missing = error instanceof ApiError && (error.status === 404 || error.status === 422);
-    if (first || missing) set({ phase: missing ? "missing" : "failed" });
-    if (!missing && first) setTimeout(() => get().id === id && get().phase === "failed" && void load(id, true), AGAIN);
+    if (missing) {
+      unfollow();
+      set({ ...NONE, id, phase: "missing" }, true);
+      return;
+    }
+    if (first) set({ phase: "failed" });
+    setTimeout(() => get().id === id && loading === abort && void load(id, first), AGAIN);
   }
 }
 

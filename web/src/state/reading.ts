@@ -1,5 +1,6 @@
 // "You left here": how far the person has read, on any device. This browser also keeps the exact place.
 import * as api from "../api/calls";
+import { serverNow } from "../api/client";
 import type { Read } from "../api/types";
 import type { Left } from "../log/blocks";
 import { numberOf } from "../log/events";
@@ -23,7 +24,7 @@ const AWAY = 5000;
 
 /** Where the mark belongs when a conversation is opened, if something is new since. */
 export function markOf(conversation: string, entries: readonly Entry[], read: Read | null): ReadMark | null {
-  if (!read || Date.now() - read.at < AWAY) return null;
+  if (!read || serverNow() - read.at < AWAY) return null;
   const index = entries.findIndex((entry) => entry.turn.id === read.turn_id);
   const entry = entries[index];
   if (!entry) return null;
