@@ -120,9 +120,9 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
             {say("edit")}
           </button>
         ) : null}
-        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => setMode("refuse")}>
+        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setMode("refuse")}>
           {say("refuse")}
-        </AnswerButton>
+        </button>
         {can("respond") ? (
           <button type="button" className="btn bare" disabled={busy} onClick={() => setMode("respond")}>
             {say("respond")}

@@ -52,17 +52,21 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
     let since = 0;
     let own = -OWN;
     let timer: ReturnType<typeof setInterval> | undefined;
-    const look = (): void => {
+    const measure = (): void => {
       const now = performance.now();
       const found = spotOf(element);
       const before = spot.current;
       if (!found || !before || (moved(found, before) && now - own > OWN)) since = now;
       spot.current = found;
       settled.current = found !== null && now - since >= GUARD;
+    };
+    const look = (): void => {
+      measure();
       setReady(settled.current);
     };
+    // Nothing may be drawn here: a field that is drawn before its own event is handled loses what was typed.
     const byPerson = (): void => {
-      look();
+      measure();
       own = performance.now();
     };
     // The first frame paints it, the second comes after that.
@@ -75,12 +79,14 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
     addEventListener("wheel", byPerson, { passive: true });
     addEventListener("touchmove", byPerson, { passive: true });
     element.addEventListener("input", byPerson);
+    element.addEventListener("pointerdown", byPerson);
     return () => {
       cancelAnimationFrame(frame);
       clearInterval(timer);
       removeEventListener("wheel", byPerson);
       removeEventListener("touchmove", byPerson);
       element.removeEventListener("input", byPerson);
+      element.removeEventListener("pointerdown", byPerson);
       spot.current = null;
       settled.current = false;
       setReady(false);
