@@ -114,7 +114,8 @@ function drafted(found: Block[], draft: Draft, running: boolean, left: number | 
   const key = `c${draft.call}`;
   const speaks = draft.text !== "";
   if (draft.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: draft.reasoning, live: running && !speaks });
-  if (speaks) written(found, key, draft.text, running, left);
+  // A text is over when a call begins.
+  if (speaks) written(found, key, draft.text, running && draft.calls.length === 0, left);
   for (const call of running ? draft.calls : []) tooled(found, unfinished(draft, call));
 }
 
