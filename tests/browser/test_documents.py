@@ -3,16 +3,24 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.api.server import Served
-from tests.api.slow_storage import hold_before
+from tests.api.slow_model import hold_words
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 GREEDY = "<input id=i><script>setInterval(() => { focus(); i.focus() }, 20)</script>"
 
+#: Long enough to come word by word.
+TREES = """# Trees
+
+Oaks grow old, and many of them are older than the houses around them.
+
+Then beeches, which keep their leaves in winter until the new ones push them off.
+
+Last willows, which grow beside water and want nothing else."""
+
 
 async def test_a_document_grows_beside_the_conversation_and_its_versions_are_compared(
-    server: Served, alice: Visitor, monkeypatch: pytest.MonkeyPatch
+    alice: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await alice.say("create artifact about trees")
     await alice.done()
@@ -26,16 +34,29 @@ async def test_a_document_grows_beside_the_conversation_and_its_versions_are_com
     await alice.say("update artifact")
     await expect(sheet).to_contain_text("Status: reviewed")
     await expect(panel.get_by_role("radio", name="v2")).to_be_checked()
-    held = hold_before(server, monkeypatch, "read", "base")
+    first, second = hold_words(monkeypatch, "beeches", "willows")
     try:
-        await alice.say("rewrite artifact: # Trees\n\nOaks grow old.")
-        # Its words are here before the version is stored.
+        # It grows while the model writes it, long before there is a version.
+        await alice.say(f"rewrite artifact: {TREES}")
         await expect(panel.get_by_role("radio", name="v3")).to_contain_text("now")
-        await expect(sheet).to_contain_text("Oaks grow old.")
+        await expect(sheet).to_contain_text("Oaks grow old, and many of them are older")
+        await expect(sheet).not_to_contain_text("beeches")
+        await expect(panel.get_by_role("checkbox", name="Follow")).to_be_checked()
+        await expect(alice.answer.locator(".tool", has_text="being written")).to_be_visible()
+        first.release()
+        await expect(sheet).to_contain_text("beeches, which keep their leaves in winter")
+        await expect(sheet).not_to_contain_text("willows")
+        # A page that is opened in the middle has what was written so far, and goes on with it.
+        await alice.page.reload()
+        await alice.answer.locator(".chip", has_text="writing v3").click()
+        await expect(sheet).to_contain_text("beeches, which keep their leaves in winter")
+        await expect(sheet).not_to_contain_text("willows")
         stored = await alice.api.get(f"/api/v2/conversations/{alice.conversation}/artifacts")
         assert [item["version"] for item in stored.json()["artifacts"]] == [2]
     finally:
-        held.release()
+        first.release()
+        second.release()
+    await expect(sheet).to_contain_text("Last willows, which grow beside water and want nothing else.")
     await expect(panel.get_by_role("radio", name="v3")).to_contain_text("rewritten")
     await expect(panel.get_by_role("radio")).to_have_count(3)
     await panel.get_by_role("radio", name="v1").click()
@@ -48,7 +69,7 @@ async def test_a_document_grows_beside_the_conversation_and_its_versions_are_com
     await expect(sheet.locator(".ln.del")).to_contain_text("Status: draft")
     await expect(sheet.locator(".ln.add")).to_contain_text("Status: reviewed")
     await panel.get_by_role("combobox", name="with").select_option("v3")
-    await expect(sheet.locator(".ln.add").last).to_contain_text("Oaks grow old.")
+    await expect(sheet.locator(".ln.add").last).to_contain_text("Last willows")
     await panel.get_by_role("button", name="Side by side").click()
     await expect(sheet.locator(".hd").first).to_contain_text("v1")
     await expect(sheet.locator(".hd").last).to_contain_text("v3")
@@ -57,7 +78,39 @@ async def test_a_document_grows_beside_the_conversation_and_its_versions_are_com
     async with alice.page.expect_download() as download:
         await panel.get_by_role("button", name="Download").click()
     path = await (await download.value).path()
-    assert path.read_text() == "# Trees\n\nOaks grow old."
+    assert path.read_text() == TREES
+
+
+async def test_a_new_document_and_a_file_are_seen_before_they_exist(
+    alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = "trees that grow in the north of the country and in the south of it"
+    (held,) = hold_words(monkeypatch, "Written")
+    try:
+        await alice.say(f"create artifact about {topic}")
+        await alice.answer.locator(".chip", has_text="writing v1").click()
+        panel = alice.page.get_by_role("complementary", name="Documents")
+        await expect(panel.get_by_role("heading", name=topic).first).to_be_visible()
+        await expect(panel.get_by_role("tabpanel")).to_contain_text("grow in the north of the country")
+        await expect(panel.get_by_role("tabpanel")).not_to_contain_text("Written")
+    finally:
+        held.release()
+    await expect(panel.get_by_role("radio", name="v1")).to_contain_text("created")
+    await expect(panel.get_by_role("tabpanel")).to_contain_text("Written by rules.")
+    await alice.done()
+
+    (held,) = hold_words(monkeypatch, "willows")
+    try:
+        await alice.say(f"write trees.md: {TREES}")
+        row = alice.answer.locator(".tool", has_text="being written")
+        await expect(row).to_contain_text("trees.md")
+        await expect(alice.ask).to_have_count(0)
+        await row.locator("summary").click()
+        await expect(row).to_contain_text("beeches, which keep")
+    finally:
+        held.release()
+    # Nothing is written without consent, whatever was seen before.
+    await expect(alice.ask).to_contain_text("trees.md")
 
 
 async def test_a_document_does_not_get_what_is_typed_beside_it(alice: Visitor) -> None:

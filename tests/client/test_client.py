@@ -47,7 +47,7 @@ def test_the_public_names_are_these() -> None:
     names = (
         "Agent Artifact ArtifactDiff ArtifactEdit ArtifactEntry ArtifactVersion Client ClientError"
         " Conversation Grant ReceivedEvent Rewound RunningTool SeenTurn Snapshot StoredInterrupt Tree"
-        " Turn Unreachable"
+        " Turn Unreachable WritingTool"
     )
     assert caesura.client.__all__ == names.split()
 

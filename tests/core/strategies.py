@@ -98,6 +98,7 @@ def by_event(taste: Taste = "tame") -> dict[type[Any], st.SearchStrategy[ev.Even
         ev.ModelStarted: st.builds(ev.ModelStarted, _small, text, text, name, text),
         ev.TextDelta: st.builds(ev.TextDelta, _small, text),
         ev.ReasoningDelta: st.builds(ev.ReasoningDelta, _small, text),
+        ev.CallDelta: st.builds(ev.CallDelta, _small, _small, text, text),
         ev.TextVoided: st.builds(ev.TextVoided, _small),
         ev.ModelFinished: st.builds(ev.ModelFinished, _small, calls, tokens, name),
         ev.ToolStarted: st.builds(ev.ToolStarted, text, text, arguments(taste), text, name),

@@ -25,6 +25,7 @@ OLDEST: list[tuple[list[Any], ev.Event]] = [
     (["model", 0, 1, "lead"], ev.ModelStarted(1, "lead", "", None, "")),
     (["t", 0, 1, "hi"], ev.TextDelta(1, "hi")),
     (["r", 0, 1, "hm"], ev.ReasoningDelta(1, "hm")),
+    (["c", 0, 1, 0, "{"], ev.CallDelta(1, 0, "{", "")),
     (["void", 0, 1], ev.TextVoided(1)),
     (["modelled", 0, 1], ev.ModelFinished(1, (), None, None)),
     (["tool", 0, "c1", "execute", {"a": 1}, "lead"], ev.ToolStarted("c1", "execute", {"a": 1}, "lead", None)),

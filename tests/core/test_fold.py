@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.core import events as ev
-from caesura.core.fold import NOT_DONE, UNKNOWN, Transcript, close, fold
+from caesura.core.fold import NOT_DONE, UNKNOWN, Transcript, Writing, close, fold
 from caesura.core.interrupts import Approval, GraphRequest
 from caesura.core.messages import Message
 
@@ -36,6 +36,22 @@ def test_an_unfinished_reply_is_cut() -> None:
 
 def test_a_call_without_output_leaves_no_message() -> None:
     assert fold([*START, ev.Stopped("user")]).messages() == []
+
+
+def test_a_call_that_is_being_written_is_known_until_the_reply_ends() -> None:
+    log: list[ev.Event] = [
+        *START,
+        ev.CallDelta(1, 1, '{"path"', "write_file"),
+        ev.CallDelta(1, 0, "{", "create_artifact"),
+        ev.CallDelta(1, 1, ': "a'),
+    ]
+    first, second = fold(log).writing()
+    assert first == Writing(1, 1, "write_file", '{"path": "a', "lead", None)
+    assert second == Writing(1, 0, "create_artifact", "{", "lead", None)
+    assert fold(log).messages() == []
+    ends: list[ev.Event] = [ev.TextVoided(1), ev.ModelFinished(1), ev.Stopped("user"), ev.Failed("no")]
+    assert all(fold([*log, end]).writing() == [] for end in ends)
+    assert fold([*log, ev.RunStarted("lead", 1, "adopt")]).writing() == [first, second]
 
 
 def test_voided_text_is_removed_and_only_the_new_attempt_remains() -> None:
@@ -230,6 +246,11 @@ class _Engine:
             text = self.draw(st.text("abc \n", min_size=1, max_size=3))
             thinks = self.draw(st.booleans())
             self.log.append(ev.ReasoningDelta(call, text) if thinks else ev.TextDelta(call, text))
+
+    def write_call(self) -> None:
+        if self.talking:
+            call, index = self.draw(st.sampled_from(self.talking)), self.draw(st.integers(0, 2))
+            self.log.append(ev.CallDelta(call, index, self.draw(st.text('{"a ', max_size=3)), "tool"))
 
     def void_call(self) -> None:
         if self.calls:

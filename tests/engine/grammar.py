@@ -73,7 +73,7 @@ def _check_calls(events: Sequence[ev.Event]) -> None:
             case ev.ModelStarted(call):
                 assert call not in started, f"call {call} begins twice"
                 started.add(call)
-            case ev.TextDelta(call) | ev.ReasoningDelta(call):
+            case ev.TextDelta(call) | ev.ReasoningDelta(call) | ev.CallDelta(call):
                 assert call in started - finished - void, event
             case ev.ModelFinished(call):
                 assert call in started - finished - void, event

@@ -69,9 +69,10 @@ class Say:
 
 @dataclass(frozen=True)
 class Broken:
-    """Some pieces, and then the connection is gone."""
+    """Some pieces, perhaps the beginning of a call, and then the connection is gone."""
 
     pieces: Sequence[str]
+    calls: Sequence[Call] = ()
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,11 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Hang:
-    """Some pieces, and then nothing more, for as long as the client waits."""
+    """Some pieces, perhaps the beginning of a call, and then nothing more, for as long as the client
+    waits."""
 
     pieces: Sequence[str] = ()
+    calls: Sequence[Call] = ()
 
 
 @dataclass(frozen=True)
@@ -101,10 +104,11 @@ class Held:
 Reply = Say | Broken | Refusal | Hang | Held
 
 
-def said(pieces: Sequence[str]) -> Iterator[dict[str, Any]]:
+def said(pieces: Sequence[str], calls: Sequence[Call] = ()) -> Iterator[dict[str, Any]]:
     """The beginning of an answer that does not come to its end."""
     for piece in pieces:
         yield _chunk({"content": piece})
+    yield from Say(calls=calls)._calls()
 
 
 def _chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:

@@ -139,7 +139,9 @@ async def _stream(reply: Say | Broken | Hang | Held, asked: dict[str, Any]) -> A
         while not reply.go_on.is_set():  # noqa: ASYNC110 - another thread sets it
             await asyncio.sleep(0.005)
         reply = reply.rest
-    chunks: Iterable[dict[str, Any]] = reply.chunks(asked) if isinstance(reply, Say) else said(reply.pieces)
+    chunks: Iterable[dict[str, Any]] = (
+        reply.chunks(asked) if isinstance(reply, Say) else said(reply.pieces, reply.calls)
+    )
     for chunk in chunks:
         yield _line(chunk)
         await asyncio.sleep(reply.pause if isinstance(reply, Say) else 0.01)

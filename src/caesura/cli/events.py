@@ -8,7 +8,7 @@ from datetime import datetime
 from caesura.cli.session import Session, opened
 from caesura.client.events import KINDS
 from caesura.core import cursors, interrupts, json_data, shown
-from caesura.core.events import Envelope, Interrupted, ModelStarted, ReasoningDelta, TextDelta
+from caesura.core.events import CallDelta, Envelope, Interrupted, ModelStarted, ReasoningDelta, TextDelta
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -42,7 +42,7 @@ def _line(envelope: Envelope, agents: dict[int, str]) -> str:
         agents[event.call] = event.agent
     at = datetime.fromtimestamp(envelope.at / 1000).astimezone().strftime("%H:%M:%S.%f")[:-3]
     fields = " ".join(f"{name}={_short(value)}" for name, value in _fields(envelope).items())
-    if isinstance(event, TextDelta | ReasoningDelta) and event.call in agents:
+    if isinstance(event, TextDelta | ReasoningDelta | CallDelta) and event.call in agents:
         fields += f" agent={_short(agents[event.call])}"
     return f"{envelope.seq:>6}  {at}  {_NAMES[type(event)]:<16}  {fields}".rstrip()
 

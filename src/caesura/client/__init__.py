@@ -14,6 +14,7 @@ from caesura.client.values import (
     StoredInterrupt,
     Tree,
     Turn,
+    WritingTool,
 )
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "Tree",
     "Turn",
     "Unreachable",
+    "WritingTool",
 ]

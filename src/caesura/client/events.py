@@ -69,7 +69,7 @@ class Reader:
             raise Rewound(seq - 1)
         self.cursor = cursor
         data = json_data.loads(fields[b"data"])
-        # The two kinds of deltas have no time of their own: they are most of a stream. They get the time of
+        # The three kinds of deltas have no time of their own: they are most of a stream. They get the time of
         # the event before them, or of the comment with which the first stream began.
         self._at = data.pop("at", self._at)
         event = decode(fields[b"event"].decode(), data)

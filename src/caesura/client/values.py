@@ -63,6 +63,18 @@ class RunningTool:
 
 
 @dataclass(frozen=True, slots=True)
+class WritingTool:
+    """A tool call that the model is writing in the model call `call`: its arguments so far, as JSON text."""
+
+    call: int
+    index: int
+    name: str
+    text: str
+    agent: str
+    parent: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SeenTurn:
     """A turn with its messages up to the event `cursor`, inclusive. `calls` has, for each message, the model
     call whose later text belongs to it."""
@@ -73,6 +85,7 @@ class SeenTurn:
     interrupts: tuple[Interrupt, ...]
     running_tools: tuple[RunningTool, ...]
     cursor: int
+    writing_tools: tuple[WritingTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +150,7 @@ def seen_turn(data: Data) -> SeenTurn:
         tuple(interrupt(item) for item in data["interrupts"]),
         tuple(pick(RunningTool, item) for item in data["running_tools"]),
         data["cursor"],
+        tuple(pick(WritingTool, item) for item in data.get("writing_tools", ())),
     )
 
 

@@ -24,6 +24,7 @@ _DELTA = 16
 _CODES: dict[type[ev.Event], str] = {
     ev.TextDelta: "t",
     ev.ReasoningDelta: "r",
+    ev.CallDelta: "c",
     ev.RunStarted: "run",
     ev.ModelStarted: "model",
     ev.TextVoided: "void",
@@ -113,11 +114,14 @@ def starts(version: int, body: bytes, first: int, at: int) -> list[ev.Envelope]:
 
 
 def _fields(event: ev.Event, offset: int) -> list[Any]:
-    # Nearly all events are of these two types, and a class pattern costs three times as much.
+    # Nearly all events are of these three types, and a class pattern costs three times as much.
     if isinstance(event, ev.TextDelta):
         return ["t", offset, event.call, event.text]
     if isinstance(event, ev.ReasoningDelta):
         return ["r", offset, event.call, event.text]
+    if isinstance(event, ev.CallDelta):
+        named = [event.name] if event.name else []
+        return ["c", offset, event.call, event.index, event.text, *named]
     if isinstance(event, ev.Interrupted):
         return ["ask", offset, [interrupts.to_dict(item) for item in event.interrupts]]
     return [_CODES[type(event)], offset, *(getattr(event, name) for name in event.__slots__)]

@@ -56,6 +56,18 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A piece of the arguments of a tool call that the model is writing, as JSON text. `index` counts the
+    tool calls of the reply from 0. The first piece of a tool call has the `name` of the tool. Nothing runs
+    with this text: `ModelFinished` has the whole arguments."""
+
+    call: int
+    index: int
+    text: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TextVoided:
     """All output of this call is void, even if the call had finished. The call is repeated under another
     number."""
@@ -151,6 +163,7 @@ Event = (
     | ModelStarted
     | TextDelta
     | ReasoningDelta
+    | CallDelta
     | TextVoided
     | ModelFinished
     | ToolStarted

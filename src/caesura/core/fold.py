@@ -19,6 +19,19 @@ UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may 
 _NONE: Mapping[str, ev.ToolStarted] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A tool call that a model is writing in the model call `call`: its arguments so far, as JSON text.
+    `index` counts the tool calls of the reply from 0."""
+
+    call: int
+    index: int
+    name: str
+    text: str
+    agent: str
+    parent: str | None
+
+
 @dataclass(slots=True)
 class _Draft:
     """A model call that has not finished."""
@@ -28,6 +41,8 @@ class _Draft:
     ref: str = ""
     text: list[str] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
+    #: For each tool call that is being written: its name, and the pieces of its arguments.
+    tool_calls: dict[int, tuple[str, list[str]]] = field(default_factory=dict)
 
     def message(self, done: ev.ModelFinished | None, at: int | None = None) -> Message:
         return Message(
@@ -95,6 +110,8 @@ class Transcript:
                 pass
             case ev.ReasoningDelta(call, text):
                 self.drafts[call].reasoning.append(text)
+            case ev.CallDelta(call, index, text, name):
+                self.drafts[call].tool_calls.setdefault(index, (name, []))[1].append(text)
             case ev.RunStarted():
                 self._begin(event, before, at)
             case ev.ModelStarted(call, agent, model, parent, ref):
@@ -118,6 +135,8 @@ class Transcript:
                 self._close(event, at)
             case ev.Finished() | ev.Failed() | ev.Stopped():
                 self.pending, self.outcome = (), event
+                for draft in self.drafts.values():
+                    draft.tool_calls.clear()  # nobody will make them
                 self.lapsed = set(self.interrupt_ids) if isinstance(event, ev.Stopped) else self.lapsed
                 if not isinstance(event, ev.Finished):
                     self.notes.append(between.ended(event, len(self.finished), at))
@@ -135,6 +154,14 @@ class Transcript:
             draft.message(None, ended) for draft in self.drafts.values() if draft.text or draft.reasoning
         ]
         return [*self.finished, *drafts]
+
+    def writing(self) -> list[Writing]:
+        """The tool calls that models are writing now, of those that are shown while they are written."""
+        return [
+            Writing(call, index, name, "".join(pieces), draft.agent, draft.parent)
+            for call, draft in self.drafts.items()
+            for index, (name, pieces) in draft.tool_calls.items()
+        ]
 
     def placed(
         self, shown: list[Message], outcome: ev.Event | None = None, at: int | None = None

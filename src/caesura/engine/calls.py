@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCallChunk
 
@@ -19,16 +19,30 @@ REFUSED = "_refused_arguments"
 ID_LIMIT = 200
 _NAME_LIMIT = 200
 _SHOWN = 1000
+#: So many characters of new arguments are shown at once: an event for each token would be mostly overhead.
+_LEAST = 16
+
+
+class Piece(NamedTuple):
+    """New arguments of the call at this place. The first piece of a call has its name."""
+
+    place: int
+    text: str
+    name: str
 
 
 @dataclass(slots=True)
 class _Gathered:
+    place: int
     index: int | str | None
     id: str = ""
     name: str = ""
     parts: list[str] = field(default_factory=list)
     size: int = 0
     refused: str = ""
+    #: How many of the parts were shown, and how many characters were not.
+    shown: int = 0
+    unseen: int = 0
 
     def refuse(self, reason: str) -> None:
         """Drop what was gathered of this call, and ignore its later pieces."""
@@ -44,6 +58,8 @@ class Calls:
     def __init__(self) -> None:
         self._calls: list[_Gathered] = []
         self._size = 0
+        #: The calls that have something to show, if they are shown at all.
+        self._due: dict[int, _Gathered] = {}
 
     def add(self, pieces: Iterable[ToolCallChunk]) -> None:
         for piece in pieces:
@@ -51,6 +67,14 @@ class Calls:
             if call is not None:
                 call.name = (call.name + (piece["name"] or ""))[:_NAME_LIMIT]
                 self._gather(call, piece["args"] or "")
+
+    def news(self, names: Collection[str]) -> Iterator[Piece]:
+        """What is new in the calls of these tools, for people to see while the model writes it."""
+        due, self._due = self._due, {}
+        for place, call in due.items():
+            if call.name in names and not call.refused:
+                yield Piece(place, "".join(call.parts[call.shown :]), "" if call.shown else call.name)
+                call.shown, call.unseen = len(call.parts), 0
 
     def read(self) -> list[dict[str, Any]]:
         """The calls that the model asked for. LangChain completes truncated JSON. A call with half of its
@@ -70,7 +94,7 @@ class Calls:
                 return call
         if len(self._calls) > MOST_CALLS:
             return None
-        made = _Gathered(index, call_id)
+        made = _Gathered(len(self._calls), index, call_id)
         if len(self._calls) == MOST_CALLS:
             made.refuse(f"one reply may hold {MOST_CALLS} calls, and this one and all after it are too many")
         self._calls.append(made)
@@ -88,7 +112,10 @@ class Calls:
         else:
             call.parts.append(text)
             call.size += len(text)
+            call.unseen += len(text)
             self._size += len(text)
+            if call.unseen >= _LEAST:
+                self._due[call.place] = call
 
 
 def _read(call: _Gathered, most: int) -> tuple[dict[str, Any], int]:

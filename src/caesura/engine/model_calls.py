@@ -1,7 +1,8 @@
 """Calling the model: every piece of the reply becomes an event when it arrives.
 
 A failed call is retried, then tried on the fallback models, but only before its first word. After the first
-word another attempt would repeat text, so the turn fails and keeps the text so far.
+word another attempt would repeat text, so the turn fails and keeps the text so far. Arguments of a tool call
+are no words: they are void, and another attempt writes them again.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ async def _answer(scope: Scope, prompt: list[BaseMessage]) -> Said:
                 logger.warning("model %s failed: %s", model.label, error)
                 if speaker.spoke:
                     raise ModelFailed("the model broke off", cause=error) from error
+                speaker.void()
                 if not transient(error):
                     break
                 if attempt + 1 < run.limits.attempts:
@@ -92,11 +94,14 @@ class _Speaker:
     def __init__(self, scope: Scope, label: str) -> None:
         self._run, self._scope, self._label = scope.run, scope, label
         self._call = 0
+        self.spoke = False
+        self._live = frozenset(name for name, tool in scope.agent.tools.items() if tool.shown_live)
         self._listener = confirmations.scanner(scope)
 
-    @property
-    def spoke(self) -> bool:
-        return self._call > 0
+    def void(self) -> None:
+        """What this try has written of tool calls does not count."""
+        if self._call:
+            self._run.say(ev.TextVoided(self._call))
 
     async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> Said:
         run, reply, held, words, listener = self._run, speech.Reply(), 0, False, self._listener
@@ -106,19 +111,23 @@ class _Speaker:
                 chunk = speech.chunk(piece)
                 reply.add(chunk)
                 if reasoning := reasoning_of(chunk):
+                    self.spoke = True
                     run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
+                shown = False
                 if text := _clean(text_of(chunk)):
+                    self.spoke = shown = True
                     run.say(ev.TextDelta(self._begin(), text))
                     if listener is not None:
                         await confirmations.feed(listener, text, run.aside)
-                    if not words:
-                        # A model that never waits would hold the interpreter lock and delay the thread that
-                        # writes.
-                        await run.stream.commit()
-                    words = True
                 if chunk.tool_call_chunks:
                     held += sum(len(call["args"] or "") for call in chunk.tool_call_chunks)
                     run.bound(held)
+                    shown = self._show_calls(reply) or shown
+                if shown and not words:
+                    # A model that never waits would hold the interpreter lock and delay the thread that
+                    # writes.
+                    await run.stream.commit()
+                    words = True
                 if reply.pieces % _BREATH == 0:
                     await run.stream.breathe()
         run.check()
@@ -135,6 +144,15 @@ class _Speaker:
             )
         )
         return Said(message, listener.end() if listener is not None else None)
+
+    def _show_calls(self, reply: speech.Reply) -> bool:
+        """Show what is new in tool calls that people see while they are written. Returns whether there was
+        anything."""
+        shown = False
+        for place, text, name in reply.new_arguments(self._live):
+            self._run.say(ev.CallDelta(self._begin(), place, _clean(text), name))
+            shown = True
+        return shown
 
     def _begin(self) -> int:
         if not self._call:

@@ -34,6 +34,7 @@ from caesura.store.tool_calls import ToolCall
 
 #: The most characters of one event of text.
 LONGEST_DELTA = 16 * 1024
+_DELTAS = (ev.TextDelta, ev.ReasoningDelta, ev.CallDelta)
 
 
 @dataclass(slots=True)
@@ -115,9 +116,10 @@ class Run:
     def say(self, event: ev.Event, *, lax: bool = False) -> None:
         """Append an event without waiting; readers see the event as soon as it is on disk. A long text
         becomes several events, so that no reader has to take all of it at once."""
-        if isinstance(event, (ev.TextDelta, ev.ReasoningDelta)) and len(event.text) > LONGEST_DELTA:
+        if isinstance(event, _DELTAS) and len(event.text) > LONGEST_DELTA:
             for place in range(0, len(event.text), LONGEST_DELTA):
                 self.say(replace(event, text=event.text[place : place + LONGEST_DELTA]), lax=lax)
+                event = replace(event, name="") if isinstance(event, ev.CallDelta) else event
             return
         self.stream.put(event, lax=lax)
         self.transcript.apply(event, self.stream.stamped)

@@ -6,7 +6,7 @@ piece. Without callbacks the model's own stream is read directly: the same piece
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -18,7 +18,7 @@ from langchain_core.prompt_values import ChatPromptValue
 from langchain_core.runnables import RunnableBinding, RunnableConfig
 
 from caesura.core import ids, json_data
-from caesura.engine.calls import ID_LIMIT, Calls
+from caesura.engine.calls import ID_LIMIT, Calls, Piece
 
 #: The largest number of tokens, which every JSON parser can represent exactly.
 _MOST_TOKENS = 2**53 - 1
@@ -181,6 +181,10 @@ class Reply:
             self._rich.add(AIMessageChunk(content=""), "".join(self._texts))
         self._plain = False
         self._rich.add(chunk, chunk.content)
+
+    def new_arguments(self, names: Collection[str]) -> Iterator[Piece]:
+        """What was added to the calls of these tools since this was asked last."""
+        return self._calls.news(names)
 
     def message(self) -> AIMessage:
         whole = self._rich.whole()

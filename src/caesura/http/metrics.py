@@ -34,6 +34,7 @@ from caesura.service.service import Service
 
 _COMMIT = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
 _FIRST = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_DELTAS = (ev.TextDelta, ev.ReasoningDelta, ev.CallDelta)
 _OUTCOMES: dict[type[ev.Event], str] = {
     ev.Finished: "finished",
     ev.Failed: "failed",
@@ -123,7 +124,7 @@ class Metrics:
             turn = batch.stream.turn
             for _, at, event in batch.envelopes:
                 kind = type(event)
-                if kind is not ev.TextDelta and kind is not ev.ReasoningDelta:
+                if kind not in _DELTAS:
                     self._count(turn, at, event)
                 elif turn in self._begun:
                     self._first.observe(max(at - self._begun.pop(turn), 0) / 1000)

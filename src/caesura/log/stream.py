@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from caesura.core import codec, json_data
 from caesura.core.errors import CaesuraError
-from caesura.core.events import Envelope, Event, ReasoningDelta, TextDelta
+from caesura.core.events import CallDelta, Envelope, Event, ReasoningDelta, TextDelta
 from caesura.store.events import Rows
 
 Also = Callable[[Connection], Any]
@@ -22,7 +22,7 @@ _HIGH = 4096
 #: At most this many events, and bytes of events, are in one row; but at least one event. A reader decodes
 #: whole rows.
 _ROW, _ROW_BYTES = 512, 256 * 1024
-_SAID = (TextDelta, ReasoningDelta)
+_SAID = (TextDelta, ReasoningDelta, CallDelta)
 
 
 class Urgency(Enum):
@@ -225,4 +225,6 @@ class Stream:
 
 def _kept(event: Event) -> bool:
     """Whether decoding the stored form is sure to give an equal event."""
-    return isinstance(event, _SAID) and (event.text.isascii() or event.text == json_data.text(event.text))
+    if not isinstance(event, _SAID) or (isinstance(event, CallDelta) and event.name):
+        return False
+    return event.text.isascii() or event.text == json_data.text(event.text)

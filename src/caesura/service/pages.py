@@ -39,7 +39,8 @@ _SIBLINGS = 100
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A turn with its messages so far, and the cursor of the last event that they include. A live turn also
-    has the model call of each message, whose later text is to be appended, and the tool calls that run."""
+    has the model call of each message, whose later text is to be appended, and the tool calls that run or are
+    being written."""
 
     turn: Turn
     messages: list[Message]
@@ -50,6 +51,7 @@ class Seen:
     #: The model of the reply, what happened between the messages, and the turns with the same parent.
     about: About = notes.NOTHING
     siblings: tuple[str, ...] = ()
+    writing: tuple[fold.Writing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,8 @@ def _seen(item: Stored) -> Seen:
     cursor = cursors.make(transcript.epoch, item.end)
     running = tuple(transcript.running.values())
     about = About(transcript.model, transcript.placed(messages))
-    return Seen(item.turn, messages, cursor, item.pending, calls, running, about, item.siblings)
+    writing = tuple(transcript.writing())
+    return Seen(item.turn, messages, cursor, item.pending, calls, running, about, item.siblings, writing)
 
 
 def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -204,3 +205,17 @@ def test_an_echo_is_exact(text: str) -> None:
     if not kept or "=" in kept or kept == "nothing":
         return
     assert DemoModel(delay=0).invoke([HumanMessage(f"echo {kept}")]).text == kept
+
+
+@pytest.mark.parametrize("content", ["Oaks grow old. " * 40, "橡树很老。" * 100])
+async def test_long_arguments_come_word_by_word_and_short_ones_in_two_pieces(content: str) -> None:
+    async def pieces(said: str) -> list[str]:
+        chunks = await stream(said)
+        return [piece["args"] or "" for chunk in chunks for piece in chunk.tool_call_chunks]
+
+    head, *words = await pieces(f"write a.txt: {content}")
+    assert head == ""
+    assert len(words) > 100
+    assert json.loads("".join(words))["content"] == content.strip()
+    assert len(await pieces("write a.txt: Oaks grow old.")) == 3
+    assert len(await pieces(f"write a.txt: {'tree ' * 5000}")) <= 1001

@@ -13,14 +13,16 @@ async def artifact(stage: Stage) -> None:
 
 
 async def artifact_live(stage: Stage) -> None:
-    """One version after the other is written."""
+    """The third version is being written. The demo model names its document itself."""
     await stage.enter()
     here = await stage.begin("Written before your eyes", agent="free_agent")
-    await stage.document(here, "build-speed-report", "markdown", *texts.VERSIONS[:2])
-    await stage.say(here, "list files then run sleep 3 then rewrite artifact delay=0.02")
+    await stage.document(here, "demo-note", "markdown", *texts.VERSIONS[:2])
     await stage.open(here)
     await stage.page.locator("#docs").click()
     await expect(stage.page.locator(".panel .prose h2")).to_be_visible()
+    await stage.say(here, f"rewrite artifact: {texts.VERSIONS[2]} think=no delay=0.2")
+    await expect(stage.page.locator(".panel .track .writing")).to_be_visible()
+    await expect(stage.page.locator(".panel .prose")).to_contain_text("Where the time goes")
 
 
 async def artifact_side_by_side(stage: Stage) -> None:

@@ -35,7 +35,8 @@ def test_a_frame_has_the_name_of_its_event() -> None:
 def test_a_frame_is_three_lines_with_all_fields(event: ev.Event) -> None:
     id, name, data = decoded(encode.step(encode.start(1), ev.Envelope(5, AT, event))[1])
     assert (cursors.seq(id), name) == (5, encode.NAMES[type(event)])
-    timed = set() if isinstance(event, ev.TextDelta | ev.ReasoningDelta) else {"at"}
+    untimed = isinstance(event, ev.TextDelta | ev.ReasoningDelta | ev.CallDelta)
+    timed = set() if untimed else {"at"}
     assert set(data) == {field.name for field in fields(event)} | timed
 
 

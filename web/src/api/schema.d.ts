@@ -843,6 +843,20 @@ export interface components {
             /** Turn Id */
             turn_id: string;
         };
+        /**
+         * CallDeltaEvent
+         * @description A piece of the arguments of a tool call that the model is writing, as JSON text. `index` counts the tool calls of the reply from 0. The first piece of a tool call has the `name` of the tool. Nothing runs with this text: `ModelFinished` has the whole arguments.
+         */
+        CallDeltaEvent: {
+            /** Call */
+            call: number;
+            /** Index */
+            index: number;
+            /** Name */
+            name: string;
+            /** Text */
+            text: string;
+        };
         /** Conversation */
         Conversation: {
             /** Active Turn */
@@ -1676,6 +1690,8 @@ export interface components {
             usage: {
                 [key: string]: number;
             } | null;
+            /** Writing Tools */
+            writing_tools: components["schemas"]["WritingTool"][];
         };
         /**
          * SegmentEndedEvent
@@ -1922,6 +1938,28 @@ export interface components {
             update_type: string;
             /** Version */
             version: number;
+        };
+        /**
+         * WritingTool
+         * @description A tool call that the model is writing. Append the text of later `call_delta` events with the same
+         *     `call` and `index` to its `text`.
+         */
+        WritingTool: {
+            /** Agent */
+            agent: string;
+            /** Call */
+            call: number;
+            /** Index */
+            index: number;
+            /** Name */
+            name: string;
+            /** Parent */
+            parent: string | null;
+            /**
+             * Text
+             * @description Its arguments so far: the beginning of a JSON text
+             */
+            text: string;
         };
         /**
          * Current
@@ -5399,6 +5437,11 @@ export interface operations {
                         data?: string;
                         /** @constant */
                         event?: "reasoning_delta";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "call_delta";
                         id?: string;
                     } | {
                         data?: string;

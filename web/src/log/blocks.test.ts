@@ -34,6 +34,20 @@ describe("the blocks of an answer", () => {
     expect(found[0]).toMatchObject({ tools: [{ id: "c1", state: "ok", ms: 1000 }, { id: "c2", state: "running" }, { id: "c3", state: "next" }] });
   });
 
+  it("show a call while the model writes it, in the same row as later", () => {
+    const delta = (index: number, words: string, name = ""): [string, Record<string, unknown>] => ["call_delta", { call: 1, index, text: words, name }];
+    const base: [string, Record<string, unknown>][] = [RUN, model(1), text(1, "hm"), delta(0, '{"path": "a.t', "write_file"), delta(1, '{"id": "x"', "create_artifact"), delta(0, 'xt", "content": "one\\')];
+    const found = blocks(log(...base), AGENTS);
+    expect(kinds(found)).toEqual(["text", "tools"]);
+    expect(found[1]).toMatchObject({ tools: [{ name: "write_file", state: "writing", args: { path: "a.txt", content: "one" } }, { name: "create_artifact", args: { id: "x" } }] });
+    const done = blocks(log(...base, spoken(1, ["c1", "write_file"], ["c2", "create_artifact"])), AGENTS);
+    const keys = (block: Block | undefined) => (block?.kind === "tools" ? [block.key, ...block.tools.map((tool) => tool.key)] : []);
+    expect(keys(done[1])).toEqual(keys(found[1]));
+    expect(done[1]).toMatchObject({ tools: [{ id: "c1", state: "next" }, { id: "c2" }] });
+    expect(kinds(blocks(log(...base, ["stopped", { reason: "user" }]), AGENTS))).toEqual(["text"]);
+    expect(kinds(blocks(log(...base, ["text_voided", { call: 1 }]), AGENTS))).toEqual([]);
+  });
+
   it("show the arguments that a person edited, and those that the model gave", () => {
     const base: [string, Record<string, unknown>][] = [RUN, model(1), spoken(1, ["c1", "execute"], ["c2", "execute"]), started("c1", "execute"), ["tool_started", { id: "c2", name: "execute", args: { path: "c2" }, agent: "a", parent: null }]];
     const tools = [{ args: {}, wanted: { path: "c1" } }, { args: { path: "c2" }, wanted: null }];

@@ -1,11 +1,13 @@
 // What a turn looks like, from its log: the blocks of an answer in the order in which they are read.
 import type { Interrupt, Note } from "../api/types";
 import type { ToolCall } from "./events";
-import { endingOf, isLive, type ClosedAsk, type Draft, type LogMessage, type TurnLog } from "./turn";
+import { endingOf, isLive, type ClosedAsk, type Draft, type LogMessage, type TurnLog, type WrittenCall } from "./turn";
 
-export type ToolState = "next" | "running" | "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
+export type ToolState = "writing" | "next" | "running" | "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
 
 export interface ToolView {
+  /** The same from its first word to its result. */
+  key: string;
   id: string;
   name: string;
   args: Record<string, unknown>;
@@ -98,7 +100,7 @@ function spoken(place: Place, found: Block[], message: LogMessage, key: string, 
   }
   if (message.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: message.reasoning, live: false });
   if (message.content.trim()) written(found, key, message.content, false, left);
-  for (const call of message.tool_calls) called(place, found, call);
+  message.tool_calls.forEach((call, index) => called(place, found, call, message.call !== null ? `${message.call}.${index}` : call.id));
 }
 
 /** A text, with the mark after it if all of it was read. */
@@ -112,28 +114,40 @@ function drafted(found: Block[], draft: Draft, running: boolean, left: number | 
   const key = `c${draft.call}`;
   const speaks = draft.text !== "";
   if (draft.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: draft.reasoning, live: running && !speaks });
-  if (speaks) written(found, key, draft.text, running, left);
+  // A text is over when a call begins.
+  if (speaks) written(found, key, draft.text, running && draft.calls.length === 0, left);
+  for (const call of running ? draft.calls : []) tooled(found, unfinished(draft, call));
 }
 
-function called(place: Place, found: Block[], call: ToolCall): void {
+function called(place: Place, found: Block[], call: ToolCall, key: string): void {
   const { log } = place;
   if (log.pending.some((item) => item.tool_call_id === call.id) && !place.agents.has(call.id)) return;
-  const tool = toolView(place, call);
+  const tool = toolView(place, call, key);
   if (place.agents.has(call.id)) {
     found.push({ kind: "agent", key: `a${call.id}`, tool, inner: level({ ...place, parent: call.id }) });
     return;
   }
-  const last = found.at(-1);
-  if (last?.kind === "tools") last.tools.push(tool);
-  else found.push({ kind: "tools", key: `t${call.id}`, tools: [tool] });
+  tooled(found, tool);
 }
 
-function toolView({ log, results }: Place, { id, name, args }: ToolCall): ToolView {
+function tooled(found: Block[], tool: ToolView): void {
+  const last = found.at(-1);
+  if (last?.kind === "tools") last.tools.push(tool);
+  else found.push({ kind: "tools", key: `t${tool.key}`, tools: [tool] });
+}
+
+/** A call that the model still writes. It has no id yet. */
+function unfinished({ call }: Draft, { index, name, members }: WrittenCall): ToolView {
+  const key = `${call}.${index}`;
+  return { key, id: key, name, args: members.values, wanted: null, state: "writing", output: null, ms: null, since: null };
+}
+
+function toolView({ log, results }: Place, { id, name, args }: ToolCall, key: string): ToolView {
   const result = results.get(id);
   const begun = log.running.find((item) => item.id === id);
   const state: ToolState = result ? (result.status as ToolState) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
   const edited = (begun?.edited ? begun.args : null) ?? result?.args ?? null;
-  return { id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
+  return { key, id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
 }
 
 /** One question of a sub-agent is drawn under its call; several questions are one card at the end. */

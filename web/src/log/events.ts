@@ -21,6 +21,7 @@ export interface EventData {
   model_started: Timed & { call: number; agent: string; model: string; parent: string | null; ref: string };
   text_delta: { call: number; text: string };
   reasoning_delta: { call: number; text: string };
+  call_delta: { call: number; index: number; text: string; name: string };
   text_voided: Timed & { call: number };
   model_finished: Timed & { call: number; tool_calls: ToolCall[]; usage: Usage | null; finish_reason: string | null };
   tool_started: Timed & { id: string; name: string; args: Record<string, unknown>; agent: string; parent: string | null };
@@ -52,6 +53,7 @@ const NAMES: Record<EventName, true> = {
   model_started: true,
   text_delta: true,
   reasoning_delta: true,
+  call_delta: true,
   text_voided: true,
   model_finished: true,
   tool_started: true,

@@ -1,5 +1,6 @@
 // What the log of a turn says, built event by event. Pure: the same events always give the same state.
 import type { Interrupt, Message, Note, TurnStatus, Usage } from "../api/types";
+import { NO_MEMBERS, read, type Members } from "./members";
 import { sameJson } from "./same";
 import { isKnown, numberOf, type CloseOutcome, type EventData, type LogEvent, type ToolCall, type UnknownEvent } from "./events";
 
@@ -9,6 +10,13 @@ export type LogMessage = Omit<Message, "tool_calls" | "call"> & {
   call: number | null;
 };
 
+/** A tool call that a model is writing, the `index`th of its reply: its arguments as far as they have arrived. */
+export interface WrittenCall {
+  index: number;
+  name: string;
+  members: Members;
+}
+
 /** A model call that has not finished. */
 export interface Draft {
   call: number;
@@ -16,6 +24,7 @@ export interface Draft {
   parent: string | null;
   text: string;
   reasoning: string;
+  calls: WrittenCall[];
   at: number | null;
 }
 
@@ -107,11 +116,13 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
       return said(state, event.data.call, "text", event.data.text);
     case "reasoning_delta":
       return said(state, event.data.call, "reasoning", event.data.text);
+    case "call_delta":
+      return writing(state, event.data);
     case "run_started":
       return begun(state, event.data);
     case "model_started": {
       const { call, agent, parent, at, model } = event.data;
-      const draft: Draft = { call, agent, parent, text: "", reasoning: "", at };
+      const draft: Draft = { call, agent, parent, text: "", reasoning: "", calls: [], at };
       return { ...state, drafts: [...state.drafts, draft], model: model || state.model };
     }
     case "text_voided":
@@ -149,14 +160,26 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
 }
 
 /** A snapshot does not have a model call that has said nothing yet: its agent is only known from another snapshot. */
-function said(state: TurnLog, call: number, field: "text" | "reasoning", text: string): TurnLog {
+function drafting(state: TurnLog, call: number, change: (draft: Draft) => Draft): TurnLog {
   const last = state.drafts.length - 1;
   const index = state.drafts[last]?.call === call ? last : state.drafts.findIndex((draft) => draft.call === call);
   const draft = state.drafts[index];
   if (!draft) return { ...state, stale: true };
   const drafts = state.drafts.slice();
-  drafts[index] = { ...draft, [field]: draft[field] + text };
+  drafts[index] = change(draft);
   return { ...state, drafts };
+}
+
+function said(state: TurnLog, call: number, field: "text" | "reasoning", text: string): TurnLog {
+  return drafting(state, call, (draft) => ({ ...draft, [field]: draft[field] + text }));
+}
+
+function writing(state: TurnLog, { call, index, name, text }: EventData["call_delta"]): TurnLog {
+  return drafting(state, call, (draft) => {
+    const known = draft.calls.find((item) => item.index === index) ?? { index, name, members: NO_MEMBERS };
+    const grown = { ...known, members: read(known.members, text) };
+    return { ...draft, calls: [...draft.calls.filter((item) => item.index !== index), grown].sort((one, other) => one.index - other.index) };
+  });
 }
 
 /** Whether a call runs with other arguments than the model gave. */

@@ -14,7 +14,7 @@ import type { MarkdownProps } from "../rich";
 import { Boundary } from "./Boundary";
 import { Bubble } from "./Bubble";
 import { Broken } from "./Opening";
-import { Chips } from "./Chips";
+import { Chips, WritingChips } from "./Chips";
 import { Copy } from "./Copy";
 import { Hop } from "./Hop";
 import { Icon } from "./Icon";
@@ -80,7 +80,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
       {found.map((block) => (
         <BlockView key={block.key} block={lost && block.kind === "text" ? { ...block, live: false } : block} mark={mark} entry={entry} />
       ))}
-      {settled ? <Chips log={log} /> : null}
+      {settled ? <Chips log={log} /> : <WritingChips log={log} />}
       <Over entry={entry} last={last} />
       {settled ? <Acts entry={entry} last={last} versions={versions} /> : null}
       {live && found.length === 0 ? <p className="note begin">{say(log.status === "queued" ? "queued" : "thinking")}</p> : null}

@@ -2,7 +2,8 @@ import { useMemo } from "react";
 
 import { shownLine } from "../log/shown";
 import type { TurnLog } from "../log/turn";
-import { useThread } from "../state/thread";
+import { writtenDocuments } from "../log/written";
+import { useThread, versionsOf } from "../state/thread";
 import { openDocument, useView } from "../state/view";
 import { useWords } from "../words/words";
 import { Icon } from "./Icon";
@@ -29,6 +30,41 @@ function documentsOf(log: TurnLog): [string, number | null][] {
   return [...made];
 }
 
+/** The documents that are being written and not looked at. */
+export function WritingChips({ log }: { log: TurnLog }) {
+  const { say, count } = useWords();
+  const artifacts = useThread((state) => state.artifacts);
+  const open = useView((state) => state.document);
+  const documents = useMemo(() => writtenDocuments(log, versionsOf(artifacts)), [log, artifacts]);
+  return documents.map(({ id, title, type, content }) => {
+    const known = artifacts.find((item) => item.id === id);
+    const facts = [shownLine(known?.content_type ?? type ?? ""), say("writing", (known?.version ?? 0) + 1), say("characters", count(content.length))];
+    return open === id ? null : <Chip key={id} title={known?.title ?? title ?? id} facts={facts.filter(Boolean).join(" · ")} open={false} onClick={() => openDocument(id)} />;
+  });
+}
+
+interface ChipProps {
+  title: string;
+  facts: string;
+  open: boolean;
+  onClick: () => void;
+}
+
+function Chip({ title, facts, open, onClick }: ChipProps) {
+  return (
+    <button type="button" className="chip" aria-current={open ? "true" : undefined} onClick={onClick}>
+      <span className="pic">
+        <Icon name="doc" />
+      </span>
+      <span className="grow">
+        <b>{shownLine(title)}</b>
+        <small>{facts}</small>
+      </span>
+      <Icon name="right" />
+    </button>
+  );
+}
+
 export function Chips({ log }: { log: TurnLog }) {
   const { clock } = useWords();
   const artifacts = useThread((state) => state.artifacts);
@@ -37,20 +73,8 @@ export function Chips({ log }: { log: TurnLog }) {
   return made.map(([id, version]) => {
     const artifact = artifacts.find((item) => item.id === id);
     if (!artifact) return null;
-    return (
-      <button key={id} type="button" className="chip" aria-current={open === id ? "true" : undefined} onClick={() => openDocument(open === id ? null : id)}>
-        <span className="pic">
-          <Icon name="doc" />
-        </span>
-        <span className="grow">
-          <b>{shownLine(artifact.title)}</b>
-          <small>
-            {shownLine(artifact.content_type.replace(/^text\//, ""))} · v{version ?? artifact.version}
-            {version === null || version === artifact.version ? ` · ${clock(artifact.updated_at)}` : ""}
-          </small>
-        </span>
-        <Icon name="right" />
-      </button>
-    );
+    const newest = version === null || version === artifact.version;
+    const facts = [shownLine(artifact.content_type.replace(/^text\//, "")), `v${version ?? artifact.version}`, newest ? clock(artifact.updated_at) : ""].filter(Boolean);
+    return <Chip key={id} title={artifact.title} facts={facts.join(" · ")} open={open === id} onClick={() => openDocument(open === id ? null : id)} />;
   });
 }

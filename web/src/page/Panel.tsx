@@ -3,9 +3,10 @@ import { Suspense, useCallback, useMemo } from "react";
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import { shownLine } from "../log/shown";
+import { writtenDocuments } from "../log/written";
 import { documentDraft, keepDocumentDraft, saveDocument, type DocumentDraft } from "../state/documents";
 import { useSession } from "../state/session";
-import { useThread } from "../state/thread";
+import { useThread, versionsOf } from "../state/thread";
 import { openDocument, useView } from "../state/view";
 import { useWords, type Words } from "../words/words";
 import { Boundary } from "./Boundary";
@@ -18,7 +19,7 @@ export function Panel({ conversation, document }: { conversation: string; docume
   const { say } = words;
   const artifacts = useThread((state) => state.artifacts);
   const revision = useThread((state) => state.revision);
-  const running = useThread((state) => state.entries.at(-1)?.log.running);
+  const log = useThread((state) => state.entries.at(-1)?.log);
   const ended = useSession((state) => state.phase === "ended");
   const asking = useView((state) => state.dialog !== null);
   const quiet = ended || asking;
@@ -33,10 +34,7 @@ export function Panel({ conversation, document }: { conversation: string; docume
       }),
     [conversation, words],
   );
-  const live = useMemo(() => {
-    const call = running?.find((item) => (item.name === "create_artifact" || item.name === "rewrite_artifact") && item.args.id === document);
-    return call && typeof call.args.content === "string" ? { id: document, content: call.args.content } : null;
-  }, [running, document]);
+  const live = useMemo(() => (log ? (writtenDocuments(log, versionsOf(artifacts)).find((item) => item.id === document) ?? null) : null), [log, artifacts, document]);
   return (
     <aside className="panel" aria-label={say("documents")} id="panel">
       <Boundary key={document} fallback={<Broken />}>

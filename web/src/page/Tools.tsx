@@ -20,9 +20,9 @@ const MARKS: Partial<Record<ToolView["state"], { icon: IconName; style: string; 
 export function ToolMark({ state }: { state: ToolView["state"] }) {
   const { say } = useWords();
   const mark = MARKS[state];
-  if (state === "running")
+  if (state === "running" || state === "writing")
     return (
-      <span className="state" role="img" aria-label={say("running")}>
+      <span className="state" role="img" aria-label={say(state === "running" ? "running" : "writingTool")}>
         <span className="spin" />
       </span>
     );
@@ -45,6 +45,8 @@ function Time({ tool }: { tool: ToolView }) {
   switch (tool.state) {
     case "running":
       return <Running since={tool.since} />;
+    case "writing":
+      return <span className="time keep-phone">{say("writingTool")}</span>;
     case "ok":
       return tool.ms !== null ? <span className="time">{span(tool.ms)}</span> : null;
     case "error":
@@ -133,7 +135,7 @@ export function Tools({ tools }: { tools: ToolView[] }) {
   return (
     <div className="tools">
       {tools.map((tool) => (
-        <MemoTool key={tool.id} tool={tool} />
+        <MemoTool key={tool.key} tool={tool} />
       ))}
     </div>
   );

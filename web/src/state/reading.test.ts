@@ -42,7 +42,7 @@ describe("where the person left", () => {
 
   it("is the character that had arrived when they left, in an answer that went on", async () => {
     const now = entry("t1", 4, [LONG_AGO]);
-    await read("c", { ...now, log: { ...now.log, drafts: [{ call: 2, agent: "a", parent: null, text: "so far", reasoning: "", at: null }] } });
+    await read("c", { ...now, log: { ...now.log, drafts: [{ call: 2, agent: "a", parent: null, text: "so far", reasoning: "", calls: [], at: null }] } });
     const mark = markOf("c", [entry("t1", 9, [LONG_AGO, LONG_AGO + 9])], { turn_id: "t1", cursor: 4, at: LONG_AGO });
     expect(mark).toMatchObject({ turn: "t1", messages: 1, characters: 6 });
   });

@@ -6,7 +6,7 @@ import type { Artifact, Conversation, SeenTurn } from "../api/types";
 import type { TurnLog } from "../log/turn";
 import type { ReadMark } from "./reading";
 
-export type TurnMeta = Omit<SeenTurn, "messages" | "interrupts" | "running_tools" | "notes" | "cursor">;
+export type TurnMeta = Omit<SeenTurn, "messages" | "interrupts" | "running_tools" | "writing_tools" | "notes" | "cursor">;
 
 export interface Entry {
   turn: TurnMeta;
@@ -57,6 +57,11 @@ export const NONE: Thread = {
 export const useThread = create<Thread>()(() => NONE);
 const get = useThread.getState;
 const set = useThread.setState;
+
+/** The newest version of each document. */
+export function versionsOf(artifacts: readonly Artifact[]): Map<string, number> {
+  return new Map(artifacts.map(({ id, version }) => [id, version]));
+}
 
 export function logOf(id: string): TurnLog | undefined {
   return get().entries.find((entry) => entry.turn.id === id)?.log;

@@ -27,6 +27,9 @@ from caesura.agents.demo.scene import Call, Reply, Scene, scene_of
 #: The tokens: words with the space after them, and Chinese text two characters at a time.
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]{1,2}|[^\s\u3400-\u9fff\uf900-\ufaff]+\s*|\s+")
 _MOST_TRIES = 1000
+#: Arguments that are not longer come in two pieces. Longer ones come word by word like a text, but in no more
+#: pieces than this.
+_SHORT_ARGUMENTS, _MOST_PIECES = 200, 1000
 #: The rules take a while for a longer message, so it is matched in a thread.
 _LONG = 1024
 
@@ -154,9 +157,16 @@ def _pieces(call: Call, index: int, key: str) -> list[ToolCallChunk]:
     """A call as a provider streams it: its name first, then its arguments in parts."""
     args = json.dumps(call.args, ensure_ascii=False) if call.raw is None else call.raw
     head = tool_call_chunk(name=call.name, args="", id=f"call_{key}_{index}", index=index)
-    middle = len(args) // 2
-    rest = [tool_call_chunk(args=part, index=index) for part in (args[:middle], args[middle:]) if part]
-    return [head, *rest]
+    return [head, *(tool_call_chunk(args=part, index=index) for part in _parts(args) if part)]
+
+
+def _parts(args: str) -> list[str]:
+    if len(args) <= _SHORT_ARGUMENTS:
+        middle = len(args) // 2
+        return [args[:middle], args[middle:]]
+    tokens = _TOKEN.findall(args)
+    step = -(-len(tokens) // _MOST_PIECES)
+    return ["".join(tokens[place : place + step]) for place in range(0, len(tokens), step)]
 
 
 def _last(reply: Reply, usage: UsageMetadata) -> ChatGenerationChunk:

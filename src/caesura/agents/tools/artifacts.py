@@ -110,11 +110,14 @@ def tools() -> list[Tool]:
     rewrite = structured(rewrite_artifact, "Replace the whole content of an artifact: its next version.")
     read = structured(read_artifact, "Read an artifact.")
     # Each is safe to repeat: what a call prepared that was cut off was not written.
+    tool = partial(Tool, permission="auto", repeatable=True)
     return [
-        Tool("create_artifact", create, _describe("Create", "Creating", "创建", "content"), repeatable=True),
-        Tool("update_artifact", update, _describe("Update", "Updating", "更新", "new"), repeatable=True),
-        Tool("rewrite_artifact", rewrite, _describe("Rewrite", "Rewriting", "重写", "content"), "auto", True),
-        Tool("read_artifact", read, _describe("Read", "Reading", "读取"), repeatable=True),
+        tool("create_artifact", create, _describe("Create", "Creating", "创建", "content"), shown_live=True),
+        tool("update_artifact", update, _describe("Update", "Updating", "更新", "new"), shown_live=True),
+        tool(
+            "rewrite_artifact", rewrite, _describe("Rewrite", "Rewriting", "重写", "content"), shown_live=True
+        ),
+        tool("read_artifact", read, _describe("Read", "Reading", "读取")),
     ]
 
 

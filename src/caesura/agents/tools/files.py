@@ -67,6 +67,7 @@ def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[To
             "confirm",
             repeatable=True,
             replaces=Replaces(look, unchanged),
+            shown_live=True,
         ),
     ]
 

@@ -66,6 +66,8 @@ class Tool:
     A tool that `asks` may stop the turn while it works. It then runs again from its top. One that `only_asks`
     does nothing else.
 
+    Of a tool that is `shown_live`, people see the arguments while the model still writes them.
+
     `refusal` tells why a call with these arguments can only be refused, if that is known without making it.
     Then no person is asked to approve it.
     """
@@ -79,6 +81,7 @@ class Tool:
     only_asks: bool = False
     refusal: Callable[[Mapping[str, Any]], str | None] = lambda args: None
     replaces: Replaces | None = None
+    shown_live: bool = False
 
     def fault(self, args: dict[str, Any]) -> str | None:
         """Why the tool refuses these arguments; None when it accepts them, or when only a call can tell."""

@@ -100,6 +100,7 @@ class Encoder:
             case (
                 ev.TextDelta()
                 | ev.ReasoningDelta()
+                | ev.CallDelta()
                 | ev.ModelFinished()
                 | ev.ToolStarted()
                 | ev.ToolFinished()
@@ -149,7 +150,14 @@ class Encoder:
                 return [*_permissions(at, items), _frame("interrupt", self._interrupt(items))]
             case ev.SegmentEnded():
                 return [_ending(state)]
-            case ev.TextDelta() | ev.InterruptClosed() | ev.Finished() | ev.Failed() | ev.Stopped():
+            case (
+                ev.TextDelta()
+                | ev.CallDelta()
+                | ev.InterruptClosed()
+                | ev.Finished()
+                | ev.Failed()
+                | ev.Stopped()
+            ):
                 return []
             case unreachable:
                 assert_never(unreachable)

@@ -14,6 +14,8 @@ NAMES: dict[type[ev.Event], str] = {
     kind: re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ev.Event)
 }
 
+_UNTIMED = (ev.TextDelta, ev.ReasoningDelta, ev.CallDelta)
+
 
 def start(ordinal: int, epoch: int = 0) -> int:
     """The state of a reader: the offset that its attempt adds to an event's number."""
@@ -22,7 +24,7 @@ def start(ordinal: int, epoch: int = 0) -> int:
 
 def opening(first: ev.Envelope) -> bytes:
     """A comment with the time of the first event that a reader gets, if its frame has none."""
-    untimed = isinstance(first.event, ev.TextDelta | ev.ReasoningDelta)
+    untimed = isinstance(first.event, _UNTIMED)
     return b": at %d\n\n" % first.at if untimed else b""
 
 
@@ -55,11 +57,11 @@ def _dumps(value: Any) -> bytes:
 
 
 def data(at: int, event: ev.Event) -> dict[str, Any]:
-    """The data of a frame. The two delta events have no time, because they make up most of a stream."""
+    """The data of a frame. The three delta events have no time, because they make up most of a stream."""
     fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, ev.Interrupted):
         fields["interrupts"] = [interrupt(item) for item in event.interrupts]
-    if isinstance(event, ev.TextDelta | ev.ReasoningDelta):
+    if isinstance(event, _UNTIMED):
         return fields
     return {"at": at, **fields}
 

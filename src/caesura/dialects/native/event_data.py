@@ -11,7 +11,7 @@ from caesura.core import events as ev
 from caesura.dialects.native import encode, replies
 
 _AT = (int, Field(description="The time of the event"))
-_UNTIMED = (ev.TextDelta, ev.ReasoningDelta)
+_UNTIMED = (ev.TextDelta, ev.ReasoningDelta, ev.CallDelta)
 
 
 def _model(kind: type[Any]) -> type[BaseModel]:

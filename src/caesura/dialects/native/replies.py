@@ -16,6 +16,7 @@ from caesura.core import notes
 from caesura.core.conversations import Conversation as ConversationRow
 from caesura.core.conversations import Grant as GrantRow
 from caesura.core.events import ToolStarted
+from caesura.core.fold import Writing
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import OnDisconnect, Status
 from caesura.core.turns import Turn as TurnRow
@@ -243,6 +244,22 @@ class RunningTool(BaseModel):
         return cls(id=event.id, name=event.name, args=event.args, agent=event.agent, parent=event.parent)
 
 
+class WritingTool(BaseModel):
+    """A tool call that the model is writing. Append the text of later `call_delta` events with the same
+    `call` and `index` to its `text`."""
+
+    call: int
+    index: int
+    name: str
+    text: str = Field(description="Its arguments so far: the beginning of a JSON text")
+    agent: str
+    parent: str | None
+
+    @classmethod
+    def of(cls, item: Writing) -> WritingTool:
+        return cls(**{name: getattr(item, name) for name in Writing.__slots__})
+
+
 class Note(BaseModel):
     """What happened between messages."""
 
@@ -269,6 +286,7 @@ class SeenTurn(Turn):
     messages: list[Message]
     interrupts: list[Interrupt]
     running_tools: list[RunningTool]
+    writing_tools: list[WritingTool]
     cursor: int
     model: str | None = Field(description="The model of the newest reply; null while there is none")
     demo: bool
@@ -286,6 +304,7 @@ class SeenTurn(Turn):
             messages=[Message.of(item, call) for item, call in zip(seen.messages, calls, strict=True)],
             interrupts=[Interrupt.of(item) for item in seen.pending],
             running_tools=[RunningTool.of(item) for item in seen.running],
+            writing_tools=[WritingTool.of(item) for item in seen.writing],
             cursor=seen.cursor,
             model=seen.about.model or None,
             demo=is_demo(seen.about.model),

@@ -112,7 +112,7 @@ def _next(state: State, envelope: Envelope) -> tuple[State, list[bytes]]:  # noq
             return _over(state, at)
         case ev.SegmentEnded():
             return state, [_frame("done", at, b"null")]
-        case ev.InterruptClosed():
+        case ev.CallDelta() | ev.InterruptClosed():
             return state, []
         case unreachable:
             assert_never(unreachable)

@@ -66,6 +66,7 @@ class Encoder:
                 return state._replace(shown=state.shown - {call}, half=False)
             case (
                 ev.ReasoningDelta()
+                | ev.CallDelta()
                 | ev.ModelFinished()
                 | ev.ToolStarted()
                 | ev.ToolFinished()
@@ -99,6 +100,7 @@ class Encoder:
                 | ev.ModelStarted()
                 | ev.TextDelta()
                 | ev.ReasoningDelta()
+                | ev.CallDelta()
                 | ev.ModelFinished()
                 | ev.ToolStarted()
                 | ev.ToolFinished()

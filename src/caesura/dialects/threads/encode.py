@@ -70,6 +70,7 @@ def step(state: State, envelope: Envelope) -> tuple[State, bytes]:  # noqa: C901
             return state, _frame(state, envelope, "end", {})
         case (
             ev.ReasoningDelta()
+            | ev.CallDelta()
             | ev.ModelFinished()
             | ev.ArtifactChanged()
             | ev.InterruptClosed()
@@ -96,6 +97,7 @@ def skip(state: State, event: ev.Event) -> State:
             return replace(state, shown=state.shown - {call})
         case (
             ev.ReasoningDelta()
+            | ev.CallDelta()
             | ev.ModelFinished()
             | ev.ToolStarted()
             | ev.ToolFinished()

@@ -23,12 +23,15 @@ interface DocumentProps extends DocumentsProps {
 
 const LANGUAGES: Record<string, string> = { markdown: "markdown", html: "html", json: "json" };
 
+/** A document whose first version is still written has none. */
+const NO_VERSIONS = () => Promise.resolve([]);
+
 /** One document: a version of it, or what changed between two. */
 export function Document({ artifact, revision, live, versions: loadVersions, content, draft, onDraft, onSave, onList, onClose }: DocumentProps) {
   const { say, clock } = useWords();
-  const loaded = useVersions(artifact.id, revision, loadVersions);
+  const loaded = useVersions(artifact.id, revision, artifact.version === 0 ? NO_VERSIONS : loadVersions);
   const versions = loaded.value ?? [];
-  const newest = versions.at(-1)?.version ?? artifact.version;
+  const newest = Math.max(versions.at(-1)?.version ?? 0, artifact.version);
   const writing = live?.id === artifact.id ? newest + 1 : null;
   const [view, setView] = useState<View>("preview");
   const [mode, setMode] = useState<DiffMode>(() => (matchMedia("(max-width: 639px)").matches ? "inline" : "split"));
@@ -41,8 +44,11 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
   const from = view === "changes" ? (base ?? Math.max(0, on - 1)) : null;
   const stored = useContent(artifact.id, Math.min(on, newest), content);
   const before = useContent(artifact.id, from ?? 0, content);
-  const now = on === writing && live ? live.content : stored.value;
   const growing = on === writing;
+  // What was written stays until the stored version has been loaded.
+  const [written, setWritten] = useState<{ version: number; text: string } | null>(null);
+  if (live && writing !== null && (written?.version !== writing || written.text !== live.content)) setWritten({ version: writing, text: live.content });
+  const now = growing && live ? live.content : stored.state === "loading" && written?.version === on ? written.text : stored.value;
   const body = useFollowed(growing && chosen === null, now);
   const at = (version: number) => {
     const made = versions.find((item) => item.version === version);

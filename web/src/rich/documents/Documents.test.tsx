@@ -87,12 +87,34 @@ test("a version that comes is followed, unless an older one was chosen", async (
 });
 
 test("what is being written stands at the end of the line and grows", async () => {
-  const { container, again } = await show("report", { live: { id: "report", content: "# Next\n\nwor" } });
+  const { container, again } = await show("report", { live: { id: "report", title: null, type: null, content: "# Next\n\nwor" } });
   expect(container.querySelector(".track .writing")?.textContent).toContain("v4");
   expect(container.querySelector(".prose .caret")).not.toBeNull();
   expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "Follow" }).checked).toBe(true);
   await again({ live: null });
   expect(container.querySelector(".caret")).toBeNull();
+});
+
+test("a document that is new has its title and its type before its first version, and asks for none", async () => {
+  versions.mockClear();
+  const live = { id: "fresh", title: "A fresh one", type: "markdown", content: "# Fresh\n\nwor" };
+  const { container, again } = await show("fresh", { live });
+  expect(screen.getByRole("heading", { name: "A fresh one" })).toBeTruthy();
+  expect(container.querySelector(".prose")?.textContent).toContain("wor");
+  await again({ live: { ...live, content: "# Fresh\n\nwords" } });
+  expect(container.querySelector(".prose")?.textContent).toContain("words");
+  expect(radio(/v1/).getAttribute("aria-checked")).toBe("true");
+  expect(versions).not.toHaveBeenCalled();
+});
+
+test("what was written stays until the stored version has been loaded", async () => {
+  const { container, again } = await show("report", { live: { id: "report", title: null, type: null, content: "# Four\n\nwritten" } });
+  let arrive: (text: string) => void = () => undefined;
+  content.mockImplementation((_: string, version: number) => (version === 4 ? new Promise((resolve) => (arrive = resolve)) : Promise.resolve("# old")));
+  await again({ live: null, artifacts: [artifact("report", "markdown", 4)], revision: 1 });
+  expect(container.querySelector(".prose")?.textContent).toContain("written");
+  await settle(() => arrive("# Four\n\nstored"));
+  expect(container.querySelector(".prose")?.textContent).toContain("stored");
 });
 
 test("the source of an agent's page comes first; when it is wanted, a frame without an origin gets it", async () => {

@@ -1,17 +1,12 @@
 import "../rich.css";
 
 import type { Artifact, ArtifactVersion } from "../../api/types";
+import type { WrittenDocument } from "../../log/written";
 import { Icon } from "../../page/Icon";
 import { useWords } from "../../words/words";
 import { Document } from "./Document";
 import { QuietContext } from "./quiet";
 import type { DocumentDraft } from "./Editor";
-
-/** A document that is being written now, as far as its words have arrived. */
-export interface LiveDocument {
-  id: string;
-  content: string;
-}
 
 export interface DocumentsProps {
   artifacts: readonly Artifact[];
@@ -19,7 +14,8 @@ export interface DocumentsProps {
   selected: string;
   /** Grows whenever a version was added: versions are loaded again. */
   revision: number;
-  live: LiveDocument | null;
+  /** A document that is being written now. */
+  live: WrittenDocument | null;
   versions: (id: string) => Promise<readonly ArtifactVersion[]>;
   content: (id: string, version: number) => Promise<string>;
   /** What the person has written into a document and not saved. */
@@ -46,9 +42,9 @@ export function Documents(props: DocumentsProps) {
 }
 
 /** A document whose first version is still written is in no list yet. */
-function begun(id: string, live: LiveDocument | null): Artifact | null {
+function begun(id: string, live: WrittenDocument | null): Artifact | null {
   if (live?.id !== id || id === "") return null;
-  return { id, title: id, content_type: "text", version: 0, created_at: 0, updated_at: 0 };
+  return { id, title: live.title ?? id, content_type: live.type ?? "text", version: 0, created_at: 0, updated_at: 0 };
 }
 
 function List({ artifacts, onSelect, onClose }: DocumentsProps) {
