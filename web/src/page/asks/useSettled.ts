@@ -3,7 +3,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useRef, use
 
 import { GUARD } from "./moment";
 
-/** Milliseconds between two looks at where a question is. */
+/** Milliseconds between two looks at where a question is that can be answered. Before that it is looked at in every frame. */
 const LOOK = 100;
 /** Pixels: a button that moves further is at another place. */
 const STIR = 8;
@@ -51,7 +51,7 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
     if (!open || !element) return;
     let since = 0;
     let own = -OWN;
-    let timer: ReturnType<typeof setInterval> | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const measure = (): void => {
       const now = performance.now();
       const found = spotOf(element);
@@ -63,6 +63,8 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
     const look = (): void => {
       measure();
       setReady(settled.current);
+      if (settled.current) timer = setTimeout(look, LOOK);
+      else frame = requestAnimationFrame(look);
     };
     // Nothing may be drawn here: a field that is drawn before its own event is handled loses what was typed.
     const byPerson = (): void => {
@@ -71,10 +73,7 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
     };
     // The first frame paints it, the second comes after that.
     let frame = requestAnimationFrame(() => {
-      frame = requestAnimationFrame(() => {
-        look();
-        timer = setInterval(look, LOOK);
-      });
+      frame = requestAnimationFrame(look);
     });
     addEventListener("wheel", byPerson, { passive: true });
     addEventListener("touchmove", byPerson, { passive: true });
@@ -82,7 +81,7 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
     element.addEventListener("pointerdown", byPerson);
     return () => {
       cancelAnimationFrame(frame);
-      clearInterval(timer);
+      clearTimeout(timer);
       removeEventListener("wheel", byPerson);
       removeEventListener("touchmove", byPerson);
       element.removeEventListener("input", byPerson);
