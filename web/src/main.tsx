@@ -6,6 +6,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { App } from "./page/App";
+import { followLeaving } from "./state/drafts";
 import { followHistory } from "./state/route";
 import { followTabs, start } from "./state/session";
 import { followSystem } from "./state/settings";
@@ -13,6 +14,7 @@ import { followSystem } from "./state/settings";
 followSystem();
 followHistory();
 followTabs();
+followLeaving();
 void start();
 
 const root = document.getElementById("root");

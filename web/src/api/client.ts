@@ -13,10 +13,16 @@ export class ApiError extends Error {
     super(message);
   }
 
-  /** Whether the request never reached a working server, so that the same request may be sent again. */
+  /** Whether no working server answered. The request may have been done nevertheless. */
   get unreachable(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
   }
+}
+
+/** Whether the request may have been done although no good answer came. The same one may have been sent before: then a
+ * refusal that comes before the key is looked up, such as one for a session that ended, says nothing about it. */
+export function mayBeDone(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.status === 0 || error.status >= 500 || [401, 403, 429].includes(error.status);
 }
 
 let forgery = "";

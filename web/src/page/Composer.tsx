@@ -1,7 +1,7 @@
 import { memo, useEffect, useLayoutEffect, useRef } from "react";
 
 import { isLive } from "../log/turn";
-import { draftOf, setDraft, useDrafts } from "../state/drafts";
+import { draftOf, nameOf, setDraft, useAway, useDrafts } from "../state/drafts";
 import { clearFault, send, stop } from "../state/doing";
 import { useThread } from "../state/thread";
 import { editTurn } from "../state/view";
@@ -17,7 +17,8 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
   const { say } = useWords();
   const text = useDrafts((state) => draftOf(state, id));
   const status = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.status : undefined));
-  const sending = useThread((state) => state.sending !== null);
+  const away = useAway((state) => state[nameOf(id)] !== undefined);
+  const sending = useThread((state) => state.id === id && state.sending !== null) || away;
   const stopping = useThread((state) => state.stopping);
   const area = useRef<HTMLTextAreaElement>(null);
   const running = status === "running" || status === "queued";
@@ -28,10 +29,8 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
     if (!matchMedia(TOUCH).matches) area.current?.focus({ preventScroll: true });
   }, [id]);
 
-  const submit = async (): Promise<void> => {
-    if (!ready) return;
-    setDraft(id, "");
-    if (!(await send(text))) setDraft(useThread.getState().id ?? id, text);
+  const submit = (): void => {
+    if (ready) void send(id, text);
   };
 
   const placeholder = status === "waiting" ? "placeholderWaiting" : id === null ? "placeholder" : "placeholderReply";
@@ -42,7 +41,7 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
         onSubmit={(event) => {
           event.preventDefault();
           if (running) void stop();
-          else void submit();
+          else submit();
         }}
       >
         <label className="sr" htmlFor="box">
@@ -63,7 +62,7 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
             if (event.nativeEvent.isComposing) return;
             if (event.key === "Enter" && !event.shiftKey && !event.metaKey && !event.ctrlKey && !matchMedia(TOUCH).matches) {
               event.preventDefault();
-              void submit();
+              submit();
             }
             if (event.key === "ArrowUp" && text === "") editLast();
           }}

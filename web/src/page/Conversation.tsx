@@ -22,7 +22,8 @@ export function Conversation({ id }: { id: string | null }) {
   const scroller = useRef<HTMLDivElement>(null);
   const column = useRef<HTMLDivElement>(null);
   const turns = useTurns();
-  const { entries, sending, mark } = thread;
+  const { entries, mark } = thread;
+  const sending = thread.id === id ? thread.sending : null;
   const phase = thread.phase === "ready" && !turns ? "loading" : thread.phase;
   const here = id !== null && thread.id === id;
   const isNew = id === null && !sending;

@@ -35,7 +35,7 @@ export function First() {
             {EXAMPLES.map(({ icon, title, hint, says }) => {
               const text = says[language === "zh" ? 1 : 0];
               return (
-                <button key={title} type="button" onClick={() => void send(text)}>
+                <button key={title} type="button" onClick={() => void send(null, text)}>
                   {icon === "bars" ? <Bars className="inset" /> : <Icon name={icon} />}
                   <b>{say(title)}</b>
                   <span className="try">

@@ -4,6 +4,7 @@ import type { ApiError } from "../api/client";
 import type { Interrupt } from "../api/types";
 import { shownLine } from "../log/shown";
 import { tryNow, useConnection } from "../state/connection";
+import { nameOf, useAway } from "../state/drafts";
 import { useThread } from "../state/thread";
 import { useWords, type Words } from "../words/words";
 import { Bars, Icon } from "./Icon";
@@ -58,7 +59,8 @@ function useTold(id: string | null, words: Words): Told {
   const { lost, back } = useConnection();
   const now = useNow(lost !== null);
   const here = useThread((state) => state.id === id);
-  const sending = useThread((state) => state.sending !== null);
+  const away = useAway((state) => state[nameOf(id)] !== undefined);
+  const sending = useThread((state) => state.id === id && state.sending !== null) || away;
   const fault = useThread((state) => (state.id === id ? state.fault : null));
   const status = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.status : undefined));
   const leaves = useThread((state) => state.entries.at(-1)?.turn.on_disconnect === "stop");
@@ -95,6 +97,8 @@ function firstEnd(pending: readonly Interrupt[]): number | null {
 
 function faultText(fault: ApiError, { say }: Words): string {
   if (fault.status === 503 || fault.status === 500) return say("serverDown");
+  if (fault.code === "unanswered") return say("unanswered");
+  if (fault.code === "run_in_progress") return say("alreadyWriting");
   if (fault.unreachable) return say("noServer");
   if (fault.code === "too_many_runs" || fault.status === 429) return say("tooManyRuns");
   return say("notSent", shownLine(fault.message));

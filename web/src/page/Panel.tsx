@@ -1,4 +1,4 @@
-import { Suspense, useCallback, useMemo } from "react";
+import { Suspense, useCallback, useMemo, useState } from "react";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
@@ -26,17 +26,29 @@ export function Panel({ conversation, document }: { conversation: string; docume
   const versions = useCallback((id: string) => api.versions(conversation, id).then((found) => found.versions), [conversation]);
   const content = useCallback((id: string, version: number) => api.version(conversation, id, version).then((found) => found.content), [conversation]);
   const draft = useCallback((id: string) => documentDraft(conversation, id), [conversation]);
-  const onDraft = useCallback((id: string, written: DocumentDraft | null) => keepDocumentDraft(conversation, id, written), [conversation]);
+  const [stored, setStored] = useState(true);
+  const onDraft = useCallback((id: string, written: DocumentDraft | null) => setStored(keepDocumentDraft(conversation, id, written) || written === null), [conversation]);
   const onSave = useCallback(
     (id: string, written: DocumentDraft) =>
-      saveDocument(conversation, id, written).catch((error: unknown) => {
-        throw new Error(error instanceof ApiError ? savingFault(error, words) : String(error));
-      }),
+      saveDocument(conversation, id, written).then(
+        (outcome) => {
+          if (outcome === "saved") setStored(true);
+          return outcome;
+        },
+        (error: unknown) => {
+          throw new Error(error instanceof ApiError ? savingFault(error, words) : String(error));
+        },
+      ),
     [conversation, words],
   );
   const live = useMemo(() => (log ? (writtenDocuments(log, versionsOf(artifacts)).find((item) => item.id === document) ?? null) : null), [log, artifacts, document]);
   return (
     <aside className="panel" aria-label={say("documents")} id="panel">
+      {stored ? null : (
+        <p className="fault" role="alert">
+          {say("draftNotStored")}
+        </p>
+      )}
       <Boundary key={document} fallback={<Broken />}>
         <Suspense fallback={<div className="bar" />}>
           <Documents

@@ -2,7 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { isLive } from "../log/turn";
 import { sendInstead } from "../state/doing";
-import { type Entry } from "../state/thread";
+import { dropSent, editOf, writtenInstead } from "../state/sent";
+import { useThread, type Entry } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
 import { Bubble } from "./Bubble";
@@ -32,7 +33,7 @@ export function Said({ entry, editing, versions, last }: { entry: Entry; editing
 
 function Editing({ entry }: { entry: Entry }) {
   const { say } = useWords();
-  const [text, setText] = useState(entry.turn.content);
+  const [text, setText] = useState(() => writtenInstead(entry) ?? entry.turn.content);
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     const field = area.current;
@@ -43,7 +44,12 @@ function Editing({ entry }: { entry: Entry }) {
   const submit = async (): Promise<void> => {
     if (!text.trim()) return;
     editTurn(null);
-    if (!(await sendInstead(entry, text))) editTurn(entry.turn.id);
+    const taken = await sendInstead(entry, text);
+    if (!taken && useThread.getState().id === entry.turn.conversation_id) editTurn(entry.turn.id);
+  };
+  const cancel = (): void => {
+    dropSent(editOf(entry.turn.conversation_id));
+    editTurn(null);
   };
   return (
     <div className="said">
@@ -58,7 +64,7 @@ function Editing({ entry }: { entry: Entry }) {
             if (event.nativeEvent.isComposing) return;
             if (event.key === "Escape") {
               event.stopPropagation();
-              editTurn(null);
+              cancel();
             }
             if (event.key === "Enter" && !event.shiftKey) {
               event.preventDefault();
@@ -70,7 +76,7 @@ function Editing({ entry }: { entry: Entry }) {
           <Icon name="agent" small />
           <span>{say("editNote")}</span>
           <span className="grow" />
-          <button type="button" className="btn bare tight" onClick={() => editTurn(null)}>
+          <button type="button" className="btn bare tight" onClick={cancel}>
             {say("cancel")}
           </button>
           <button type="button" className="btn primary tight" disabled={!text.trim()} onClick={() => void submit()}>

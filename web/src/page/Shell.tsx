@@ -90,7 +90,7 @@ function useOpening(id: string | null): void {
   useEffect(() => {
     moved();
     if (id) void open(id);
-    else if (!useThread.getState().sending) leave();
+    else leave();
   }, [id]);
 }
 

@@ -2,7 +2,7 @@
 import { create } from "zustand";
 
 import * as api from "../api/calls";
-import { ApiError, newKey } from "../api/client";
+import { ApiError, mayBeDone, newKey } from "../api/client";
 import type { NewAnswer } from "../api/types";
 
 export type Given =
@@ -13,25 +13,47 @@ export type Given =
 
 export const useAnswers = create<Record<string, Given>>()(() => ({}));
 
+interface Tried {
+  key: string;
+  answer: string;
+  decision: string;
+}
+
+/** Answers that may have been taken although no response came. The same answer is given again under its key. */
+const tried = new Map<string, Tried[]>();
+
 /** Throws what the person must know. A question that somebody else answered is no error: its state says so. */
 export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
   useAnswers.setState({ [id]: { phase: "sending", decision: answer.decision } });
+  const before = tried.get(id) ?? [];
+  const text = JSON.stringify(answer);
+  const known = before.find((item) => item.answer === text);
+  const own = known ?? { key: newKey(), answer: text, decision: answer.decision };
   try {
-    await api.answer(id, answer, newKey());
+    await api.answer(id, answer, own.key);
+    tried.delete(id);
     useAnswers.setState({ [id]: { phase: "given", decision: answer.decision, at: Date.now() } });
   } catch (error) {
     if (error instanceof ApiError && error.code === "already_answered") {
-      useAnswers.setState({ [id]: { phase: "elsewhere", decision: wordOf(error.more.decision), at: Date.now() } });
+      const decision = wordOf(error.more.decision);
+      useAnswers.setState({ [id]: { ...takenFrom(id, decision), at: Date.now() } });
       return;
     }
     if (error instanceof ApiError && (error.code === "nothing_pending" || error.status === 404)) {
       useAnswers.setState({ [id]: { phase: "closed", outcome: "expired", at: Date.now() } });
       return;
     }
+    if (mayBeDone(error) && !known) tried.set(id, [...before, own]);
     const { [id]: _, ...rest } = useAnswers.getState();
     useAnswers.setState(rest, true);
     throw error;
   }
+}
+
+/** Who answered: this page, with an answer to which no response came, or somebody else. */
+function takenFrom(id: string, decision: string | null): { phase: "given"; decision: string } | { phase: "elsewhere"; decision: string | null } {
+  const own = tried.get(id)?.find((item) => decision === null || item.decision === decision);
+  return own ? { phase: "given", decision: own.decision } : { phase: "elsewhere", decision };
 }
 
 function wordOf(decision: unknown): string | null {
@@ -46,6 +68,7 @@ export function noteClosed(id: string, outcome: string, decision: string | null)
   if (given && given.phase !== "elsewhere") return false;
   if (given?.phase === "elsewhere" && (given.decision !== null || decision === null)) return false;
   const answered = outcome === "answered";
-  useAnswers.setState({ [id]: answered ? { phase: "elsewhere", decision, at: Date.now() } : { phase: "closed", outcome, at: Date.now() } });
-  return answered && !given;
+  const taken = takenFrom(id, decision);
+  useAnswers.setState({ [id]: answered ? { ...taken, at: Date.now() } : { phase: "closed", outcome, at: Date.now() } });
+  return answered && !given && taken.phase === "elsewhere";
 }

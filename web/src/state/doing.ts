@@ -1,49 +1,93 @@
 // What the person does in the open conversation. Nothing here throws: `fault` of the thread tells what was not done.
 import * as api from "../api/calls";
-import { ApiError, newKey } from "../api/client";
+import { ApiError, mayBeDone } from "../api/client";
 import type { NewTurn, Turn } from "../api/types";
 import { EMPTY, isLive } from "../log/turn";
 import { useAgents } from "./agents";
+import { adopt, comeBack, nameOf, sendOff, useAway } from "./drafts";
 import { settled } from "./following";
 import { putRow } from "./list";
 import { follow, reload } from "./opening";
-import { go, pathOf } from "./route";
-import { NONE, update, useThread, type Entry } from "./thread";
+import { go, pathOf, useRoute } from "./route";
+import { dropSent, editOf, keepSent, sentAs, sentOf, type Sent } from "./sent";
+import { NONE, update, useThread, type Entry, type Sending } from "./thread";
 
 const get = useThread.getState;
 const set = useThread.setState;
 
-/** Sends a message at the end of the branch; the first one makes the conversation. Throws nothing: see `fault`. */
-export async function send(content: string): Promise<boolean> {
-  const supersede = get().entries.at(-1)?.log.status === "waiting";
-  return post(content, undefined, { content, ...(supersede ? { supersede } : {}) });
+/** Sends a message at the end of the branch of this conversation; without one (null) it makes one. Whatever is open: the
+ * box in which the message was written decides. */
+export async function send(id: string | null, content: string): Promise<boolean> {
+  if (useAway.getState()[nameOf(id)] !== undefined) return false;
+  const thread = get();
+  const last = thread.id === id ? thread.entries.at(-1) : undefined;
+  const known = id === null || (thread.id === id && thread.phase === "ready");
+  const body = withAgent({ content, ...(last?.log.status === "waiting" ? { supersede: true } : {}) });
+  const sent = sentAs(nameOf(id), body, known ? (last?.turn.id ?? null) : undefined);
+  sendOff(id, content);
+  return post(id, sent, { content, parent: undefined, fault: null });
 }
 
 /** Sends another message in place of this turn's, as a new branch. */
-export async function sendInstead(entry: Entry, content: string): Promise<boolean> {
-  return post(content, entry.turn.parent_id, { content, parent: entry.turn.parent_id });
+export async function sendInstead({ turn }: Entry, content: string): Promise<boolean> {
+  const parent = turn.parent_id;
+  const sent = sentAs(editOf(turn.conversation_id), withAgent({ content, parent }), parent, [...(turn.siblings ?? []), turn.id]);
+  return post(turn.conversation_id, sent, { content, parent, fault: null });
 }
 
-async function post(content: string, parent: string | null | undefined, body: NewTurn): Promise<boolean> {
-  set({ sending: { content, parent, fault: null }, fault: null });
+function withAgent(body: NewTurn): NewTurn {
+  const agent = useAgents.getState().chosen;
+  return agent ? { ...body, agent } : body;
+}
+
+async function post(from: string | null, sent: Sent, sending: Sending): Promise<boolean> {
+  if (get().id === from) set({ sending, fault: null });
+  let id = from;
   try {
-    const id = get().id ?? (await begin());
-    const agent = useAgents.getState().chosen;
-    const turn = await api.send(id, agent ? { ...body, agent } : body, newKey());
+    id ??= await begin(sent, sending);
+    const turn = await api.send(id, sent.body, sent.key);
+    close(id, sent, sending, true);
     if (get().id === id) began(turn);
     return true;
   } catch (error) {
-    set({ sending: null, fault: faultOf(error) });
+    // It was seen in the conversation before the response was given up.
+    if (id && sentOf(nameIn(id, sending)) === null) {
+      close(id, sent, sending, true);
+      return true;
+    }
+    keepSent(nameIn(id, sending), mayBeDone(error) ? sent : { ...sent, refused: true });
+    close(id, sent, sending, false);
+    if (get().id === id) set({ fault: unsent(error) });
+    // Another tab has gone on with the conversation.
+    if (get().id === id && error instanceof ApiError && error.status === 409) await reload();
     return false;
   }
 }
 
-async function begin(): Promise<string> {
+/** A message that replaces another one has its own place: it did not come from the box. */
+const nameIn = (id: string | null, sending: Sending): string => (sending.parent === undefined || id === null ? nameOf(id) : editOf(id));
+
+/** The message is not on its way any more. */
+function close(id: string | null, sent: Sent, sending: Sending, taken: boolean): void {
+  if (taken) dropSent(nameIn(id, sending), sent.key);
+  if (sending.parent === undefined) comeBack(id, taken);
+  if (get().sending === sending) set({ sending: null });
+}
+
+async function begin(sent: Sent, sending: Sending): Promise<string> {
   const conversation = await api.createConversation(useAgents.getState().chosen);
+  const { id } = conversation;
   putRow(conversation);
-  set({ ...NONE, id: conversation.id, phase: "ready", conversation, sending: get().sending }, true);
-  go(pathOf(conversation.id));
-  return conversation.id;
+  // The person may be elsewhere by now, or may have begun to write another new message.
+  const here = get().sending === sending && useRoute.getState().at === "new";
+  dropSent(nameOf(null), sent.key);
+  keepSent(id, sent);
+  adopt(id, here);
+  if (here) {
+    set({ ...NONE, id, phase: "ready", conversation, sending }, true);
+    go(pathOf(id));
+  }
+  return id;
 }
 
 /** A turn has begun: it takes its place on the branch. */
@@ -64,13 +108,18 @@ function began(turn: Turn): void {
 }
 
 export async function stop(): Promise<void> {
-  const last = get().entries.at(-1);
+  const { id, entries } = get();
+  const last = entries.at(-1);
   if (!last || !isLive(last.log.status)) return;
   set({ stopping: true, fault: null });
-  await api.stop(last.turn.id).catch((error: unknown) => set({ stopping: false, fault: faultOf(error) }));
+  await api.stop(last.turn.id).catch((error: unknown) => {
+    if (get().id === id) set({ stopping: false });
+    blame(id, error);
+  });
 }
 
 export async function retry(entry: Entry): Promise<void> {
+  const { id } = get();
   set({ fault: null });
   try {
     await api.retry(entry.turn.id);
@@ -81,16 +130,18 @@ export async function retry(entry: Entry): Promise<void> {
     const queued = get().entries.at(-1);
     if (queued) follow(queued);
   } catch (error) {
-    set({ fault: faultOf(error) });
+    blame(id, error);
   }
 }
 
 export async function regenerate(entry: Entry): Promise<void> {
+  const { id } = get();
   set({ fault: null });
   try {
-    began(await api.regenerate(entry.turn.id));
+    const turn = await api.regenerate(entry.turn.id);
+    if (get().id === id) began(turn);
   } catch (error) {
-    set({ fault: faultOf(error) });
+    blame(id, error);
   }
 }
 
@@ -100,10 +151,15 @@ export async function switchTo(turn: string): Promise<void> {
   if (!id) return;
   try {
     await api.activate(id, turn);
-    await reload();
+    if (get().id === id) await reload();
   } catch (error) {
-    set({ fault: faultOf(error) });
+    blame(id, error);
   }
+}
+
+/** Only the conversation in which it was done tells what was not done. */
+function blame(id: string | null, error: unknown): void {
+  if (get().id === id) set({ fault: faultOf(error) });
 }
 
 export function clearFault(): void {
@@ -114,4 +170,10 @@ export function clearFault(): void {
 function faultOf(error: unknown): ApiError | null {
   if (error instanceof ApiError && error.status === 401) return null;
   return error instanceof ApiError ? error : new ApiError(0, "unreachable", String(error));
+}
+
+/** A message without an answer may have arrived. */
+function unsent(error: unknown): ApiError | null {
+  const fault = faultOf(error);
+  return fault?.unreachable ? new ApiError(fault.status, "unanswered", fault.message) : fault;
 }

@@ -10,12 +10,14 @@ export function kept(name: string): string | null {
   }
 }
 
-export function keep(name: string, value: string | null): void {
+/** Gives whether the browser has stored it. */
+export function keep(name: string, value: string | null): boolean {
   try {
     if (value === null) localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, value);
+    return true;
   } catch {
-    // Kept in memory only, by whoever called.
+    return false;
   }
 }
 

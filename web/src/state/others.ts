@@ -4,14 +4,17 @@ import { isLive } from "../log/turn";
 import { onFeed, type FeedEvents } from "./feed";
 import { useList } from "./list";
 import { leave, reload } from "./opening";
-import { NONE, useThread } from "./thread";
+import { nameOf, takeOut } from "./drafts";
+import { dropSent, editOf, hasArrived, sentOf } from "./sent";
+import { NONE, useThread, type Entry, type Thread } from "./thread";
 
 const get = useThread.getState;
 const set = useThread.setState;
 
 /** Looks on while other tabs and devices go on with the conversation. */
 export function followOthers(): () => void {
-  return onFeed((name, data) => {
+  const forget = useThread.subscribe(look);
+  const end = onFeed((name, data) => {
     const { id, phase } = get();
     if (!id || phase !== "ready") return;
     if (name === "conversation_deleted" && (data as FeedEvents["conversation_deleted"]).id === id) {
@@ -21,6 +24,32 @@ export function followOthers(): () => void {
     if (name === "reset") void reload();
     if (name === "conversation") moved(data as Conversation);
   });
+  return () => {
+    forget();
+    end();
+  };
+}
+
+/** What is not true any more: a message without an answer is there after all, or the answer that was in the way has ended. */
+function look(now: Thread, before: Thread): void {
+  const last = now.entries.at(-1);
+  const old = before.entries.at(-1);
+  const same = now.id === before.id && last?.turn.id === old?.turn.id;
+  if (now.id && !same) arrivals(now.id, now);
+  const ended = same && runs(old) && !runs(last);
+  if (ended && get().fault?.code === "run_in_progress") set({ fault: null });
+}
+
+const runs = (entry: Entry | undefined): boolean => entry?.log.status === "queued" || entry?.log.status === "running";
+
+function arrivals(id: string, { entries }: Thread): void {
+  for (const name of [nameOf(id), editOf(id)]) {
+    const sent = sentOf(name);
+    if (!sent || !hasArrived(sent, entries)) continue;
+    dropSent(name);
+    if (name === nameOf(id)) takeOut(id, sent.body.content);
+    if (get().fault?.code === "unanswered") set({ fault: null });
+  }
 }
 
 /** The branch may have gone on elsewhere: then this page does not have its newest turn, or takes it for ended. */

@@ -169,6 +169,21 @@ describe("an approval", () => {
     expect(screen.getByRole("button", { name: /^Approve/ }).hasAttribute("disabled")).toBe(false);
   });
 
+  it("does not claim that nothing was sent when no response came", async () => {
+    answer.mockRejectedValueOnce(new ApiError(0, "unreachable", ""));
+    show(PLAIN);
+    await press("Approve");
+    expect(await screen.findByText("The server did not answer. Send again: it cannot arrive twice.")).toBeTruthy();
+  });
+
+  it("leaves the end of the session to its dialog", async () => {
+    answer.mockRejectedValueOnce(new ApiError(401, "unauthenticated", "no session"));
+    show(PLAIN);
+    await press("Approve");
+    await waitFor(() => expect(screen.getByRole("button", { name: /^Approve/ }).hasAttribute("disabled")).toBe(false));
+    expect(screen.queryByText(/no session/)).toBeNull();
+  });
+
   it("tells that somebody else was first", async () => {
     answer.mockRejectedValueOnce(new ApiError(409, "already_answered", "", { decision: "reject" }));
     show(PLAIN);

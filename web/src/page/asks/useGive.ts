@@ -23,8 +23,10 @@ export function useGive(id: string): Give {
       await giveAnswer(id, answer);
       focusNext(id);
     } catch (error) {
+      // The end of a session has a dialog of its own.
+      if (error instanceof ApiError && error.status === 401) return;
       const unreachable = !(error instanceof ApiError) || error.unreachable;
-      setFault(unreachable ? say("noServer") : error.code === "too_many_runs" ? say("tooManyRuns") : say("answerFailed", error.message));
+      setFault(unreachable ? say("unanswered") : error.code === "too_many_runs" ? say("tooManyRuns") : say("answerFailed", error.message));
     }
   };
   return { give: (answer) => void send(answer), busy: given !== undefined, fault };

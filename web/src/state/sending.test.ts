@@ -1,0 +1,264 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import * as api from "../api/calls";
+import { ApiError } from "../api/client";
+import type { Conversation, Turn } from "../api/types";
+import { EMPTY } from "../log/turn";
+import { regenerate, send, sendInstead } from "./doing";
+import { draftOf, followLeaving, forgetDrafts, setDraft, useAway, useDrafts } from "./drafts";
+import { reload } from "./opening";
+import { followOthers } from "./others";
+import { go } from "./route";
+import { writtenInstead } from "./sent";
+import { NONE, useThread, type Entry } from "./thread";
+
+vi.mock("../api/calls");
+vi.mock("./opening");
+const post = vi.mocked(api.send);
+
+const LOST = new ApiError(0, "unreachable", "");
+const entry = (id: string, parent: string | null, content: string, status: Entry["log"]["status"] = "done"): Entry => ({
+  turn: { id, parent_id: parent, content, conversation_id: "A", siblings: [id] } as unknown as Entry["turn"],
+  log: { ...EMPTY, status },
+});
+const turn = (id: string, parent: string | null, content: string) => ({ id, parent_id: parent, content, status: "queued" }) as Turn;
+const box = (id: string | null) => draftOf(useDrafts.getState(), id);
+const openThread = (id: string | null, entries: Entry[] = []): void => useThread.setState({ ...NONE, id, phase: id ? "ready" : "none", entries }, true);
+/** The page is loaded anew: only what the browser has stored is left. */
+const loadAnew = (): void => {
+  useDrafts.setState({}, true);
+  useAway.setState({}, true);
+};
+
+/** A request that is answered when the test says so. */
+function held<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+async function write(id: string | null, text: string): Promise<boolean> {
+  setDraft(id, text);
+  return send(id, text);
+}
+
+let end: () => void;
+beforeEach(() => {
+  forgetDrafts();
+  go("/c/A");
+  openThread("A", [entry("t1", null, "one")]);
+  post.mockReset();
+  vi.mocked(api.createConversation).mockResolvedValue({ id: "C", title: "" } as Conversation);
+  end = followOthers();
+});
+afterEach(() => {
+  end();
+  vi.unstubAllGlobals();
+});
+
+describe("a message goes to the conversation in whose box it was written", () => {
+  it("a new one, while another one is still on its way", async () => {
+    const first = held<Turn>();
+    post.mockReturnValueOnce(first.promise);
+    const sent = write("A", "for A");
+    go("/");
+    openThread(null);
+    post.mockResolvedValueOnce(turn("c1", null, "for a new one"));
+    await write(null, "for a new one");
+    expect(post.mock.calls.map(([id, body]) => [id, body.content])).toEqual([["A", "for A"], ["C", "for a new one"]]);
+    expect(useThread.getState().id).toBe("C");
+    first.resolve(turn("t2", "t1", "for A"));
+    await sent;
+    expect(useThread.getState().entries.map((item) => item.turn.id)).toEqual(["c1"]);
+  });
+
+  it("even if the open conversation is another one", async () => {
+    post.mockResolvedValueOnce(turn("b1", null, "for B"));
+    await write("B", "for B");
+    expect(post.mock.calls[0]?.[0]).toBe("B");
+    expect(useThread.getState().entries.map((item) => item.turn.id)).toEqual(["t1"]);
+  });
+
+  it("a person who has left is not taken to the new conversation", async () => {
+    const made = held<Conversation>();
+    vi.mocked(api.createConversation).mockReturnValueOnce(made.promise);
+    go("/");
+    openThread(null);
+    post.mockRejectedValueOnce(LOST);
+    const sent = write(null, "a beginning");
+    go("/c/B");
+    openThread("B");
+    made.resolve({ id: "C", title: "" } as Conversation);
+    expect(await sent).toBe(false);
+    expect(location.pathname).toBe("/c/B");
+    expect(useThread.getState()).toMatchObject({ id: "B", fault: null, sending: null });
+    expect([box("B"), box("C"), box(null)]).toEqual(["", "a beginning", ""]);
+  });
+
+  it("what is typed while a conversation is made goes along", async () => {
+    const made = held<Conversation>();
+    vi.mocked(api.createConversation).mockReturnValueOnce(made.promise);
+    go("/");
+    openThread(null);
+    post.mockResolvedValueOnce(turn("c1", null, "a beginning"));
+    const sent = write(null, "a beginning");
+    setDraft(null, "and more");
+    made.resolve({ id: "C", title: "" } as Conversation);
+    await sent;
+    expect([box("C"), box(null)]).toEqual(["and more", ""]);
+  });
+});
+
+describe("a message that could not be sent", () => {
+  it("returns to its own box, and only its own conversation tells", async () => {
+    setDraft("B", "draft of B");
+    const request = held<Turn>();
+    post.mockReturnValueOnce(request.promise);
+    const sent = write("A", "for A");
+    openThread("B");
+    request.reject(LOST);
+    expect(await sent).toBe(false);
+    expect([box("A"), box("B")]).toEqual(["for A", "draft of B"]);
+    expect(useThread.getState()).toMatchObject({ id: "B", fault: null, sending: null });
+  });
+
+  it("stands before what was typed meanwhile", async () => {
+    const request = held<Turn>();
+    post.mockReturnValueOnce(request.promise);
+    const sent = write("A", "first");
+    expect(box("A")).toBe("");
+    setDraft("A", "second");
+    request.reject(LOST);
+    await sent;
+    expect(box("A")).toBe("first\n\nsecond");
+  });
+
+  it("is shown to nobody after its person has signed out", async () => {
+    const request = held<Turn>();
+    post.mockReturnValueOnce(request.promise);
+    const sent = write("A", "a secret");
+    forgetDrafts();
+    request.reject(LOST);
+    await sent;
+    expect(box("A")).toBe("");
+    expect(JSON.stringify(localStorage)).not.toContain("a secret");
+  });
+
+  it("keeps what was written in place of another message", async () => {
+    const said = entry("t1", null, "one");
+    for (const error of [LOST, new ApiError(400, "bad_input", "no")]) {
+      post.mockRejectedValueOnce(error);
+      expect(await sendInstead(said, "better")).toBe(false);
+      expect(writtenInstead(said)).toBe("better");
+    }
+    expect(box("A")).toBe("");
+  });
+
+  it("because another tab was faster: the conversation is read again", async () => {
+    post.mockRejectedValueOnce(new ApiError(409, "run_in_progress", "run in progress"));
+    await write("A", "mine");
+    expect(reload).toHaveBeenCalledOnce();
+    expect(box("A")).toBe("mine");
+    expect(useThread.getState().fault?.code).toBe("run_in_progress");
+    useThread.setState({ entries: [entry("t1", null, "one"), entry("t2", "t1", "theirs", "running")] });
+    expect(useThread.getState().fault).not.toBeNull();
+    useThread.setState({ entries: [entry("t1", null, "one"), entry("t2", "t1", "theirs")] });
+    expect(useThread.getState().fault).toBeNull();
+  });
+});
+
+describe("a message that may have arrived", () => {
+  const keys = () => post.mock.calls.map(([, , key]) => key);
+
+  it("is in the box after a reload, and goes out under the same key", async () => {
+    const request = held<Turn>();
+    post.mockReturnValueOnce(request.promise);
+    void write("A", "not to be lost");
+    loadAnew();
+    expect(box("A")).toBe("not to be lost");
+    post.mockResolvedValueOnce(turn("t2", "t1", "not to be lost"));
+    await send("A", box("A"));
+    expect(keys()[1]).toBe(keys()[0]);
+    loadAnew();
+    expect(box("A")).toBe("");
+  });
+
+  it("goes out again under the same key and in the same words, until it is taken", async () => {
+    post.mockRejectedValueOnce(LOST).mockRejectedValueOnce(new ApiError(401, "unauthenticated", "")).mockResolvedValue(turn("t2", "t1", "pay"));
+    await write("A", "pay");
+    expect(useThread.getState().fault?.code).toBe("unanswered");
+    // Were it another request, the server would refuse its key.
+    useThread.setState({ entries: [entry("t1", null, "one", "waiting")] });
+    await send("A", "pay");
+    await send("A", "pay");
+    expect(new Set(keys()).size).toBe(1);
+    expect(post.mock.calls.map(([, body]) => body.supersede)).toEqual([undefined, undefined, undefined]);
+    await send("A", "pay");
+    expect(new Set(keys()).size).toBe(2);
+  });
+
+  it("has another key when its text is another, or when the server has refused it", async () => {
+    post.mockRejectedValueOnce(LOST).mockRejectedValueOnce(new ApiError(409, "interrupt_pending", "")).mockRejectedValue(LOST);
+    await write("A", "pay 1");
+    await write("A", "pay 2");
+    await write("A", "pay 2");
+    expect(new Set(keys()).size).toBe(3);
+  });
+
+  it("leaves the box when its turn is seen, and what was typed since stays", async () => {
+    post.mockRejectedValueOnce(LOST);
+    await write("A", "one");
+    useThread.setState({ entries: [entry("t1", null, "one"), entry("t2", "t1", "two")] });
+    // The first turn has the same words, but was there before.
+    expect(box("A")).toBe("one");
+    setDraft("A", "one\n\nand more");
+    useThread.setState({ entries: [entry("t1", null, "one"), entry("t3", "t1", "one")] });
+    expect(box("A")).toBe("and more");
+    expect(useThread.getState().fault).toBeNull();
+  });
+
+  it("is seen after a reload too", async () => {
+    post.mockRejectedValueOnce(LOST);
+    await write("A", "two");
+    loadAnew();
+    openThread(null);
+    expect(box("A")).toBe("two");
+    openThread("A", [entry("t1", null, "one"), entry("t2", "t1", "two")]);
+    expect(box("A")).toBe("");
+    loadAnew();
+    expect(box("A")).toBe("");
+  });
+
+  it("counts as sent if its turn is seen before the request is given up", async () => {
+    const request = held<Turn>();
+    post.mockReturnValueOnce(request.promise);
+    const sent = write("A", "two");
+    useThread.setState({ entries: [entry("t1", null, "one"), entry("t2", "t1", "two")] });
+    request.reject(LOST);
+    expect(await sent).toBe(true);
+    expect(box("A")).toBe("");
+    expect(useThread.getState()).toMatchObject({ fault: null, sending: null });
+  });
+});
+
+it("another answer to a message is not shown in a conversation that was opened meanwhile", async () => {
+  const request = held<Turn>();
+  vi.mocked(api.regenerate).mockReturnValueOnce(request.promise);
+  const done = regenerate(entry("t1", null, "one"));
+  openThread("B", [entry("b1", null, "of B")]);
+  request.resolve(turn("t2", null, "one"));
+  await done;
+  expect(useThread.getState().entries.map((item) => item.turn.id)).toEqual(["b1"]);
+});
+
+it("what was typed in the last moment is stored when the page is left", () => {
+  followLeaving();
+  setDraft("A", "in the last moment");
+  dispatchEvent(new Event("pagehide"));
+  loadAnew();
+  expect(box("A")).toBe("in the last moment");
+});

@@ -1,0 +1,60 @@
+// Messages that were sent and of which the page does not know yet whether they arrived. Each is kept with its key: the same
+// text goes out again under the same key, and cannot arrive twice.
+import { newKey } from "../api/client";
+import type { NewTurn } from "../api/types";
+import { storeDraft, storedDraft } from "./drafts";
+import type { Entry } from "./thread";
+
+export interface Sent {
+  key: string;
+  body: NewTurn;
+  /** The turn after which it comes; undefined: this page did not know it. */
+  after?: string | null | undefined;
+  /** The turns that were there already, after the same one. */
+  besides: string[];
+  /** The server did not take it: the next try is another request. */
+  refused?: boolean;
+}
+
+const place = (name: string) => `sent.${name}`;
+/** A message that replaces another one is not the one in the box. */
+export const editOf = (id: string) => `${id}.edit`;
+
+export function sentOf(name: string): Sent | null {
+  try {
+    const found = JSON.parse(storedDraft(place(name)) ?? "null") as Partial<Sent> | null;
+    return typeof found?.key === "string" && typeof found.body?.content === "string" && Array.isArray(found.besides) ? (found as Sent) : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepSent(name: string, sent: Sent): void {
+  storeDraft(place(name), JSON.stringify(sent));
+}
+
+/** Another tab may have sent something since. */
+export function dropSent(name: string, key?: string): void {
+  if (key === undefined || sentOf(name)?.key === key) storeDraft(place(name), null);
+}
+
+/** The request for this message: the one of the last try, if it was for the same. */
+export function sentAs(name: string, body: NewTurn, after: string | null | undefined, besides: string[] = []): Sent {
+  const known = sentOf(name);
+  const same = known && !known.refused && known.body.content === body.content && known.body.agent === body.agent && known.body.parent === body.parent;
+  const sent = same ? known : { key: newKey(), body, after, besides };
+  keepSent(name, sent);
+  return sent;
+}
+
+export function hasArrived(sent: Sent, entries: readonly Entry[]): boolean {
+  if (sent.refused || sent.after === undefined) return false;
+  const text = sent.body.content.trim();
+  return entries.some(({ turn }) => turn.parent_id === sent.after && turn.content.trim() === text && !sent.besides.includes(turn.id));
+}
+
+/** What the person wrote in place of this turn's message, if that was not taken. */
+export function writtenInstead({ turn }: Entry): string | null {
+  const sent = sentOf(editOf(turn.conversation_id));
+  return sent?.besides.includes(turn.id) ? sent.body.content : null;
+}
