@@ -4,6 +4,7 @@ import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Conversation, Turn } from "../api/types";
 import { EMPTY } from "../log/turn";
+import { useAgents } from "./agents";
 import { regenerate, send, sendInstead } from "./doing";
 import { draftOf, followLeaving, forgetDrafts, setDraft, useAway, useDrafts } from "./drafts";
 import { reload } from "./opening";
@@ -185,6 +186,20 @@ describe("a message that may have arrived", () => {
     expect(keys()[1]).toBe(keys()[0]);
     loadAnew();
     expect(box("A")).toBe("");
+  });
+
+  it("keeps its agent after a reload, at which no agent is chosen any more", async () => {
+    useAgents.setState({ chosen: "writer" });
+    post.mockRejectedValue(LOST);
+    await write("A", "pay");
+    useAgents.setState({ chosen: null });
+    await send("A", "pay");
+    expect(post.mock.calls[1]).toEqual(post.mock.calls[0]);
+    useAgents.setState({ chosen: "reader" });
+    await send("A", "pay");
+    expect(post.mock.calls[2]?.[1].agent).toBe("reader");
+    expect(keys()[2]).not.toBe(keys()[0]);
+    useAgents.setState({ chosen: null });
   });
 
   it("goes out again under the same key and in the same words, until it is taken", async () => {

@@ -41,7 +41,9 @@ export function dropSent(name: string, key?: string): void {
 /** The request for this message: the one of the last try, if it was for the same. */
 export function sentAs(name: string, body: NewTurn, after: string | null | undefined, besides: string[] = []): Sent {
   const known = sentOf(name);
-  const same = known && !known.refused && known.body.content === body.content && known.body.agent === body.agent && known.body.parent === body.parent;
+  // After a reload no agent is chosen.
+  const agent = body.agent === undefined || known?.body.agent === body.agent;
+  const same = known && !known.refused && agent && known.body.content === body.content && known.body.parent === body.parent;
   const sent = same ? known : { key: newKey(), body, after, besides };
   keepSent(name, sent);
   return sent;

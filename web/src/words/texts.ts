@@ -348,7 +348,7 @@ export const TEXTS = {
   saveAfter: ["Save mine as v{0}", "仍将我的保存为 v{0}"],
   seeChanges: ["See what changed", "查看改动"],
   discardDraft: ["Discard draft", "丢弃草稿"],
-  draftKept: ["Your draft is kept until you save.", "保存之前，草稿会保留。"],
+  draftKept: ["Kept in this browser until you save.", "保存之前留在此浏览器。"],
   draftNotStored: ["This browser cannot store your draft. It is lost when you reload or close this page: save it, or copy it.", "此浏览器无法存储草稿。重新加载或关闭本页会丢失：请保存或复制。"],
   olderEdited: ["You edit version {0}. Version {1} is newer: saving puts your text in its place, as a new version.", "你在编辑第 {0} 版，已有更新的第 {1} 版：保存会用你的文字另存为新版本。"],
   documentMoved: ["Version {0} came while you wrote. When you began, version {1} was the newest. Nothing is lost.", "你编辑时出现了第 {0} 版；你开始时最新的是第 {1} 版。什么都没丢。"],
