@@ -6,6 +6,7 @@ from playwright.async_api import expect
 from tests.browser.conftest import MakeVisitor
 from tests.browser.faults import Faults
 from tests.browser.test_streams import COUNT, COUNTED, begin, texts
+from tests.browser.visitor import press
 from tests.client.process import Process
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -44,7 +45,7 @@ async def test_a_question_waits_through_a_crash_and_is_answered_once(
     process.start()
     await expect(alice.keep).to_contain_text("Paused until you answer.")
     await expect(ask).to_have_count(1)
-    await ask.get_by_role("button", name="Approve").click()
+    await press(ask.get_by_role("button", name="Approve"))
     await alice.done()
     await alice.say("read runs.txt")
     await expect(alice.page.locator("article.turn.done")).to_have_count(2)

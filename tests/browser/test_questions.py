@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from tests.api.server import Served
 from tests.browser.conftest import MakeVisitor
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Visitor, press
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 WRITE = "write hello.py: print(1)"
@@ -28,7 +28,7 @@ async def test_an_approved_step_is_done_and_its_pause_stays_in_the_answer(
     await expect(ask).to_contain_text("print(1)")
     await expect(alice.keep).to_contain_text("Paused until you answer.")
     assert written(server, alice, "hello.py") is None
-    await ask.get_by_role("button", name="Approve").click()
+    await press(ask.get_by_role("button", name="Approve"))
     await alice.done()
     assert written(server, alice, "hello.py") == "print(1)"
     await expect(alice.answer.locator(".note")).to_contain_text("you approved")
@@ -42,7 +42,7 @@ async def test_an_edited_approval_does_what_the_person_wrote(server: Served, ali
     ask = await alice.asked("Write a file?")
     await ask.get_by_role("button", name="Edit").click()
     await ask.get_by_label("content").fill("print(2)")
-    await ask.get_by_role("button", name="Approve with changes").click()
+    await press(ask.get_by_role("button", name="Approve with changes"))
     await alice.done()
     assert written(server, alice, "hello.py") == "print(2)"
     await expect(alice.answer.locator(".note")).to_contain_text("you approved with changes")
@@ -53,7 +53,7 @@ async def test_a_refused_step_is_not_done_and_the_agent_reads_why(server: Served
     ask = await alice.asked("Write a file?")
     await ask.get_by_role("button", name="Refuse").click()
     await ask.get_by_role("textbox").fill("not on a Tuesday")
-    await ask.get_by_role("button", name="Refuse").click()
+    await press(ask.get_by_role("button", name="Refuse"))
     await alice.done()
     assert written(server, alice, "hello.py") is None
     await expect(alice.answer.locator(".tool-sub")).to_have_text("You refused: “not on a Tuesday”")
@@ -66,7 +66,7 @@ async def test_a_person_answers_in_place_of_a_tool(server: Served, alice: Visito
     await ask.get_by_role("button", name="Answer instead").click()
     await expect(ask.get_by_role("button", name="Send")).to_be_disabled()
     await ask.get_by_role("textbox").fill("I have written it myself")
-    await ask.get_by_role("button", name="Send").click()
+    await press(ask.get_by_role("button", name="Send"))
     await alice.done()
     assert written(server, alice, "hello.py") is None
     await expect(alice.answer.locator(".tools")).to_contain_text("answered by you")
@@ -79,11 +79,11 @@ async def test_two_steps_that_wait_together_get_different_answers(server: Served
     ask = alice.ask
     first = ask.locator("details").first
     await first.get_by_role("button", name="Refuse").click()
-    await first.get_by_role("button", name="Refuse").click()
+    await press(first.get_by_role("button", name="Refuse"))
     await expect(ask.locator(".answered-row")).to_contain_text("first.txt")
     await expect(ask.get_by_role("heading")).to_have_text("One thing still waits for you")
     assert (await alice.turns())[0]["status"] == "waiting"
-    await ask.get_by_role("button", name="Approve").click()
+    await press(ask.get_by_role("button", name="Approve"))
     await alice.done()
     assert written(server, alice, "first.txt") is None
     assert written(server, alice, "second.txt") == "one of two\n"
@@ -101,7 +101,7 @@ async def test_questions_are_answered_with_options_and_own_words(alice: Visitor)
     await expect(ask.get_by_role("radio", name="At once")).to_be_focused()
     await ask.get_by_role("radio", name="After a review").check()
     await expect(ask).to_contain_text("3 of 3 answered")
-    await ask.get_by_role("button", name="Send answers").click()
+    await press(ask.get_by_role("button", name="Send answers"))
     await alice.done()
     ((_, answer),) = await alice.seen()
     assert re.search(r"mauve, nearly.*cat.*review", answer)
@@ -113,7 +113,7 @@ async def test_a_confirmation_is_given_with_one_click(visitor: MakeVisitor) -> N
     await alice.choose_agent("approval-agent")
     await alice.say("delete the old rows")
     ask = await alice.asked("Please confirm")
-    await ask.get_by_role("button", name="Confirm").click()
+    await press(ask.get_by_role("button", name="Confirm"))
     await alice.done()
     await expect(alice.answer).to_contain_text("You have given your consent.")
 
@@ -124,7 +124,7 @@ async def test_what_is_always_allowed_on_a_branch_runs_until_it_is_revoked(
     await alice.say("write a.txt: one")
     ask = await alice.asked("Write a file?")
     await ask.get_by_label("Always allow write_file on this branch").check()
-    await ask.get_by_role("button", name="Approve").click()
+    await press(ask.get_by_role("button", name="Approve"))
     await alice.done()
     await alice.say("write a.txt: two")
     await expect(alice.page.locator("article.turn.done")).to_have_count(2)
@@ -160,14 +160,14 @@ async def test_the_inbox_has_what_waits_in_three_conversations(visitor: MakeVisi
     await expect(items).to_have_count(3)
 
     # The oldest one is first, and unfolded.
-    await items.first.get_by_role("button", name="Approve").click()
+    await press(items.first.get_by_role("button", name="Approve"))
     await expect(items).to_have_count(2)
     await expect(side.locator(".count")).to_have_text("2")
     await items.first.get_by_role("radio", name="Green").check()
-    await items.first.get_by_role("button", name="Send answers").click()
+    await press(items.first.get_by_role("button", name="Send answers"))
     await expect(items).to_have_count(1)
     await items.get_by_role("button", name="Refuse").click()
-    await items.get_by_role("button", name="Refuse").click()
+    await press(items.get_by_role("button", name="Refuse"))
     await expect(alice.page.get_by_role("heading", name="Nothing waits for you.")).to_be_visible()
     await expect(alice.page).to_have_title("Inbox · Caesura")
     for conversation, word in zip(ids, ("done", "green", "refused"), strict=True):

@@ -5,7 +5,7 @@ from playwright.async_api import Page, expect
 
 from tests.browser.conftest import MakeVisitor
 from tests.browser.faults import Faults
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Visitor, press
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Keeps each text that the newest answer has had on this page.
@@ -108,7 +108,7 @@ async def test_two_tabs_of_one_person_show_the_same(visitor: MakeVisitor) -> Non
     await alice.asked("Write a file?")
     ask = await there.asked("Write a file?")
     await expect(other).to_have_title("(1) echo good day · Caesura")
-    await ask.get_by_role("button", name="Approve").click()
+    await press(ask.get_by_role("button", name="Approve"))
     await expect(other.locator("article.turn.done")).to_have_count(2)
     await expect(alice.page.locator("article.turn.done")).to_have_count(2)
     await expect(alice.page.locator(".ask.closed")).to_contain_text("Already answered elsewhere: approved")

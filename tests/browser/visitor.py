@@ -1,11 +1,12 @@
 """A person in front of the page: what they do, what they see, and what the server has of it."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from playwright.async_api import BrowserContext, Locator, Page, expect
+from playwright.async_api import BrowserContext, Locator, Page, TimeoutError, expect
 
 _TICKS = re.compile(r"`")
 _BLANKS = re.compile(r"\s+")
@@ -111,6 +112,19 @@ class Visitor:
         assert found.status_code == 200, found.text
         turns: list[dict[str, Any]] = found.json()["turns"]
         return turns
+
+
+async def press(button: Locator) -> None:
+    """Press a button that answers a question, until it is gone. The page ignores a click on a question that
+    has just moved, as it does when a test scrolls to its button."""
+    handle = await button.element_handle()
+    assert handle is not None
+    for _ in range(20):
+        await handle.click()
+        with suppress(TimeoutError):
+            await handle.wait_for_element_state("hidden", timeout=2000)
+            return
+    raise AssertionError("the question took no answer")
 
 
 def spoken(turn: dict[str, Any]) -> list[str]:

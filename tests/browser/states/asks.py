@@ -4,6 +4,7 @@ from playwright.async_api import expect
 
 from tests.browser.states import texts
 from tests.browser.states.stage import Stage
+from tests.browser.visitor import press
 
 _FILES = {"webpack.config.js": texts.WEBPACK, "package.json": texts.PACKAGE}
 _COMMAND = "npm install --save-dev vite @vitejs/plugin-react && npm run build -- --profile"
@@ -69,7 +70,7 @@ async def approvals_several(stage: Stage) -> None:
     )
     await stage.until(here, lambda turn: len(turn["interrupts"]) == 3)
     await _open(stage, here)
-    await stage.visitor.ask.get_by_role("button", name="Approve").first.click()
+    await press(stage.visitor.ask.get_by_role("button", name="Approve").first)
     await expect(stage.page.locator(".ask").get_by_text("Approved")).to_be_visible()
 
 
