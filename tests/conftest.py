@@ -1,6 +1,5 @@
 """Fixtures every test may ask for."""
 
-import asyncio
 import gc
 import os
 import shutil
@@ -10,7 +9,6 @@ from contextlib import closing
 from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TypeVar
 
 import certifi
@@ -212,19 +210,6 @@ def _page_and_tools_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "read", lambda folder: (read if folder == page.BUILT else unchanged)(folder))
         patch.setattr(artifacts, "tools", lambda: list(made()))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _servers_stop_at_once() -> Iterator[None]:
-    """uvicorn looks ten times a second whether it shall stop, and then whether all connections are closed.
-    Server processes of tests still do."""
-
-    async def sleep(delay: float) -> None:
-        await asyncio.sleep(delay / 10)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("uvicorn.server.asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": sleep}))
         yield
 
 

@@ -115,9 +115,9 @@ def test_a_client_that_does_not_read_its_response_is_disconnected(
 ) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(connect(server.port, 4096)) for _ in GREEDY]
+        until(lambda: len(server._server._connections) == len(GREEDY))
         for connection, requests in zip(held, GREEDY, strict=True):
             connection.sendall(requests)
-        until(lambda: len(server._server._connections) > 0)
         until(lambda: len(server._server._connections) == 0, 60)
         assert max(len(rest(connection)) for connection in held) < len(LARGE) // 4
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
