@@ -3,7 +3,7 @@
 //
 //   node scripts/speed.mjs [--tokens 4000] [--kind mixed] [--runs 1] [--profile file.cpuprofile] folder …
 //
-// A folder is a built page (dist, or src/caesura/page of a checkout). With several folders they are measured in turn, so
+// It needs playwright-core (npm install --no-save playwright-core). A folder is a built page (dist, or src/caesura/page of a checkout). With several folders they are measured in turn, so
 // that their ratio says something on a busy machine, too. The API is played by this script.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -32,7 +32,7 @@ const AT = 1_790_000_000_000;
 const CONVERSATION = { id: "c1", title: "Speed", agent: "a", status: "running", active_turn: "t1", message_count: 1, created_at: AT, updated_at: AT, questions: 0 };
 const TURN = {
   id: "t1", conversation_id: "c1", parent_id: null, ordinal: 1, agent: "a", status: "running", segment: 1, content: "go", on_disconnect: "continue", created_at: AT, ended_at: null,
-  messages: [], interrupts: [], running_tools: [], notes: [], cursor: 0, model: "demo", demo: true, usage: null, siblings: ["t1"],
+  messages: [], interrupts: [], running_tools: [], writing_tools: [], notes: [], cursor: 0, model: "demo", demo: true, usage: null, siblings: ["t1"],
 };
 const AGENT = { name: "a", description: "", version: "1", metadata_version: null, type: "chat_model_agent", sub_agents: [], is_default: true, model: "demo", demo: true };
 const ANSWERS = [
@@ -74,7 +74,7 @@ function serve(folder) {
     const known = ANSWERS.find(([path]) => path === pathname);
     const stream = () => response.writeHead(200, { "Content-Type": "text/event-stream" });
     if (known) response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(known[1]));
-    else if (pathname === "/api/v2/feed") stream().write(frame(1, "ready", { inbox: 0 }));
+    else if (pathname === "/api/v2/feed") stream().write(frame(1, "ready", { inbox: 0, user_id: "alice" }));
     else if (pathname === "/api/v2/turns/t1/events" && request.headers["last-event-id"] === undefined) void speak(stream());
     else if (pathname.startsWith("/api/")) response.writeHead(204).end();
     else {
