@@ -14,7 +14,8 @@ Role = Literal["user", "assistant", "tool", "system"]
 class Message:
     """`cut` marks a reply that was stopped or broke off; `parent` a sub-agent's message, by tool call. `at`
     is when the message ended, if that is known, and `ms` how long a tool call took. `args` are those with
-    which a tool call ran, if they are not those that the model gave: a person has edited them."""
+    which a tool call ran, if they are not those that the model gave: a person has edited them. `kept` is what
+    the provider wants back with a reply as long as its turn lasts."""
 
     role: Role
     content: str
@@ -27,6 +28,7 @@ class Message:
     parent: str | None = None
     cut: bool = False
     args: dict[str, Any] | None = None
+    kept: tuple[dict[str, Any], ...] = ()
     usage: dict[str, int] | None = field(default=None, compare=False)
     at: int | None = field(default=None, compare=False)
     ms: int | None = field(default=None, compare=False)
@@ -47,7 +49,9 @@ def to_dict(message: Message) -> dict[str, Any]:
 def from_dict(data: Mapping[str, Any]) -> Message:
     """The message of this data, without members that other versions may have written."""
     known = {name: value for name, value in data.items() if name in _MEMBERS}
-    return Message(**{**known, "tool_calls": tuple(data.get("tool_calls", ()))})
+    return Message(
+        **{**known, "tool_calls": tuple(data.get("tool_calls", ())), "kept": tuple(data.get("kept", ()))}
+    )
 
 
 def usage(messages: Iterable[Message]) -> dict[str, int] | None:

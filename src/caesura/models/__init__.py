@@ -1,0 +1,1 @@
+"""Chat models: what the engine asks of one, and clients for the providers that offer them."""
