@@ -134,6 +134,7 @@ async def expired(stage: Stage) -> None:
     await stage.ended(here)
     await stage.open(here)
     await expect(stage.page.get_by_text("Time ran out")).to_be_visible()
+    await expect(stage.page.get_by_role("button", name="Ask again")).to_be_visible()
 
 
 async def inbox(stage: Stage) -> None:
