@@ -138,15 +138,3 @@ async def test_the_pauses_of_a_busy_loop_are_seen() -> None:
         await asyncio.sleep(0.01)
         sum(range(3_000_000))
     assert pauses.longest > 0.005
-
-
-def test_what_nobody_answered_in_time_is_asked_again_by_a_retry(tmp_path: Path) -> None:
-    server = Served(tmp_path)
-    (tmp_path / "agents" / "hasty.yaml").write_text(HASTY)
-    with server, server.client("alice") as client:
-        sent = send(client, conversation(client), "write a.txt: x", agent="hasty")
-        log = events(client, sent["id"])
-        assert [event.data["reason"] for event in log if event.name == "stopped"] == ["timeout"]
-        assert client.post(f"/api/v2/turns/{sent['id']}/retry").status_code == 200
-        again = events(client, sent["id"])
-        assert sum(event.name == "interrupted" for event in again) == 2
