@@ -84,5 +84,4 @@ def deadly(trace: Path, name: str) -> list[Tool]:
     if not name:
         return []
     made = structured(fatal, "To end it all.")
-    made.name = name
     return [Tool(name, made, describe_any(name), "confirm" if name == "seal" else "auto")]

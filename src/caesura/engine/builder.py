@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.tools import BaseTool
 
 from caesura.agents import context, versions
 from caesura.agents.loader import Agent, Catalog, Link
@@ -19,6 +18,7 @@ from caesura.engine import loop
 from caesura.engine.agent import BoundModel, Compiled
 from caesura.engine.run import Scope
 from caesura.engine.speech import text_of
+from caesura.models.model import Schema
 from caesura.store.database import Database
 
 K = TypeVar("K")
@@ -106,7 +106,7 @@ class Builder:
         tools = [*self._registry.tools_of(agent.spec), *(tool for tool in delegates if tool is not None)]
         permissions = {tool.name: self._permission(agent, now, tool) for tool in tools}
         by_name = {tool.name: tool for tool in tools if permissions[tool.name] != "deny"}
-        models = self._models(agent, [tool.tool for tool in by_name.values()])
+        models = self._models(agent, [tool.schema for tool in by_name.values()])
         return Compiled(agent.name, agent.version, agent.spec, models, by_name, permissions)
 
     def _permission(self, agent: Agent, now: Agent | None, tool: Tool) -> Permission:
@@ -120,7 +120,7 @@ class Builder:
         says = now.spec.permission(tool.name, tool.permission) if tool.name in offered else "deny"
         return versions.stricter(said, says)
 
-    def _models(self, agent: Agent, tools: list[BaseTool]) -> tuple[BoundModel, ...]:
+    def _models(self, agent: Agent, tools: list[Schema]) -> tuple[BoundModel, ...]:
         spec, default = agent.spec.model, self._default_model
         made = chat_models(spec, default, self._environ, agent.model_class, self._replaced)
         return tuple(_bound(model, tools) for model in made)
@@ -138,10 +138,10 @@ class Builder:
             call_id = context.current().tool_call_id
             return text_of(await loop.delegate(Scope.current(), inner, task, call_id))
 
-        tool = structured(delegate, link.description or f"Ask {inner.name}.", name=inner.name)
+        action = structured(delegate, link.description or f"Ask {inner.name}.")
         # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, so starting it
         # again continues where it was.
-        return Tool(inner.name, tool, describe_any(inner.name), repeatable=True, asks=True)
+        return Tool(inner.name, action, describe_any(inner.name), repeatable=True, asks=True)
 
 
 def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:
@@ -152,5 +152,6 @@ def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:
         kept.popitem(last=False)
 
 
-def _bound(model: BaseChatModel, tools: list[BaseTool]) -> BoundModel:
-    return BoundModel(label(model), model.bind_tools(tools) if tools else model, model)
+def _bound(model: BaseChatModel, tools: list[Schema]) -> BoundModel:
+    functions = [{"type": "function", "function": tool._asdict()} for tool in tools]
+    return BoundModel(label(model), model.bind_tools(functions) if functions else model, model)

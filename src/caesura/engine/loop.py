@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
-from langchain_core.tools import ToolException
 
+from caesura.agents.tools.tool import ToolError
 from caesura.core.interrupts import Interrupt
 from caesura.engine import confirmations, model_calls, tool_calls
 from caesura.engine.agent import Compiled
@@ -59,7 +59,7 @@ def _check_steps(scope: Scope, state: Sequence[BaseMessage]) -> None:
     """The steps of a sub-agent. Those of the turn are counted in the run, because sub-agents share them."""
     most = scope.agent.spec.limits.max_steps
     if scope.parent is not None and sum(isinstance(message, AIMessage) for message in state) >= most:
-        raise ToolException(f"{scope.agent.name} did not come to an end in {most} steps")
+        raise ToolError(f"{scope.agent.name} did not come to an end in {most} steps")
 
 
 def _asked_anyway(scope: Scope, calls: Sequence[ToolCall]) -> bool:

@@ -281,11 +281,12 @@ class _Call:
 
     async def _outcome(self) -> Result:
         assert self._tool is not None  # noqa: S101 - for the type checker
-        clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
+        seconds = self._seconds()
+        clock = asyncio.timeout(seconds)
         try:
             async with clock:
                 with self._context().active(), self._scope.active(), strays_fail(self._run.is_broken_off):
-                    result = await self._tool.run(self._args, self._id, self._run.config)
+                    result = await self._tool.run(self._args)
         except (AnswersNeeded, Released):
             raise
         except CaesuraError as error:
@@ -293,13 +294,20 @@ class _Call:
                 raise
             return Result(error.message, "error")
         except Exception:
-            if clock.expired():
-                return Result(texts.too_slow(self._run.limits.tool), "error")
+            if seconds is not None and clock.expired():
+                return Result(texts.too_slow(seconds), "error")
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return Result(texts.tool_failed(error_id), "error")
         text = outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
         return result._replace(text=self._run.holding.keep(self._id, text))
+
+    def _seconds(self) -> float | None:
+        """How long the tool may take. One that asks may let a sub-agent work."""
+        assert self._tool is not None  # noqa: S101 - for the type checker
+        if self._tool.timeout is not None:
+            return self._tool.timeout
+        return None if self._tool.asks else self._run.limits.tool
 
     def _context(self) -> RunContext:
         turn = self._run.turn

@@ -15,7 +15,10 @@ from caesura.agents.demo.model import DemoFailure, DemoModel
 from caesura.agents.tools import registry
 from caesura.engine.speech import reasoning_of, text_of, usage_of
 
-TOOLS = [registry.standard().get(name).tool for name in registry.DEFAULT]
+TOOLS = [
+    {"type": "function", "function": registry.standard().get(name).schema._asdict()}
+    for name in registry.DEFAULT
+]
 
 
 async def stream(said: str, *before: BaseMessage, model: DemoModel | None = None) -> list[AIMessageChunk]:

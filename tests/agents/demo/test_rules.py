@@ -20,7 +20,9 @@ TEXT = {"type": "string"}
 
 def _schemas() -> dict[str, dict[str, Any]]:
     standard = registry.standard()
-    found: dict[str, dict[str, Any]] = {name: standard.get(name).tool.args for name in standard.names}
+    found: dict[str, dict[str, Any]] = {
+        name: standard.get(name).action.parameters["properties"] for name in standard.names
+    }
     others = {
         "create_artifact": ("id", "title", "content_type", "content"),
         "update_artifact": ("id", "old", "new"),
