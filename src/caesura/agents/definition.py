@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langchain_core.language_models import BaseChatModel
 from pydantic import ValidationError
 
 from caesura.agents import document, imports, models
@@ -39,7 +38,7 @@ class Definition:
     metadata: Metadata
     spec: Spec
     digest: str
-    model_class: type[BaseChatModel] | None
+    model_class: type[Any] | None
     graph: Pregel[Any, Any, Any, Any] | None
 
     @property

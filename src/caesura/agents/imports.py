@@ -14,10 +14,12 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.language_models import BaseChatModel
-
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
+
+
+#: The message of a fault: the agent is a graph, and LangGraph is not installed.
+NEEDS_LANGGRAPH = "a graph needs the extra langgraph: in Caesura's own folder, make setup EXTRAS=langgraph"
 
 
 class ImportFault(Exception):
@@ -36,16 +38,36 @@ def module_file(target: str, folder: Path | None) -> Path | None:
     return path
 
 
-def chat_model_class(target: str, folder: Path | None) -> type[BaseChatModel]:
+def chat_model_class(target: str, folder: Path | None) -> type[Any]:
+    """A class of our own protocol, which is known by its method `stream`, or one of LangChain."""
     found = load(target, folder)
-    if not (isinstance(found, type) and issubclass(found, BaseChatModel)):
-        raise ImportFault(f"{target} is not a subclass of BaseChatModel")
+    if not isinstance(found, type):
+        raise ImportFault(f"{target} is not a class")
+    if not (is_langchain(found) or callable(getattr(found, "stream", None))):
+        raise ImportFault(
+            f"{target} is no chat model: it has no method stream, and is no subclass of LangChain's BaseChatModel"
+        )
     return found
+
+
+def is_langchain(model_class: type[Any]) -> bool:
+    """Whether this is a chat model of LangChain, without loading LangChain."""
+    return any(
+        base.__name__ == "BaseChatModel" and base.__module__.startswith("langchain_core.")
+        for base in model_class.__mro__
+    )
+
+
+def has_langchain() -> bool:
+    return importlib.util.find_spec("langchain") is not None
 
 
 def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
     """The compiled graph that `target` names, or that the factory function `target` returns."""
-    from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+    try:
+        from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+    except ImportError as error:
+        raise ImportFault(NEEDS_LANGGRAPH) from error
 
     found = load(target, folder)
     if callable(found) and not isinstance(found, Pregel):
