@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from langgraph.pregel import Pregel
 
 
-#: The message of a fault: the agent is a graph, and LangGraph is not installed.
-NEEDS_LANGGRAPH = "a graph needs the extra langgraph: in Caesura's own folder, make setup EXTRAS=langgraph"
+_WHERE = "name a module next to this file, or an installed package"
+#: Packages that an extra installs.
+_EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
 
 class ImportFault(Exception):
     """The named object cannot be imported, or is not of the required kind."""
+
+    def __init__(self, message: str, remedy: str = _WHERE) -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 def module_file(target: str, folder: Path | None) -> Path | None:
@@ -45,7 +50,7 @@ def chat_model_class(target: str, folder: Path | None) -> type[Any]:
         raise ImportFault(f"{target} is not a class")
     if not (is_langchain(found) or callable(getattr(found, "stream", None))):
         raise ImportFault(
-            f"{target} is no chat model: it has no method stream, and is no subclass of LangChain's BaseChatModel"
+            f"{target} is no chat model: it has no method stream, and is not a subclass of BaseChatModel"
         )
     return found
 
@@ -66,8 +71,8 @@ def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
     """The compiled graph that `target` names, or that the factory function `target` returns."""
     try:
         from langgraph.pregel import Pregel  # takes half a second to load, and few need it
-    except ImportError as error:
-        raise ImportFault(NEEDS_LANGGRAPH) from error
+    except ModuleNotFoundError as error:
+        raise ImportFault(*_needs("a graph", "langgraph")) from error
 
     found = load(target, folder)
     if callable(found) and not isinstance(found, Pregel):
@@ -136,5 +141,14 @@ def _run(code: Callable[[], Any], what: str) -> Any:
     """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
     try:
         return code()
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is not None:
+            raise ImportFault(*_needs(what, extra)) from error
+        raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error
     except (Exception, SystemExit) as error:
         raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error
+
+
+def _needs(what: str, extra: str) -> tuple[str, str]:
+    return f"{what} needs the extra {extra}", f"in Caesura's own folder, make setup EXTRAS={extra}"

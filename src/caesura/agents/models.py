@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from caesura.agents import imports
-from caesura.agents.demo.model import LABEL as DEMO_LABEL
-from caesura.agents.demo.model import DemoModel
+from caesura.agents.demo.model import LABEL, DemoModel
 from caesura.agents.faults import did_you_mean
 from caesura.agents.spec import Model as Spec
 from caesura.core.errors import CaesuraError
@@ -19,15 +18,9 @@ from caesura.models.failures import Unusable
 from caesura.models.model import Model, Piece, Schema
 from caesura.models.providers import PROVIDERS
 
-DEMO = "demo"
+DEMO, DEMO_LABEL = "demo", LABEL
 DEFAULT = "default"
 NOTHING_REPLACED: Mapping[str, str] = MappingProxyType({})
-#: Names of models without a provider begin like this.
-_BEGINNINGS = {
-    "openai": ("gpt-", "o1", "o3", "o4", "chatgpt"),
-    "anthropic": ("claude",),
-    "deepseek": ("deepseek",),
-}
 
 
 class ModelUnavailable(CaesuraError):
@@ -41,10 +34,7 @@ def default_model(environ: Mapping[str, str], configured: str | None = None) -> 
     `demo`."""
     if configured and configured != DEFAULT:
         return configured
-    for name, provider in PROVIDERS.items():
-        if environ.get(provider.key or provider.address):
-            return f"{name}:{provider.first}"
-    return DEMO
+    return providers.first_configured(environ) or DEMO
 
 
 def chat_models(
@@ -83,8 +73,10 @@ def wrong_name(name: str) -> tuple[str, str] | None:
     """What is wrong with a model's name, and the remedy; None for a good one."""
     if name in (DEMO, DEFAULT):
         return None
+    if providers.provider_of(name) is not None:
+        return None
     provider, colon, _ = name.partition(":")
-    if colon and provider not in PROVIDERS and provider not in (known := _langchain_providers()):
+    if colon and provider not in (known := _langchain_providers()):
         local = any(character.isdigit() for character in provider)  # llama3:8b, qwen2.5:7b
         close = "" if local else did_you_mean(provider, {*PROVIDERS, *known})
         return f"unknown model provider: {provider}", close or f"for a local model write ollama:{name}"
@@ -111,13 +103,16 @@ def _replaced(name: str, model: Spec, default: str, replaced: Mapping[str, str])
 
 
 def _provider(full: str) -> str:
+    if (built_in := providers.provider_of(full)) is not None:
+        return built_in
     prefix, colon, _ = full.partition(":")
     return prefix if colon or full == DEMO else _inferred(full) or ""
 
 
 def _named(full: str, model: Spec, environ: Mapping[str, str], connections: Connections) -> Model:
     if full == DEMO:
-        return _construct(DemoModel, model.options, full)
+        demo: Model = _construct(DemoModel, model.options, full)
+        return demo
     if wrong := wrong_name(full):
         raise ModelUnavailable(f"{wrong[0]} ({wrong[1]})")
     provider, bare = _provider(full), full.partition(":")[2] or full
@@ -200,11 +195,7 @@ def _construct(model_class: type[Any], options: dict[str, Any], name: str) -> An
 
 
 def _inferred(name: str) -> str | None:
-    """The provider of a model that is named without one."""
-    lowered = name.lower()
-    for provider, beginnings in _BEGINNINGS.items():
-        if provider in PROVIDERS and lowered.startswith(beginnings):
-            return provider
+    """The provider that LangChain knows for a model that is named without one."""
     if not imports.has_langchain():
         return None
     from caesura.agents import langchain_models

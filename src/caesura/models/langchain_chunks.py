@@ -70,10 +70,7 @@ def usage_of(message: AIMessage) -> dict[str, int] | None:
     usage = message.usage_metadata
     if not usage:
         return None
-    counts: dict[str, Any] = {
-        name: usage[name]  # type: ignore[literal-required]
-        for name in ("input_tokens", "output_tokens", "total_tokens")
-    }
+    counts: dict[str, Any] = {name: usage[name] for name in ("input_tokens", "output_tokens", "total_tokens")}
     read, written = usage.get("input_token_details", {}), usage.get("output_token_details", {})
     counts["cache_read_tokens"] = read.get("cache_read")
     counts["cache_write_tokens"] = read.get("cache_creation")
