@@ -2,7 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -10,36 +11,79 @@ from typing import Any
 import langsmith
 import langsmith.utils
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler
 from langsmith.utils import tracing_is_enabled
 
+from caesura.engine.observers import Ended, ModelBegins, RunBegins, ToolBegins, Watch
 from caesura.http import tracing
 from tests.api.reading import finished, until
 from tests.api.server import Served
 
 
-class Watcher(AsyncCallbackHandler):
+class Watcher:
+    """An observer that notes what it is told."""
+
     def __init__(self) -> None:
-        self.seen: list[str] = []
+        self.seen: list[tuple[str, Any, Ended]] = []
 
-    async def on_chain_start(self, *_: Any, **__: Any) -> None:
-        self.seen.append("turn")
+    def begin(self, run: RunBegins) -> Watch:
+        return _Noted(self, run)
 
-    async def on_chat_model_start(self, *_: Any, **__: Any) -> None:
-        self.seen.append("model")
+    def callbacks(self) -> Sequence[Any]:
+        return ()
 
-    async def on_tool_start(self, *_: Any, **__: Any) -> None:
-        self.seen.append("tool")
+    def of(self, kind: type[Any]) -> list[tuple[Any, Ended]]:
+        return [(about, ended) for name, about, ended in self.seen if name == kind.__name__]
 
 
-def test_callbacks_see_every_model_and_tool_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class _Noted:
+    def __init__(self, watcher: Watcher, about: RunBegins | ModelBegins | ToolBegins) -> None:
+        self._watcher, self._about = watcher, about
+
+    def begin(self, call: ModelBegins | ToolBegins) -> Watch:
+        return _Noted(self._watcher, call)
+
+    def end(self, ended: Ended) -> None:
+        self._watcher.seen.append((type(self._about).__name__, self._about, replace(ended)))
+
+
+class Broken:
+    """An observer that fails whenever it can."""
+
+    def begin(self, run: RunBegins) -> Watch:
+        raise RuntimeError("no")
+
+    def callbacks(self) -> Sequence[Any]:
+        raise RuntimeError("no")
+
+
+def test_observers_see_every_model_and_tool_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watcher = Watcher()
-    monkeypatch.setattr(tracing, "callbacks", lambda *_: (watcher,))
+    monkeypatch.setattr(tracing, "observers", lambda *_: [Broken(), watcher])
     with Served(tmp_path) as server, server.client() as client:
         finished(client, "list files")
-    assert watcher.seen.count("turn") == 1
-    assert watcher.seen.count("tool") == 1
-    assert watcher.seen.count("model") >= 2
+    ((run, came),) = watcher.of(RunBegins)
+    assert (run.input, bool(came.output), came.failed) == ("list files", True, False)
+    ((tool, came),) = watcher.of(ToolBegins)
+    assert (tool.name, came.output, came.failed) == ("list_files", "(empty)", False)
+    models = watcher.of(ModelBegins)
+    assert len(models) >= 2
+    assert all(about.model == "demo (no AI)" for about, _ in models)
+    assert all(ended.usage and ended.usage["total_tokens"] > 0 for _, ended in models)
+    assert any(ended.tool_calls and ended.finish_reason == "tool_calls" for _, ended in models)
+
+
+def test_observers_see_what_fails_and_what_only_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watcher = Watcher()
+    monkeypatch.setattr(tracing, "observers", lambda *_: [watcher])
+    with Served(tmp_path) as server, server.client() as client:
+        finished(client, "fail midway")
+        finished(client, "ask me 1 question")
+    failed = [ended for _, _, ended in watcher.seen if ended.failed]
+    assert [type(ended.error).__name__ for ended in failed] == ["DemoFailure", "ModelFailed"]
+    ((tool, came),) = watcher.of(ToolBegins)
+    assert (tool.name, came.pauses, came.error) == ("ask_user", True, None)
 
 
 @pytest.fixture
@@ -92,8 +136,8 @@ def test_langsmith_gets_conversations_if_the_setting_allows_it(
 
 
 @pytest.mark.parametrize("variable", ["LANGFUSE_PUBLIC_KEY", "OTEL_EXPORTER_OTLP_ENDPOINT", ""])
-def test_there_are_no_callbacks_unless_tracing_is_configured(variable: str) -> None:
-    assert tracing.callbacks({variable: "x"}) == ()
+def test_nobody_observes_unless_tracing_is_configured(variable: str) -> None:
+    assert tracing.observers({variable: "x"}, None, langsmith=False) == []
 
 
 def test_configured_tracing_that_is_not_installed_is_reported(
@@ -101,5 +145,6 @@ def test_configured_tracing_that_is_not_installed_is_reported(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with caplog.at_level(logging.WARNING):
-        assert tracing.callbacks({"LANGFUSE_PUBLIC_KEY": "x", "LANGFUSE_SECRET_KEY": "y"}) == ()
+        keys = {"LANGFUSE_PUBLIC_KEY": "x", "LANGFUSE_SECRET_KEY": "y"}
+        assert tracing.observers(keys, None, langsmith=False) == []
     assert "pip install -e '.[langfuse]'" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -59,12 +60,22 @@ class Reply:
 
 def _chunks(payload: bytes) -> list[Any]:
     try:
-        return [orjson.loads(payload)]
+        return [_loaded(payload)]
     except ValueError:
         if b"\n" not in payload:
             raise
     # Some servers leave out the empty lines between events.
-    return [orjson.loads(line) for line in payload.split(b"\n") if line.strip() not in (b"", _DONE)]
+    return [_loaded(line) for line in payload.split(b"\n") if line.strip() not in (b"", _DONE)]
+
+
+def _loaded(payload: bytes) -> Any:
+    try:
+        return orjson.loads(payload)
+    except ValueError:
+        # Only the slower parser takes half of a character, as servers send it that split a text anywhere.
+        if b"\\u" not in payload:
+            raise
+        return json.loads(payload)
 
 
 def count(source: Any, *path: str) -> int:
