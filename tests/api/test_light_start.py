@@ -39,7 +39,7 @@ def talk(url):
 settings = Settings.load(data_dir=sys.argv[1], agents_dir=sys.argv[2], auth="none", port=0)
 serve(settings, lambda url: threading.Thread(target=talk, args=(url,)).start())
 """
-_FORBIDDEN = ("langchain", "langgraph", "langsmith", "langfuse", "opentelemetry")
+_FORBIDDEN = ("langchain", "langgraph", "langsmith", "langfuse")
 
 
 def served(folder: Path) -> tuple[str, list[str], list[str]]:
