@@ -34,6 +34,8 @@ class Desk:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.refused: list[str] = []
+        #: The models that it offers.
+        self.models = ["claude-test"]
         #: How many answers the client broke off.
         self.broken_off = 0
         self._script: deque[Reply] = deque()
@@ -61,7 +63,10 @@ class Server:
         self._desks: dict[str, Desk] = {}
         self._numbers = count(1)
         self._socket = socket.create_server(("127.0.0.1", 0))
-        routes = [Route("/{desk}/v1/messages", self._messages, methods=["POST"])]
+        routes = [
+            Route("/{desk}/v1/messages", self._messages, methods=["POST"]),
+            Route("/{desk}/v1/models", self._list),
+        ]
         config = uvicorn.Config(
             Starlette(routes=routes),
             log_level="critical",
@@ -94,6 +99,11 @@ class Server:
 
     def _serve(self) -> None:
         asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    async def _list(self, request: Request) -> Response:
+        desk = self._desks[request.path_params["desk"]]
+        entries = [{"id": name, "type": "model"} for name in desk.models]
+        return JSONResponse({"data": entries, "has_more": False}, headers=_CLOSE)
 
     async def _messages(self, request: Request) -> Response:
         desk = self._desks[request.path_params["desk"]]
