@@ -166,11 +166,15 @@ class Exchange:
     async def read(self) -> bytes:
         """The bytes of the body that have arrived and were not read yet. Waits until there are some; nothing
         means that the response has come to its end. Raises a `ModelError` if it breaks off."""
-        while not self._unread:
+        unread = self._unread
+        while not unread:
             if self._complete:
                 return b""
-            await self._wait()
-        unread = self._unread
+            if self._failure is not None:
+                raise self._failure
+            # As `_wait`: this is awaited for every chunk.
+            self._waiter = waiter = self._line.loop.create_future()
+            await waiter
         data = unread[0] if len(unread) == 1 else b"".join(unread)
         unread.clear()
         self._unread_bytes = 0
@@ -213,10 +217,7 @@ class Exchange:
         if self._failure is not None:
             raise self._failure
         self._waiter = self._line.loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        await self._waiter
 
     def _check(self) -> None:
         """Nothing was heard for a while. What the reader has not taken, and what is still being sent, is not
