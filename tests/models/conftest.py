@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+import uvloop
 
 from caesura.models.connections import Connections
 from caesura.models.model import Model
@@ -44,3 +46,8 @@ def model(provider: Wire, connections: Connections) -> Make:
         return make(name, **(usual | changes))
 
     return made
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The event loop of the server."""
+    return {"uvloop": uvloop.new_event_loop}
