@@ -12,11 +12,12 @@ from caesura.core.messages import Message
 from caesura.models.failures import ModelError
 from caesura.models.model import CallPart, Finish, Kept, Model, Piece, Text, Usage
 from tests.models.conftest import KEY, Make
-from tests.models.samples import ANTHROPIC, OPENAI, SAMPLES, Sample, chunk, named, opening
+from tests.models.samples import ANTHROPIC, OPENAI, SAMPLES, Sample, block, call, chunk, named, opening
 from tests.models.wire import STREAM, Wire, chunked, events, hangs, says, sends, streams
 from tests.waiting import until
 
 ASKED = [Message("system", "Be brief."), Message("user", "Hello")]
+THOUGHT = {"type": "thinking", "thinking": "", "signature": ""}
 both = pytest.mark.parametrize("sample", SAMPLES, ids=["openai", "anthropic"])
 
 
@@ -146,10 +147,37 @@ async def test_a_line_without_an_end_is_given_up(
         assert error.kind == "broken"
 
 
-async def test_a_head_without_an_end_is_given_up(provider: Wire, model: Make) -> None:
-    provider.answer(sends(b"HTTP/1.1 200 OK\r\n" + b"x-filler: " + b"y" * 200_000, closes=False))
-    _, error = await fault_of(model())
+async def test_a_head_or_a_tail_without_an_end_is_given_up(provider: Wire, model: Make) -> None:
+    filler = b"x-filler: " + b"y" * 200_000
+    many = b"".join(b"x-%d: y\r\n" % number for number in range(50_000))
+    body = STREAM + b"".join(chunked(OPENAI.events[:3])) + b"0\r\n"
+    for start in (b"HTTP/1.1 200 OK\r\n", body):
+        for rest in (filler, many):
+            provider.answer(sends(start + rest, closes=False))
+            _, error = await fault_of(model())
+            assert error.kind == "broken"
+
+
+@pytest.mark.parametrize(
+    ("sample", "many"),
+    [
+        (OPENAI, [chunk({"tool_calls": [call(n, id=f"c{n}", name="look")]}) for n in range(1_100)]),
+        (OPENAI, [chunk({"reasoning_details": [{"type": "x", "data": "d" * 1000}]})] * 300),
+        (ANTHROPIC, block(7, THOUGHT, *[{"type": "signature_delta", "signature": "s" * 1000}] * 300)),
+        (
+            ANTHROPIC,
+            [e for n in range(1_100) for e in block(n, {"type": "tool_use", "id": "a", "name": "b"})],
+        ),
+    ],
+)
+async def test_what_grows_without_being_seen_is_bounded(
+    provider: Wire, model: Make, monkeypatch: pytest.MonkeyPatch, sample: Sample, many: list[dict[str, Any]]
+) -> None:
+    monkeypatch.setattr("caesura.models.replies._MOST_KEPT", 200_000)
+    provider.answer(streams([sample.events[0], *events(*many), *sample.events[1:]]))
+    _, error = await fault_of(model(sample.model))
     assert error.kind == "broken"
+    assert "too m" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -263,9 +291,11 @@ async def test_an_error_in_a_reply_of_one_piece_is_a_failure(provider: Wire, mod
     _, error = await fault_of(model())
     assert error.kind == "key"
     assert KEY not in str(error)
-    provider.answer(says(200, b'{"choices": [{"mess'))
-    _, error = await fault_of(model())
-    assert error.kind == "broken"
+    for strange in (b'{"choices": [{"mess', b"{}", b'{"detail": "Not Found"}', b'{"type": "page"}'):
+        for name in ("openai:test", "anthropic:claude-test"):
+            provider.answer(says(200, strange))
+            _, error = await fault_of(model(name))
+            assert error.kind == "broken"
 
 
 @both
