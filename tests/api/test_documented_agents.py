@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     agents = folder / "agents"
     agents.mkdir()
     deployer, shouts, flow = blocks("docs/agents.md", "yaml")
-    own, langchain, graph = blocks("docs/agents.md", "python")
+    own, langchain, graph, *_ = blocks("docs/agents.md", "python")
     (agents / "deployer.yaml").write_text(deployer)
     (agents / "shouts.yaml").write_text(shouts)
     (agents / "own.py").write_text(own)
