@@ -1,5 +1,7 @@
 """Tracing: it works if it is configured, and a missing package is reported."""
 
+from __future__ import annotations
+
 import logging
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,8 +15,19 @@ import langsmith.utils
 import pytest
 from langsmith.utils import tracing_is_enabled
 
-from caesura.engine.observers import Ended, ModelBegins, RunBegins, ToolBegins, Watch
+from caesura.core.messages import Message
+from caesura.engine.observers import (
+    Ended,
+    ModelBegins,
+    Observer,
+    Observers,
+    RunBegins,
+    ToolBegins,
+    Watch,
+)
 from caesura.http import tracing
+from caesura.http.tracing_langfuse import Langfuse
+from caesura.http.tracing_otel import OpenTelemetry
 from tests.api.reading import finished, until
 from tests.api.server import Served
 
@@ -84,6 +97,90 @@ def test_observers_see_what_fails_and_what_only_pauses(
     assert [type(ended.error).__name__ for ended in failed] == ["DemoFailure", "ModelFailed"]
     ((tool, came),) = watcher.of(ToolBegins)
     assert (tool.name, came.pauses, came.error) == ("ask_user", True, None)
+
+
+class Recorded:
+    """What the libraries of OpenTelemetry and Langfuse call a tracer, a client, a span and an observation."""
+
+    def __init__(self, name: str = "", about: dict[str, Any] | None = None) -> None:
+        self.name, self.about, self.ended = name, dict(about or {}), False
+        self.status: Any = None
+        self.made: list[Recorded] = []
+
+    def start_span(self, name: str, *, context: Any, attributes: dict[str, Any]) -> Recorded:
+        self.made.append(Recorded(name, attributes))
+        return self.made[-1]
+
+    def get_tracer(self, name: str) -> Recorded:
+        return self
+
+    def start_observation(self, *, name: str, **about: Any) -> Recorded:
+        self.made.append(Recorded(name, about))
+        return self.made[-1]
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        self.about[name] = value
+
+    def set_status(self, status: Any) -> None:
+        self.status = status
+
+    def update(self, **about: Any) -> None:
+        self.about |= about
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def followed(observer: Observer) -> None:
+    """A run with a model call, and a tool call that fails."""
+    usage = {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7, "reasoning_tokens": 2}
+    with Observers([observer]).run(RunBegins("lead", "hi", "alice", "conv", "turn")) as (watching, run):
+        with watching.call(ModelBegins("gpt", [Message("user", "hi")], "lead")) as ended:
+            ended.output, ended.usage, ended.finish_reason = "hello", usage, "stop"
+        with pytest.raises(ValueError, match="hunter2"), watching.call(ToolBegins("look", "c", {"at": "x"})):
+            raise ValueError("hunter2")
+        run.output = "done"
+
+
+def test_opentelemetry_gets_spans_with_tokens_and_without_what_is_said() -> None:
+    tracer = Recorded()
+    followed(OpenTelemetry(tracer))
+    run, model, tool = tracer.made
+    assert [span.name for span in tracer.made] == ["invoke_agent lead", "chat gpt", "execute_tool look"]
+    assert run.about["gen_ai.conversation.id"] == "conv"
+    assert model.about["gen_ai.usage.input_tokens"] == 3
+    assert model.about["gen_ai.usage.output_tokens"] == 4
+    assert model.about["gen_ai.response.finish_reasons"] == ["stop"]
+    assert (tool.about["gen_ai.tool.call.id"], tool.about["error.type"]) == ("c", "ValueError")
+    assert tool.status is not None
+    assert all(span.ended for span in tracer.made)
+    assert not any(said in str(span.about) for said in ("hello", "hunter2", "done") for span in tracer.made)
+
+
+def test_langfuse_gets_an_agent_with_generations_and_tools_below_it() -> None:
+    client = Recorded()
+    followed(Langfuse(client))
+    (run,) = client.made
+    assert (run.name, run.about["as_type"], run.about["input"], run.about["output"]) == (
+        "lead",
+        "agent",
+        "hi",
+        "done",
+    )
+    model, tool = run.made
+    assert (model.about["as_type"], model.about["model"], model.about["output"]) == (
+        "generation",
+        "gpt",
+        "hello",
+    )
+    assert model.about["input"] == [{"role": "user", "content": "hi"}]
+    assert model.about["usage_details"] == {"input": 3, "output": 4, "total": 7, "output_reasoning": 2}
+    assert (tool.about["as_type"], tool.about["level"], tool.about["status_message"]) == (
+        "tool",
+        "ERROR",
+        "ValueError",
+    )
+    assert all(item.ended for item in (run, model, tool))
 
 
 @pytest.fixture
