@@ -14,14 +14,21 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.language_models import BaseChatModel
-
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
 
 
+_WHERE = "name a module next to this file, or an installed package"
+#: Packages that an extra installs.
+_EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
+
+
 class ImportFault(Exception):
     """The named object cannot be imported, or is not of the required kind."""
+
+    def __init__(self, message: str, remedy: str = _WHERE) -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 def module_file(target: str, folder: Path | None) -> Path | None:
@@ -36,16 +43,36 @@ def module_file(target: str, folder: Path | None) -> Path | None:
     return path
 
 
-def chat_model_class(target: str, folder: Path | None) -> type[BaseChatModel]:
+def chat_model_class(target: str, folder: Path | None) -> type[Any]:
+    """A class of our own protocol, which is known by its method `stream`, or one of LangChain."""
     found = load(target, folder)
-    if not (isinstance(found, type) and issubclass(found, BaseChatModel)):
-        raise ImportFault(f"{target} is not a subclass of BaseChatModel")
+    if not isinstance(found, type):
+        raise ImportFault(f"{target} is not a class")
+    if not (is_langchain(found) or callable(getattr(found, "stream", None))):
+        raise ImportFault(
+            f"{target} is no chat model: it has no method stream, and is not a subclass of BaseChatModel"
+        )
     return found
+
+
+def is_langchain(model_class: type[Any]) -> bool:
+    """Whether this is a chat model of LangChain, without loading LangChain."""
+    return any(
+        base.__name__ == "BaseChatModel" and base.__module__.startswith("langchain_core.")
+        for base in model_class.__mro__
+    )
+
+
+def has_langchain() -> bool:
+    return importlib.util.find_spec("langchain") is not None
 
 
 def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
     """The compiled graph that `target` names, or that the factory function `target` returns."""
-    from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+    try:
+        from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+    except ModuleNotFoundError as error:
+        raise ImportFault(*_needs("a graph", "langgraph")) from error
 
     found = load(target, folder)
     if callable(found) and not isinstance(found, Pregel):
@@ -114,5 +141,14 @@ def _run(code: Callable[[], Any], what: str) -> Any:
     """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
     try:
         return code()
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is not None:
+            raise ImportFault(*_needs(what, extra)) from error
+        raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error
     except (Exception, SystemExit) as error:
         raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error
+
+
+def _needs(what: str, extra: str) -> tuple[str, str]:
+    return f"{what} needs the extra {extra}", f"in Caesura's own folder, make setup EXTRAS={extra}"

@@ -11,11 +11,11 @@ import asyncio
 import logging
 import random
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, assert_never
 
-from langchain_core.messages import ToolCall, ToolMessage
 from sqlalchemy import Connection
 
 from caesura.agents.aside import LARGE
@@ -26,8 +26,10 @@ from caesura.core import ids, json_data, outputs
 from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError, Outdated
 from caesura.core.interrupts import Approval, File, Interrupt
+from caesura.core.messages import Message
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
+from caesura.engine.observers import ToolBegins
 from caesura.engine.run import AnswersNeeded, Released, Scope
 from caesura.log.stream import Also
 from caesura.store import grants
@@ -42,18 +44,18 @@ _TRIES = 8
 _PAUSE = 0.02
 
 
-async def call(scope: Scope, wanted: ToolCall) -> ToolMessage:
+async def call(scope: Scope, wanted: Mapping[str, Any]) -> Message:
     """The result of the call; raises `AnswersNeeded` if a person must decide first."""
     return await _Call(scope, wanted).result()
 
 
-def refuse(scope: Scope, wanted: ToolCall) -> ToolMessage:
+def refuse(scope: Scope, wanted: Mapping[str, Any]) -> Message:
     """The result of a call that the person has refused together with the rest of the reply. The agent reads
     their reason in a message of its own."""
     return _Call(scope, wanted).refuse()
 
 
-def is_decided(scope: Scope, wanted: ToolCall) -> bool:
+def is_decided(scope: Scope, wanted: Mapping[str, Any]) -> bool:
     """Whether a person decides about this call, or has decided, before it does anything. A call of a tool
     that the agent does not have does nothing."""
     return _Call(scope, wanted).is_decided()
@@ -64,7 +66,7 @@ class _Revoked(Exception):
 
 
 class _Call:
-    def __init__(self, scope: Scope, wanted: ToolCall) -> None:
+    def __init__(self, scope: Scope, wanted: Mapping[str, Any]) -> None:
         self._scope, self._run, self._agent = scope, scope.run, scope.agent
         self._id = str(wanted["id"])
         self._name = wanted["name"]
@@ -75,7 +77,7 @@ class _Call:
         #: How often the tool has asked for an answer of each kind.
         self._asks: Counter[type[Interrupt]] = Counter()
 
-    async def result(self) -> ToolMessage:
+    async def result(self) -> Message:
         known = self._run.journal.get(self._id)
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
@@ -94,7 +96,7 @@ class _Call:
             return await self._confirmed()
         return await self._make()
 
-    def refuse(self) -> ToolMessage:
+    def refuse(self) -> Message:
         known = self._run.journal.get(self._id)
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
@@ -106,7 +108,7 @@ class _Call:
         granted = self._name in self._run.grants and not self._approvals()
         return self._agent.permissions.get(self._name) == "confirm" and not granted
 
-    async def _confirmed(self, unknown: bool = False) -> ToolMessage:
+    async def _confirmed(self, unknown: bool = False) -> Message:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""
         if (given := self._given(unknown)) is not None:
             return await self._decided(*given, unknown)
@@ -201,7 +203,7 @@ class _Call:
             raise AnswersNeeded([replace(mine, parent=self._scope.parent)])
         return given[place]
 
-    async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> ToolMessage:
+    async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> Message:
         match answer.decision:
             case "reject" if unknown:
                 return self._note(texts.left_unknown(answer.message), "unknown")
@@ -223,7 +225,7 @@ class _Call:
             case unreachable:
                 assert_never(unreachable)
 
-    async def _make(self, granted: bool = False) -> ToolMessage:
+    async def _make(self, granted: bool = False) -> Message:
         """With `granted` the call is made because the tool is always allowed. The grant is checked in the
         transaction that begins the call, so no call begins after the grant was revoked."""
 
@@ -245,7 +247,7 @@ class _Call:
             return self._note(result.text, result.status)
         return await self._keep(result)
 
-    async def _keep(self, result: Result) -> ToolMessage:
+    async def _keep(self, result: Result) -> Message:
         """End a call whose result has rows. If what they were made from has changed meanwhile, the tool is
         called again. Of the calls of a turn, one at a time is, so that each succeeds in the end."""
         try:
@@ -258,7 +260,7 @@ class _Call:
                     await asyncio.sleep(random.uniform(0, _PAUSE * 2**tried))  # noqa: S311 - no secret
         return self._end(Result(texts.changed_meanwhile(), "error"))
 
-    async def _offer(self, result: Result) -> ToolMessage:
+    async def _offer(self, result: Result) -> Message:
         text, status, rows, events = result
         if rows is None:
             return self._end(result)
@@ -281,11 +283,12 @@ class _Call:
 
     async def _outcome(self) -> Result:
         assert self._tool is not None  # noqa: S101 - for the type checker
-        clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
+        seconds = self._seconds()
+        clock = asyncio.timeout(seconds)
         try:
             async with clock:
                 with self._context().active(), self._scope.active(), strays_fail(self._run.is_broken_off):
-                    result = await self._tool.run(self._args, self._id, self._run.config)
+                    result = await self._watched(self._tool)
         except (AnswersNeeded, Released):
             raise
         except CaesuraError as error:
@@ -293,13 +296,32 @@ class _Call:
                 raise
             return Result(error.message, "error")
         except Exception:
-            if clock.expired():
-                return Result(texts.too_slow(self._run.limits.tool), "error")
+            if seconds is not None and clock.expired():
+                return Result(texts.too_slow(seconds), "error")
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return Result(texts.tool_failed(error_id), "error")
         text = outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
         return result._replace(text=self._run.holding.keep(self._id, text))
+
+    async def _watched(self, tool: Tool) -> Result:
+        """Call the tool, and tell the observers."""
+        begins = ToolBegins(self._name, self._id, self._args, self._agent.name, self._scope.parent)
+        with self._run.watching.call(begins) as ended:
+            try:
+                result = await tool.run(self._args)
+            except (AnswersNeeded, Released):
+                ended.pauses = True
+                raise
+            ended.output, ended.failed = result.text, result.status == "error"
+        return result
+
+    def _seconds(self) -> float | None:
+        """How long the tool may take. One that asks may let a sub-agent work."""
+        assert self._tool is not None  # noqa: S101 - for the type checker
+        if self._tool.timeout is not None:
+            return self._tool.timeout
+        return None if self._tool.asks else self._run.limits.tool
 
     def _context(self) -> RunContext:
         turn = self._run.turn
@@ -317,7 +339,7 @@ class _Call:
             expected=self._expected,
         )
 
-    def _end(self, result: Result) -> ToolMessage:
+    def _end(self, result: Result) -> Message:
         """End a call whose result has no rows."""
         # If this is lost, the outcome is unknown and a person decides: write it soon, but do not wait for the
         # disk.
@@ -335,7 +357,7 @@ class _Call:
 
         return ended
 
-    def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+    def _note(self, text: str, status: ev.ToolStatus) -> Message:
         """The result of a call whose beginning was not journalled, or that was not made at all."""
 
         def noted(connection: Connection) -> None:
@@ -353,11 +375,8 @@ class _Call:
     def _finished(self, text: str, status: ev.ToolStatus) -> ev.ToolFinished:
         return ev.ToolFinished(self._id, self._name, text, status, self._agent.name, self._scope.parent)
 
-    def _message(self, text: str, status: str) -> ToolMessage:
-        good = status in ("ok", "answered")
-        return ToolMessage(
-            text, tool_call_id=self._id, name=self._name, status="success" if good else "error"
-        )
+    def _message(self, text: str, status: str) -> Message:
+        return Message("tool", text, tool_call_id=self._id, name=self._name, status=status)
 
     def _describe(self) -> tuple[Description, Any]:
         """The description of the call for a person, and its arguments."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import httpx
-from langchain_core.tools import ToolException
 
+from caesura.agents.tools.tool import ToolError
 from caesura.core import shown
 
 LONGEST = 8192
 _SHOWN = 200
 
 
-class Refused(ToolException):
+class Refused(ToolError):
     """A page that is not fetched. The text tells the model why."""
 
 
