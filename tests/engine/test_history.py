@@ -12,6 +12,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
+from caesura.engine.branch import Branch
 from caesura.engine.history import History
 from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
@@ -31,17 +32,17 @@ async def test_one_person_does_not_evict_the_histories_of_others(database: Datab
     turn = await _turn(database)
     history = History(database, 400 * KB)
     bob = replace(turn, id="bob-1", user_id="bob")
-    history.extend(bob, [], [Message("assistant", "kept")])
+    history.extend(bob, Branch(), [Message("assistant", "kept")])
     held = history.size
     for number in range(100):
         mine = replace(turn, id=f"alice-{number}")
-        history.extend(mine, [], [Message("assistant", "x" * 20 * KB)])
+        history.extend(mine, Branch(), [Message("assistant", "x" * 20 * KB)])
         assert history.size <= held + 100 * KB
     assert history.size > held + 60 * KB
     assert "bob-1" in history._paths
     for number in range(10):
         someone = replace(turn, id=f"c{number}", user_id=f"c{number}")
-        history.extend(someone, [], [Message("assistant", "x" * 80 * KB)])
+        history.extend(someone, Branch(), [Message("assistant", "x" * 80 * KB)])
         assert history.size <= 400 * KB
     for turn_id in list(history._paths):
         history.forget(turn_id)
@@ -53,7 +54,7 @@ async def test_the_model_reads_the_end_of_a_branch_that_is_too_long(database: Da
     for number in range(8):
         turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB)
     history = History(database, 400 * KB)
-    before = await history.before(turn)
+    before = (await history.before(turn)).messages
     said = [message.content.split()[0] for message in before if message.role == "assistant"]
     assert said == ["4", "5", "6", "7"]
     assert history.size <= 100 * KB
@@ -64,11 +65,11 @@ async def test_a_branch_is_measured_by_the_memory_that_it_takes(database: Databa
     for number in range(8):
         turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB + "😀")
     history = History(database, 400 * KB)
-    before = await history.before(turn)
+    before = (await history.before(turn)).messages
     assert [message.content.split()[0] for message in before if message.role == "assistant"] == ["7"]
     assert history.size <= 100 * KB
     wide = replace(turn, id="wide")
-    history.extend(wide, [], [Message("assistant", "x" * 20 * KB + "😀")])
+    history.extend(wide, Branch(), [Message("assistant", "x" * 20 * KB + "😀")])
     assert history._paths["wide"].size > 80 * KB
 
 
@@ -79,10 +80,10 @@ async def test_what_the_running_turns_of_a_person_read_is_bounded_together(datab
     history = History(database, 400 * KB)
     running = [replace(turn, num=turn.num + number) for number in range(3)]
     whole = await history.before(running[0])
-    assert len(whole) == 8
+    assert len(whole.messages) == 8
     history.forget(turn.parent_id or "")  # others took its place in the cache
     short = await history.before(running[1])
-    assert short == whole[-2:]
+    assert short.messages == whole.messages[-2:]
     assert turn.parent_id not in history._paths
     other = replace(running[2], user_id="bob")
     assert await history.before(other) == whole
@@ -107,12 +108,12 @@ async def test_turns_that_begin_together_read_no_more_than_the_share(
     running = [replace(turn, num=turn.num + number) for number in range(5)]
     monkeypatch.setattr(history, "_keep", lambda *_: None)  # as if others filled the cache
     read = await asyncio.gather(*(history.before(each) for each in running))
-    assert sorted(len(messages) for messages in read) == [2, 2, 2, 2, 8]
+    assert sorted(len(branch.messages) for branch in read) == [2, 2, 2, 2, 8]
 
 
 async def test_the_history_of_a_deleted_branch_is_empty(database: Database) -> None:
     turn = await _turn(database)
-    assert await History(database).before(replace(turn, parent_id="turn-gone")) == []
+    assert (await History(database).before(replace(turn, parent_id="turn-gone"))).messages == []
 
 
 async def test_a_message_after_a_retry_does_not_read_the_old_reply_while_the_disk_still_writes(

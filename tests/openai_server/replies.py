@@ -44,7 +44,8 @@ class Say:
         yield from self._calls()
         yield _chunk({}, "tool_calls" if self.calls else "stop")
         if (asked.get("stream_options") or {}).get("include_usage"):
-            yield {**_chunk({}), "choices": [], "usage": USAGE}
+            usage = {**USAGE, "prompt_tokens": asked.get("counted", USAGE["prompt_tokens"])}
+            yield {**_chunk({}), "choices": [], "usage": usage}
 
     def whole(self) -> dict[str, Any]:
         """The same without streaming."""

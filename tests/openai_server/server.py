@@ -19,9 +19,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from caesura.agents import titles
+from caesura.agents import summaries, titles
 from tests.openai_server.history import fault_in
 from tests.openai_server.replies import Broken, Error, Hang, Held, Refusal, Reply, Say, said
+from tests.openai_server.windows import counted, too_long
 
 #: Each connection is used once: a client's pool must not outlive the event loop of its test.
 _CLOSE = {"connection": "close"}
@@ -39,6 +40,15 @@ class Desk:
         self.title_models: list[str] = []
         #: The models that it offers.
         self.models = ["test"]
+        #: How many tokens the models take, and whether a refusal names that; None if any history is taken.
+        self.window: int | None = None
+        self.names_window = True
+        self.too_long = 0
+        #: What is said when nothing is written down.
+        self.otherwise: Reply | None = None
+        self.summary: Reply = Say("They talked.")
+        #: The texts of which a summary was wanted.
+        self.to_summarise: list[str] = []
         #: How many answers the client broke off.
         self.broken_off = 0
         self._script: dict[str, deque[Reply]] = {}
@@ -51,11 +61,21 @@ class Desk:
         if _asks_for_title(asked):
             self.title_models.append(asked["model"])
             return self.title
+        if self.window is not None:
+            asked["counted"] = counted(asked)
+            if asked["counted"] > self.window:
+                self.too_long += 1
+                return Refusal(400, error=too_long(asked["counted"], self.window, self.names_window))
+        if summaries.is_prompt(last := str(asked["messages"][-1].get("content"))):
+            self.to_summarise.append(last)
+            return self.summary
         self.requests.append(asked)
         if fault := fault_in(asked["messages"]):
             self.refused.append(fault)
             return Refusal(400)
         script = self._script.get(asked["model"])
+        if not script and self.otherwise is not None:
+            return self.otherwise
         if not script:
             self.refused.append(f"nothing is written down for {asked['model']}")
             return Refusal(400)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from caesura.agents import imports
 from caesura.agents.demo.model import LABEL, DemoModel
@@ -54,6 +54,31 @@ def chat_models(
     named = [_replaced(name, model, default_model, replaced) for name in names]
     made = [_named(full, its, environ, connections) for full, its in named]
     return made if model.class_ is None else [_own(model.class_, model, model_class), *made]
+
+
+class Named(NamedTuple):
+    """A model that an agent uses, as its window is known by: `tokens` is None if its size is not known."""
+
+    name: str
+    base_url: str | None
+    tokens: int | None
+    options: Mapping[str, Any]
+
+
+def windows(
+    model: Spec, default_model: str, replaced: Mapping[str, str] = NOTHING_REPLACED
+) -> Iterator[Named]:
+    """One for each of the `chat_models`, in their order. What the file says of the window is about its first
+    model, and about others whose names tell nothing."""
+    if model.class_ is not None:
+        yield Named(model.class_, None, model.context_tokens, model.options)
+    names = model.fallbacks if model.class_ is not None else [model.primary, *model.fallbacks]
+    for place, name in enumerate(names):
+        full, its = _replaced(name, model, default_model, replaced)
+        known = providers.context_tokens(full) if full != DEMO else None
+        first = place == 0 and model.class_ is None
+        tokens = its.context_tokens or known if first else known or its.context_tokens
+        yield Named(full, its.base_url, tokens, its.options)
 
 
 def full_name(name: str, default: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> str:

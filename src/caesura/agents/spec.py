@@ -96,6 +96,16 @@ class Model(_Part):
         description="Instead of primary: your own chat model class, package.module:Class",
     )
     options: dict[str, Any] = Field(default_factory=dict, description="Arguments for the model or the class")
+    context_tokens: int | None = Field(
+        default=None,
+        ge=128,
+        le=100_000_000,
+        description="The size of the model's context window, if it is not known by the model's name",
+    )
+    context: Literal["trim", "summarise"] = Field(
+        default="trim",
+        description="What becomes of turns that do not fit: they are left out, or a summary stands for them",
+    )
     idle_timeout: float = Field(
         default=60.0, gt=0, le=3600, description="Seconds without a byte after which a provider has failed"
     )

@@ -123,6 +123,9 @@ def _fields(event: ev.Event, offset: int) -> list[Any]:
     if isinstance(event, ev.CallDelta):
         named = [event.name] if event.name else []
         return ["c", offset, event.call, event.index, event.text, *named]
+    if isinstance(event, ev.ModelStarted):
+        told = [event.context_from] if event.context_from is not None else []
+        return ["model", offset, event.call, event.agent, event.model, event.parent, event.ref, *told]
     if isinstance(event, ev.Interrupted):
         return ["ask", offset, [interrupts.to_dict(item) for item in event.interrupts]]
     if isinstance(event, ev.ModelFinished):

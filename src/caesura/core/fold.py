@@ -92,8 +92,9 @@ class Transcript:
     #: The version of the agent that works on the turn.
     version: str = ""
     last_call: int = 0
-    #: The model of the agent's newest reply.
+    #: The model of the agent's newest reply, and the first turn that it was shown, if not all.
     model: str = ""
+    context_from: str | None = None
     #: The version that the turn has made last of each artifact, in the order in which it first changed them.
     artifacts: dict[str, int] = field(default_factory=dict)
     #: Their places count the finished messages, in the order of the log.
@@ -120,7 +121,8 @@ class Transcript:
             case ev.ModelStarted(call, agent, model, parent, ref):
                 self.drafts[call] = _Draft(agent, parent, ref)
                 self.last_call = max(self.last_call, call)
-                self.model = model if parent is None and model else self.model
+                if parent is None:
+                    self.model, self.context_from = model or self.model, event.context_from
             case ev.TextVoided(call):
                 self._void(call)
             case ev.ModelFinished(call):
@@ -169,7 +171,7 @@ class Transcript:
     def about(self, shown: list[Message], outcome: ev.Event | None = None, at: int | None = None) -> About:
         """What is told of the turn beside the messages that are shown. `outcome` is one that is not applied
         yet, with its time."""
-        return About(self.model, self.placed(shown, outcome, at), self.artifacts)
+        return About(self.model, self.placed(shown, outcome, at), self.artifacts, self.context_from)
 
     def placed(
         self, shown: list[Message], outcome: ev.Event | None = None, at: int | None = None

@@ -36,12 +36,13 @@ class Note:
 
 
 class About(NamedTuple):
-    """What is kept of an ended turn beside its messages: the model of its reply, its notes, and the version
-    that it made last of each artifact."""
+    """What is kept of an ended turn beside its messages: the model of its reply, its notes, the version that
+    it made last of each artifact, and the first turn that the model was shown, if not all."""
 
     model: str = ""
     notes: Sequence[Note] = ()
     artifacts: Mapping[str, int] = MappingProxyType({})
+    context_from: str | None = None
 
     def dumps(self) -> bytes | None:
         data: dict[str, Any] = {"model": self.model} if self.model else {}
@@ -49,6 +50,8 @@ class About(NamedTuple):
             data["notes"] = [to_dict(note) for note in self.notes]
         if self.artifacts:
             data["artifacts"] = dict(self.artifacts)
+        if self.context_from is not None:
+            data["context_from"] = self.context_from
         return json_data.dumps(data) if data else None
 
 
@@ -59,7 +62,7 @@ def read(stored: bytes | None) -> About:
     """What was kept. An older version kept nothing."""
     data = json_data.loads(stored) if stored else {}
     told = [from_dict(item) for item in data.get("notes", ())]
-    return About(data.get("model", ""), told, data.get("artifacts", {}))
+    return About(data.get("model", ""), told, data.get("artifacts", {}), data.get("context_from"))
 
 
 def to_dict(note: Note) -> dict[str, Any]:

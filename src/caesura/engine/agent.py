@@ -8,6 +8,7 @@ from typing import Any
 
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.tool import Tool
+from caesura.engine.windows import Window
 from caesura.models.model import Model, Schema
 
 
@@ -21,6 +22,8 @@ class Compiled:
     #: The tools as the models see them.
     schemas: tuple[Schema, ...] = ()
     permissions: Mapping[str, Permission] = field(default_factory=dict)
+    #: The windows of the models, in the same order.
+    windows: tuple[Window, ...] = ()
     #: The operator's own LangGraph graph, which is observed from outside.
     graph: Any = None
     #: Why the agent cannot run: its file is missing or invalid.

@@ -8,13 +8,14 @@ from typing import TypeVar
 
 from caesura.agents import context, versions
 from caesura.agents.loader import Agent, Catalog, Link
-from caesura.agents.models import NOTHING_REPLACED, chat_models
+from caesura.agents.models import NOTHING_REPLACED, chat_models, windows
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.engine import loop
 from caesura.engine.agent import Compiled
 from caesura.engine.run import Scope
+from caesura.engine.windows import Windows
 from caesura.models.connections import Connections
 from caesura.models.model import Model
 from caesura.store.database import Database
@@ -40,6 +41,7 @@ class Builder:
         self._catalog, self._registry, self._database = catalog, registry, database
         self._default_model, self._environ, self._replaced = default_model, environ, replaced
         self._connections = connections or Connections(environ)
+        self._windows = Windows()
         self._compiled: dict[str, Compiled] = {}
         #: Agents by name and version. Their code stays in memory with them.
         self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
@@ -108,7 +110,9 @@ class Builder:
         by_name = {tool.name: tool for tool in tools if permissions[tool.name] != "deny"}
         schemas = tuple(tool.schema for tool in by_name.values())
         models = self._models(agent)
-        return Compiled(agent.name, agent.version, agent.spec, models, by_name, schemas, permissions)
+        named = windows(agent.spec.model, self._default_model, self._replaced)
+        sizes = tuple(self._windows.of(*item) for item in named)
+        return Compiled(agent.name, agent.version, agent.spec, models, by_name, schemas, permissions, sizes)
 
     def _permission(self, agent: Agent, now: Agent | None, tool: Tool) -> Permission:
         """What the file says about a tool. For an earlier version of it, the stricter of what it said and

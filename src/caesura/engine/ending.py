@@ -19,6 +19,7 @@ from caesura.core.fold import Transcript
 from caesura.core.messages import Message
 from caesura.core.notes import NOTHING, About
 from caesura.core.turns import Turn
+from caesura.engine.branch import Cut
 from caesura.engine.changes import Changes
 from caesura.engine.failures import RunFailed
 from caesura.engine.history import History
@@ -64,7 +65,9 @@ class Ending:
             return
         self._changes.tell_of(turn)
         if not isinstance(outcome, ev.Interrupted):
-            self._history.extend(turn, run.history, messages)
+            transcript = run.transcript
+            cut = Cut(transcript.model, transcript.context_from) if transcript.model else None
+            self._history.extend(turn, run.history, messages, cut)
         if title is not None and not titled:
             await self._wait_for(title, run)
             released = ev.SegmentEnded()

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from caesura.agents.tools.places import Busy, Places
+from caesura.core import notes
 from caesura.core.errors import Unavailable
 from caesura.core.fold import NOT_DONE
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
+from caesura.engine.branch import Branch, Cut, Told
 from caesura.store import turns
 from caesura.store.database import Database
 from caesura.store.turns import Entry
@@ -27,9 +29,11 @@ BYTES = 256 * 1024 * 1024
 _PART = 4
 #: The memory that a message takes in addition to its text, in bytes, approximately.
 _MESSAGE = 500
-_WHOLE = 1 << 30
-#: The stored bytes of turns that are read at once.
+#: How many turns are looked up at once, and the stored bytes of turns that are read at once.
+_STEP = 64
 _PART_BYTES = 1024 * 1024
+#: The stored bytes of a token, approximately.
+_TOKEN_BYTES = 4
 #: How many branches are read at once, and how many seconds a turn waits to read its own.
 _LOADS, _PATIENCE = 4, 120.0
 #: What stands for a text that is empty: providers refuse empty texts.
@@ -41,13 +45,13 @@ class _Path(NamedTuple):
 
     user_id: str
     epoch: int
-    messages: list[Message]
+    branch: Branch
     size: int
 
 
 class _Loaded(NamedTuple):
     epoch: int
-    turns: list[Turn]
+    branch: Branch
 
 
 class _Use(NamedTuple):
@@ -65,8 +69,8 @@ class History:
 
     def __init__(self, database: Database, kept: int = BYTES) -> None:
         """`kept` is the size of the cache in bytes, approximately. A branch may take the whole share of its
-        owner, and so may all branches that the owner's running turns read. Of a longer branch the model reads
-        only the end."""
+        owner, and so may all branches that the owner's running turns read. Of a longer branch only the end is
+        read."""
         self._database = database
         self._kept, self._share = kept, max(kept // _PART, 1)
         self.size = 0
@@ -79,30 +83,33 @@ class History:
         self._used: Counter[str] = Counter()
         self._loads = Places(_LOADS, each=1)
 
-    async def before(self, turn: Turn) -> list[Message]:
-        """The messages on this turn's branch before the turn. They count as used until `release`."""
+    async def before(self, turn: Turn, bound: int | None = None) -> Branch:
+        """What was said on this turn's branch before the turn: its end, if only `bound` tokens are of use. It
+        counts as used until `release`."""
         if turn.parent_id is None:
-            return []
+            return Branch(bound=bound)
         path = self._paths.get(turn.parent_id)
+        if path is not None and not path.branch.reaches(bound):
+            path = None
         if path is not None and self._database.shared:
             epoch = await self._database.read(turns.epoch, turn.parent_id)
             path = path if epoch == path.epoch else None
         if path is not None:
             self._use(turn, path, whole=True)
-            return path.messages
+            return path.branch
         try:
             # One at a time of each person, because what is left for the next depends on what this one takes.
             async with self._loads.one(turn.user_id, _PATIENCE):
-                return await self._load(turn, turn.parent_id)
+                return await self._load(turn, turn.parent_id, bound)
         except Busy as error:
             raise Unavailable("too many histories are being read") from error
 
-    async def _load(self, turn: Turn, parent_id: str) -> list[Message]:
+    async def _load(self, turn: Turn, parent_id: str, bound: int | None) -> Branch:
         most = max(self._share - self._used[turn.user_id], 0)
-        above = await self._database.read(_branch, turn.conversation_id, parent_id, most)
-        said = [message for item in above.turns for message in said_in(item.content, item.messages or [])]
-        self._use(turn, _Path(turn.user_id, above.epoch, said, _size(said)), whole=most == self._share)
-        return said
+        found = await self._database.read(_read, turn.conversation_id, parent_id, most, bound)
+        size = _size(found.branch.messages)
+        self._use(turn, _Path(turn.user_id, found.epoch, found.branch, size), whole=most == self._share)
+        return found.branch
 
     def _use(self, turn: Turn, path: _Path, whole: bool) -> None:
         if whole and turn.parent_id is not None:
@@ -119,7 +126,7 @@ class History:
             if not self._used[use.user_id]:
                 del self._used[use.user_id]
 
-    def extend(self, turn: Turn, before: list[Message], messages: list[Message]) -> None:
+    def extend(self, turn: Turn, before: Branch, messages: list[Message], cut: Cut | None = None) -> None:
         """The turn has ended: cache the path up to it, in place of the path up to its parent. A path that was
         shortened is not cached: the next turn may have space for more."""
         known = self._paths.get(turn.parent_id) if turn.parent_id is not None else None
@@ -129,8 +136,11 @@ class History:
         if use is not None and not use.whole:
             return
         said = said_in(turn.content, messages)
-        above = known.size if known is not None and known.messages is before else _size(before)
-        self._keep(turn.id, _Path(turn.user_id, turn.epoch, [*before, *said], above + _size(said)))
+        branch = before.extended(Told.of(turn.id, said), cut)
+        above = known.size if known is not None and known.branch is before else _size(before.messages)
+        gone = len(before.turns) + 1 - len(branch.turns)
+        size = above + _size(said) - sum(_size(item.messages) for item in before.turns[:gone])
+        self._keep(turn.id, _Path(turn.user_id, turn.epoch, branch, size))
 
     def forget(self, turn_id: str) -> None:
         path = self._paths.pop(turn_id, None)
@@ -170,27 +180,50 @@ def _size(messages: list[Message]) -> int:
     return sum(_MESSAGE + getsizeof(message.content) + _called_in(message) for message in messages)
 
 
-def _branch(connection: Connection, conversation_id: str, leaf: str, most: int) -> _Loaded:
-    """The end of a branch: at most `most` bytes of memory, approximately, but at least one turn."""
-    found: list[Turn] = []
-    size = 0
-    for numbers in _parts(turns.above(connection, conversation_id, leaf, _WHOLE)):
+def _read(connection: Connection, conversation_id: str, leaf: str, most: int, bound: int | None) -> _Loaded:
+    """The end of a branch: at most `most` bytes of memory, approximately, and `bound` tokens, but at least
+    one turn. What is above it is not looked at."""
+    found: list[Told] = []
+    epoch, above, size, weight = 0, None, 0, 0
+    cut: Cut | None = None
+    for numbers in _parts(_upwards(connection, conversation_id, leaf), bound):
         for turn in reversed(turns.some(connection, numbers)):
+            told = Told.of(turn.id, said_in(turn.content, turn.messages or ()))
             size += _turn_size(turn)
-            if found and size > most:
-                return _Loaded(found[0].epoch, found[::-1])
-            found.append(turn)
-    return _Loaded(found[0].epoch if found else 0, found[::-1])
+            weight += told.tokens
+            if found and (size > most or (bound is not None and weight > bound)):
+                return _Loaded(epoch, Branch(found[::-1], turn.id, bound, cut))
+            epoch = epoch if found else turn.epoch
+            cut = cut or _cut(turn)
+            above = turn.parent_id
+            found.append(told)
+    return _Loaded(epoch, Branch(found[::-1], above, bound, cut))
 
 
-def _parts(entries: Iterable[Entry]) -> Iterator[list[int]]:
-    """The turns in parts of about `_PART_BYTES`: what they take in memory is known only after reading."""
+def _cut(turn: Turn) -> Cut | None:
+    about = notes.read(turn.about)
+    return Cut(about.model, about.context_from) if about.model else None
+
+
+def _upwards(connection: Connection, conversation_id: str, leaf: str) -> Iterator[Entry]:
+    """The branch from this turn upwards, as far as somebody asks for it."""
+    above: str | None = leaf
+    while above is not None:
+        found = turns.above(connection, conversation_id, above, _STEP)
+        yield from found
+        above = found[-1].parent_id if len(found) == _STEP else None
+
+
+def _parts(entries: Iterable[Entry], bound: int | None) -> Iterator[list[int]]:
+    """The turns in parts of limited size: what they take in memory, and their tokens, are known only after
+    reading."""
+    most = _PART_BYTES if bound is None else min(_PART_BYTES, bound * _TOKEN_BYTES)
     part: list[int] = []
     size = 0
     for entry in entries:
         part.append(entry.num)
         size += entry.size
-        if size > _PART_BYTES:
+        if size > most:
             yield part
             part, size = [], 0
     if part:

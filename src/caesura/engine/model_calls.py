@@ -16,14 +16,16 @@ from typing import NamedTuple
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
 from caesura.core.messages import Message
-from caesura.engine import confirmations, model_failures, speech
-from caesura.engine.agent import Compiled
+from caesura.engine import confirmations, model_failures, speech, view
+from caesura.engine.branch import Branch
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.confirmations import Answered
 from caesura.engine.failures import ModelFailed
 from caesura.engine.history import valid
 from caesura.engine.observers import Ended, ModelBegins
 from caesura.engine.run import Scope
+from caesura.engine.view import Place, Scene, View
+from caesura.engine.windows import Window
 from caesura.models.failures import ModelError
 from caesura.models.model import CallPart, Model, Reasoning, Text
 
@@ -31,6 +33,8 @@ logger = logging.getLogger(__name__)
 
 #: Yield to the event loop after this many pieces: a model that never waits would block all other runs.
 _BREATH = 32
+#: How often a history is shortened for a provider that refuses it.
+_CUTS = 8
 
 
 class Said(NamedTuple):
@@ -45,14 +49,15 @@ class Said(NamedTuple):
 async def call(scope: Scope, state: Sequence[Message]) -> Said:
     """The agent's next message. A message that is already in the log is taken from there; the model is not
     called."""
-    run, agent, parent = scope.run, scope.agent, scope.parent
+    run, parent = scope.run, scope.parent
     said = run.replies_of(parent)
     place = sum(message.role == "assistant" for message in state)
     if place < len(said):
         return await _recorded(scope, said[place])
-    prompt = _prompt(agent, run.history if parent is None else [], state)
+    branch = run.history if parent is None else Branch()
+    scene = Scene(scope.agent, branch, run.turn.id, valid(state), run.summaries)
     with run.step():
-        return await _answer(scope, prompt)
+        return await _answer(scope, scene)
 
 
 async def _recorded(scope: Scope, reply: Message) -> Said:
@@ -64,11 +69,11 @@ async def _recorded(scope: Scope, reply: Message) -> Said:
     return Said(reply, await confirmations.reason_in(scope, reply.content) if is_open else None, answers)
 
 
-async def _answer(scope: Scope, prompt: list[Message]) -> Said:
+async def _answer(scope: Scope, scene: Scene) -> Said:
     failure: Exception | None = None
-    for model in scope.agent.models:
+    for model, window in zip(scope.agent.models, scope.agent.windows, strict=True):
         try:
-            return await _persist(scope, model, prompt)
+            return await _fitted(scope, scene, model, window)
         except _GivenUp as given_up:
             failure = given_up.cause
     raise ModelFailed(model_failures.told(failure), cause=failure) from failure
@@ -82,14 +87,48 @@ class _GivenUp(Exception):
         self.cause = cause
 
 
-async def _persist(scope: Scope, model: Model, prompt: list[Message]) -> Said:
+async def _fitted(scope: Scope, scene: Scene, model: Model, window: Window) -> Said:
+    """The reply of this model, or `_GivenUp`. If its provider finds the history too long, it is shown less of
+    it: people notice nothing of that."""
+    run, conversation_id = scope.run, scope.run.turn.conversation_id
+    place = run.places.setdefault((scope.parent, id(window)), Place())
+    refused: View | None = None
+    for _ in range(_CUTS):
+        try:
+            shown = view.make(scene, model.label, window, conversation_id, place)
+        except ModelError as error:
+            raise _GivenUp(error) from error
+        if refused is not None and shown.tokens >= refused.tokens:
+            break
+        try:
+            said = await _persist(scope, model, shown)
+        except _TooLong as error:
+            failure, refused = error.cause, shown
+            window.refuse(conversation_id, shown.tokens, error.cause.context_tokens)
+            continue
+        window.count(conversation_id, shown.tokens, said.message.usage)
+        if scope.parent is None:
+            run.last_view = model, window, shown
+        return said
+    raise _GivenUp(failure) from failure
+
+
+class _TooLong(Exception):
+    """The provider finds the history too long for the model."""
+
+    def __init__(self, cause: ModelError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+async def _persist(scope: Scope, model: Model, shown: View) -> Said:
     """The reply of this model, or `_GivenUp` after a few attempts."""
     run = scope.run
     for attempt in range(run.limits.attempts):
-        speaker = _Speaker(scope, model.label)
+        speaker = _Speaker(scope, model.label, shown.first)
         try:
             with strays_fail(run.is_broken_off):
-                return await speaker.speak(model, prompt)
+                return await speaker.speak(model, shown.messages)
         except CaesuraError:
             raise
         except Exception as error:
@@ -97,6 +136,8 @@ async def _persist(scope: Scope, model: Model, prompt: list[Message]) -> Said:
             if speaker.spoke:
                 raise ModelFailed("the model broke off", cause=error) from error
             speaker.void()
+            if (too_long := model_failures.too_long(error)) is not None:
+                raise _TooLong(too_long) from error
             pause = model_failures.pause(error, run.limits.backoff * 2**attempt)
             if pause is None or attempt + 1 == run.limits.attempts:
                 raise _GivenUp(error) from error
@@ -107,8 +148,9 @@ async def _persist(scope: Scope, model: Model, prompt: list[Message]) -> Said:
 class _Speaker:
     """One try of a model call."""
 
-    def __init__(self, scope: Scope, label: str) -> None:
+    def __init__(self, scope: Scope, label: str, context_from: str | None) -> None:
         self._run, self._scope, self._label = scope.run, scope, label
+        self._context_from = context_from
         self._call = 0
         self.spoke = False
         self._live = frozenset(name for name, tool in scope.agent.tools.items() if tool.shown_live)
@@ -192,13 +234,11 @@ class _Speaker:
     def _begin(self) -> int:
         if not self._call:
             scope, self._call = self._scope, self._run.next_call()
-            self._run.say(ev.ModelStarted(self._call, scope.agent.name, self._label, scope.parent))
+            started = ev.ModelStarted(
+                self._call, scope.agent.name, self._label, scope.parent, context_from=self._context_from
+            )
+            self._run.say(started)
         return self._call
-
-
-def _prompt(agent: Compiled, history: list[Message], state: Sequence[Message]) -> list[Message]:
-    system = [Message("system", agent.system_prompt)] if agent.system_prompt.strip() else []
-    return [*system, *history, *valid(state)]
 
 
 def _clean(text: str) -> str:

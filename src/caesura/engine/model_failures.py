@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from caesura.models import refusals
 from caesura.models.failures import Kind, ModelError
 
 #: A provider that wants to be left alone for longer is not waited for.
@@ -37,6 +38,18 @@ def pause(error: Exception, otherwise: float) -> float | None:
     if wanted is None:
         return otherwise
     return wanted if wanted <= LONGEST_PAUSE else None
+
+
+def too_long(error: Exception) -> ModelError | None:
+    """The same error, if it is that the history is too long for the model. Errors of libraries say so in
+    their texts."""
+    if isinstance(error, ModelError):
+        return error if error.kind == "context" else None
+    status = getattr(error, "status_code", None)
+    if not isinstance(status, int) or status not in (400, 413, 422):
+        return None
+    read = refusals.from_status(status, {}, str(error).encode("utf-8", "replace"), "the provider", ())
+    return read if read.kind == "context" else None
 
 
 def _kind(error: Exception) -> Kind | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -22,12 +22,17 @@ from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation
 from caesura.engine.agent import Compiled
+from caesura.engine.branch import Branch
 from caesura.engine.failures import LogLimit, StepLimit
 from caesura.engine.holdings import Holding
 from caesura.engine.limits import Limits
 from caesura.engine.observers import NOT_WATCHED, Watching
+from caesura.engine.view import Place, View
+from caesura.engine.windows import Window
 from caesura.log.stream import Also, Stream
+from caesura.models.model import Model
 from caesura.store.database import Database
+from caesura.store.summaries import Summary
 from caesura.store.tool_calls import ToolCall
 
 #: The most characters of one event of text.
@@ -88,7 +93,7 @@ class Run:
     limits: Limits
     stream: Stream
     transcript: Transcript
-    history: list[Message]
+    history: Branch
     journal: dict[str, ToolCall]
     #: The interrupts that the turn had when this process claimed it.
     interrupts: list[StoredInterrupt]
@@ -97,6 +102,12 @@ class Run:
     database: Database
     holding: Holding
     grants: set[str] = field(default_factory=set)
+    #: What stands for turns that a model is not shown.
+    summaries: Sequence[Summary] = ()
+    #: What models were shown in this run, of the agent (None) and of sub-agents under their tool calls.
+    places: dict[tuple[str | None, int], Place] = field(default_factory=dict)
+    #: The newest reply of the agent itself: who made it, and what was shown for it.
+    last_view: tuple[Model, Window, View] | None = None
     #: What observers see of the run.
     watching: Watching = NOT_WATCHED
     #: LangChain's callbacks, with which a graph is observed.

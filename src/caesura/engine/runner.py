@@ -15,7 +15,7 @@ from caesura.core import events as ev
 from caesura.core.errors import CaesuraError, Fenced, Unavailable, Unwritable
 from caesura.core.interrupts import Confirmation, Interrupt
 from caesura.core.turns import Turn
-from caesura.engine import cancellation, loop, past
+from caesura.engine import cancellation, loop, past, view
 from caesura.engine.builder import Builder
 from caesura.engine.changes import Changes
 from caesura.engine.confirmations import IN_WORDS
@@ -28,6 +28,7 @@ from caesura.engine.limits import Limits
 from caesura.engine.observers import NOBODY, Observers, RunBegins
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
+from caesura.engine.summaries import Summaries
 from caesura.engine.titles import Spawn, Titles
 from caesura.engine.versions import Versions
 from caesura.log import Log, Stream
@@ -65,6 +66,7 @@ class Runner:
         changes = changes or Changes()
         self._interrupts = Interrupts(database, self._aside, changes)
         self._titles = Titles(database, log, spawn)
+        self._summaries = Summaries(database, spawn)
         self._ending = Ending(log, self.history, spawn, changes)
 
     async def run(self, turn: Turn, control: Control, known: Past | None = None) -> None:
@@ -105,6 +107,7 @@ class Runner:
             try:
                 outcome = await self._outcome(run)
                 await self._ending.end(run, outcome, title)
+                self._summaries.begin(run)
             except (Released, asyncio.CancelledError):
                 if run.control.leaving:  # keep finished work, so that it is not done again
                     with suppress(CaesuraError):
@@ -144,8 +147,8 @@ class Runner:
         transcript = fold.timed(known.events)
         holding.recall(transcript.finished)
         agent = await self._versions.of(turn, transcript)
-        history = await self.history.before(turn)
-        first = history[0].content if history else ""
+        history = await self.history.before(turn, view.bound(agent))
+        first = history.turns[0].messages[0].content if history.turns else ""
         limits = agent.spec.limits
         return Run(
             turn=turn,
@@ -156,6 +159,7 @@ class Runner:
             stream=stream,
             transcript=transcript,
             history=history,
+            summaries=await self._summaries.of(turn, agent),
             journal=past.joined(known.journal, transcript),
             interrupts=known.interrupts,
             control=control,

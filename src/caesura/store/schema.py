@@ -298,6 +298,18 @@ read_marks = Table(
     Column("at", BigInteger, nullable=False),
 )
 
+#: What was said on a branch up to and including a turn, for models whose window takes no more.
+summaries = Table(
+    "summaries",
+    metadata,
+    Column(
+        "conversation_id", String(150), ForeignKey("conversations.id", ondelete="CASCADE"), primary_key=True
+    ),
+    Column("turn_id", String(40), primary_key=True),
+    Column("text", LargeBinary, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
 keys = Table(
     "keys",
     metadata,

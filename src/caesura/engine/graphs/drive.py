@@ -86,7 +86,7 @@ def _opening(run: Run) -> list[BaseMessage]:
     """The first messages of the graph. A retry includes what the earlier attempt finished."""
     whole = [item for item in run.transcript.finished if not item.cut]
     done = [item for item in fold.close(whole, run.transcript.running) if item.parent is None]
-    said = [*run.history, *history.valid([Message("user", run.turn.content), *done])]
+    said = [*run.history.messages, *history.valid([Message("user", run.turn.content), *done])]
     return to_langchain(replace(item, kept=()) if item.kept else item for item in said)
 
 

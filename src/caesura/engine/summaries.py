@@ -1,0 +1,146 @@
+"""Summaries of what is too long ago for a model's window: made beside the turns, by the same model, and kept
+in rows. Nothing waits for one. One that is lost is made again after a later turn."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import NamedTuple
+
+from caesura.agents import summaries as texts
+from caesura.core import events as ev
+from caesura.core.language import Language
+from caesura.core.messages import Message
+from caesura.core.turns import Turn
+from caesura.engine import tokens, view
+from caesura.engine.agent import Compiled
+from caesura.engine.branch import Branch, Told
+from caesura.engine.cancellation import strays_fail
+from caesura.engine.history import said_in
+from caesura.engine.observers import ModelBegins, Watching
+from caesura.engine.run import Run
+from caesura.engine.speech import counted
+from caesura.engine.titles import Spawn
+from caesura.models.model import Model, Text, Usage
+from caesura.store import summaries
+from caesura.store.database import Database
+from caesura.store.summaries import Summary
+
+logger = logging.getLogger(__name__)
+
+#: From this part of the limit on, a summary is made of what the next cut leaves out.
+_FULL = 0.8
+#: How many summaries are made at once, how many wait for their turn, and the seconds that one may take.
+_AT_ONCE, _WAITING, _SECONDS = 4, 100, 180.0
+#: The parts of the limit that a summary is made from, is asked for, and may take.
+_READ, _WRITTEN, _KEPT = 0.5, 0.1, 0.25
+
+
+class _Wanted(NamedTuple):
+    """`turns` follow the turn of the summary `earlier`; the new one covers them too."""
+
+    conversation_id: str
+    language: Language
+    watching: Watching
+    model: Model
+    earlier: Summary | None
+    turns: Sequence[Told]
+    limit: int
+
+
+class Summaries:
+    def __init__(self, database: Database, spawn: Spawn) -> None:
+        self._database, self._spawn = database, spawn
+        #: The conversations for which a model is making a summary now.
+        self._requested: set[str] = set()
+        self._places = asyncio.Semaphore(_AT_ONCE)
+
+    async def of(self, turn: Turn, agent: Compiled) -> Sequence[Summary]:
+        """The summaries of the turn's conversation, if its agent uses them."""
+        if agent.spec.model.context != "summarise" or agent.foreign or turn.parent_id is None:
+            return ()
+        return await self._database.read(summaries.of, turn.conversation_id)
+
+    def begin(self, run: Run) -> None:
+        """The segment has ended. If the turn is done, make a summary if the next turns need one."""
+        conversation_id = run.turn.conversation_id
+        if not isinstance(run.transcript.outcome, ev.Finished):
+            return
+        if run.agent.spec.model.context != "summarise" or conversation_id in self._requested:
+            return
+        wanted = _wanted(run) if len(self._requested) < _WAITING else None
+        if wanted is not None:
+            self._requested.add(conversation_id)
+            self._spawn(self._make(wanted))
+
+    async def _make(self, wanted: _Wanted) -> None:
+        """Make the summary. Errors are logged and affect nothing else."""
+        conversation_id = wanted.conversation_id
+        try:
+            async with self._places, asyncio.timeout(_SECONDS):
+                text = texts.clean(await _ask(wanted))
+                if text is not None:
+                    most = max(int(wanted.limit * _KEPT), 200)
+                    made = Summary(wanted.turns[-1].id, text[:most])
+                    await self._database.write_lightly(summaries.put, conversation_id, made)
+        except Exception:
+            logger.warning("no summary for conversation %s", conversation_id, exc_info=True)
+        finally:
+            self._requested.discard(conversation_id)
+
+
+def _wanted(run: Run) -> _Wanted | None:
+    """What is to be summarised: what the newest view left out, or the next cut will leave out."""
+    if run.last_view is None:
+        return None
+    model, window, shown = run.last_view
+    if window.limit is None:
+        return None
+    said = said_in(run.turn.content, run.transcript.messages())
+    branch = run.history.extended(Told.of(run.turn.id, said), None)
+    agent = run.agent
+    base = tokens.of_text(agent.system_prompt) + tokens.of_schemas(agent.schemas)
+    limit = max(int(window.limit / window.ratio(run.turn.conversation_id)), 1)
+    first = _first(branch, shown.first)
+    if base + sum(turn.tokens for turn in branch.turns[first:]) >= _FULL * limit:
+        first = max(first, view.place_after_cut(branch, base, limit))
+    covered, earlier = _covered(branch, run.summaries)
+    turns = branch.turns[covered:first]
+    if not turns:
+        return None
+    return _Wanted(run.turn.conversation_id, run.language, run.watching, model, earlier, turns, limit)
+
+
+def _first(branch: Branch, turn_id: str | None) -> int:
+    return (branch.place(turn_id) or 0) if turn_id is not None else 0
+
+
+def _covered(branch: Branch, known: Sequence[Summary]) -> tuple[int, Summary | None]:
+    """Up to where the branch is covered by a summary, and this summary."""
+    found = [(place, item) for item in known if (place := view.covers(branch, item)) is not None]
+    return max(found, key=lambda pair: pair[0]) if found else (0, None)
+
+
+async def _ask(wanted: _Wanted) -> str:
+    model = wanted.model
+    messages: list[Message] = [message for turn in wanted.turns for message in turn.messages]
+    # A character of Chinese is a token, so this many characters fit in any language.
+    most = int(wanted.limit * _READ)
+    words = max(int(wanted.limit * _WRITTEN), 40)
+    earlier = wanted.earlier.text if wanted.earlier is not None else None
+    prompt = texts.prompt(earlier, messages, wanted.language, most, min(words, 800))
+    said, size = list[str](), 0
+    with strays_fail(), wanted.watching.call(ModelBegins(model.label, prompt)) as ended:
+        async with aclosing(model.stream(prompt)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Text):
+                    said.append(piece.text)
+                    size += len(piece.text)
+                elif isinstance(piece, Usage):
+                    ended.usage = counted(piece.counts)
+                if size > 2 * texts.LONGEST:
+                    break
+        ended.output = "".join(said)
+    return ended.output

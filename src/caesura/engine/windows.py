@@ -1,0 +1,78 @@
+"""The context windows of models, as this process knows them: configured, known by name, or learned from a
+provider that refused a prompt."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+#: How many conversations' corrections are remembered for one model.
+_CONVERSATIONS = 2_000
+#: A count of the provider is not believed if it differs from the estimate by more than this.
+LEAST, MOST = 0.6, 4.0
+#: A refusal that does not name the window teaches no smaller one than this.
+_SMALLEST = 2_000
+#: What is left for the answer: a part of the window, and at most this many tokens.
+_PART, _ROOM = 4, 8_192
+#: The options in which an operator bounds the answer.
+_BOUNDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+
+
+class Window:
+    def __init__(self, tokens: int | None = None, answer: int | None = None) -> None:
+        """`tokens` is its size, if that is known. `answer` is how long an answer may become, if that is."""
+        self.tokens = tokens
+        self._answer = answer
+        #: For each conversation: how many tokens the provider counts for one that is estimated.
+        self._ratios: OrderedDict[str, float] = OrderedDict()
+
+    @property
+    def limit(self) -> int | None:
+        """How many tokens a prompt may have."""
+        if self.tokens is None:
+            return None
+        room = min(self.tokens // _PART, _ROOM) if self._answer is None else self._answer
+        return self.tokens - min(room, self.tokens // 2)
+
+    def ratio(self, conversation_id: str) -> float:
+        return self._ratios.get(conversation_id, 1.0)
+
+    def count(self, conversation_id: str, estimated: int, usage: Mapping[str, int] | None) -> None:
+        """The provider has counted the tokens of a prompt."""
+        counted = (usage or {}).get("input_tokens", 0)
+        if not counted or not estimated:
+            return
+        self._correct(conversation_id, counted / estimated)
+        if self.tokens is not None and counted > self.tokens:
+            self.tokens = counted  # a refusal that named no size had made it too small
+
+    def refuse(self, conversation_id: str, estimated: int, named: int | None) -> None:
+        """The provider has refused a prompt as too long. `named` is the size of the window that it named."""
+        sent = int(estimated * self.ratio(conversation_id))
+        if named is None and sent >= _SMALLEST:
+            most = max(int(sent * 0.9), _SMALLEST)
+            self.tokens = most if self.tokens is None else min(self.tokens, most)
+        elif named is not None:
+            self.tokens = named if self.tokens is None else min(self.tokens, named)
+        limit = self.limit
+        if limit is not None and sent <= limit and estimated:
+            self._correct(conversation_id, limit * 1.2 / estimated)
+
+    def _correct(self, conversation_id: str, ratio: float) -> None:
+        self._ratios[conversation_id] = min(max(ratio, LEAST), MOST)
+        self._ratios.move_to_end(conversation_id)
+        while len(self._ratios) > _CONVERSATIONS:
+            self._ratios.popitem(last=False)
+
+
+class Windows:
+    """The windows of all models that agents name, each once: what is learned holds for all agents."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], Window] = {}
+
+    def of(self, name: str, base_url: str | None, tokens: int | None, options: Mapping[str, Any]) -> Window:
+        answer = next((found for bound in _BOUNDS if type(found := options.get(bound)) is int), None)
+        key = name, base_url, tokens, answer
+        return self._known.setdefault(key, Window(tokens, max(answer, 0) if answer is not None else None))
