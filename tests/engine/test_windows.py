@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from caesura.core import events as ev
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
 from caesura.engine.history import History
-from caesura.engine.view import LEFT_OUT, SUMMARY
+from caesura.engine.view import CUT_OFF, LEFT_OUT, SUMMARY
 from caesura.store import conversations, life, summaries, turns, users
 from caesura.store.database import Database
 from caesura.store.summaries import Summary
@@ -97,7 +98,7 @@ async def test_a_cut_stays_for_several_turns_and_after_a_restart(world: World) -
             world.engine.runner._ending._history = world.engine.runner.history
         assert (await world.say(f"message {number}")).finished
         firsts.append(shown(world)[0])
-    cuts = [before for before, after in zip(firsts, firsts[1:], strict=False) if before != after]
+    cuts = [before for before, after in pairwise(firsts) if before != after]
     assert 2 <= len(cuts) <= 6, firsts
     assert world.desk.too_long == 0
 
@@ -110,13 +111,33 @@ async def test_a_branch_begins_with_the_cut_of_the_turn_above_it(world: World) -
 
 
 async def test_long_results_of_the_running_turn_are_left_out_but_no_call(world: World) -> None:
-    agent(world, "context_tokens: 2500", tools="note")
+    agent(world, "context_tokens: 2500", tools="flood")
     world.desk.window = 2500
-    calls = [Say("", [Call("note", {"text": f"{number} " + "x" * 2000}, f"call-{number}")]) for number in range(9)]
+    calls = [Say("", [Call("flood", {"text": f"{number}"}, f"call-{number}")]) for number in range(6)]
     world.desk.script(*calls, Say("done"))
     said = await world.say("go on")
-    assert not said.finished, "the calls themselves are longer than the window"
+    assert said.finished
+    assert world.desk.too_long == 0
+    sent = world.desk.requests[-1]["messages"]
+    assert [call["id"] for item in sent for call in item.get("tool_calls") or ()] == [
+        f"call-{number}" for number in range(6)
+    ]
+    results = [item["content"] for item in sent if item["role"] == "tool"]
+    assert results[0] == LEFT_OUT
+    assert results[-1].startswith("5555")
+    assert results[-1].endswith(CUT_OFF)
+    row = await world.checked(said.turn)
+    assert all(LEFT_OUT not in message.content for message in row.messages or ())
+
+
+async def test_calls_that_are_longer_than_the_window_fail_clearly(world: World) -> None:
+    agent(world, "context_tokens: 2500", tools="note")
+    long = "x" * 2000
+    calls = [Say("", [Call("note", {"text": f"{number} {long}"}, f"call-{number}")]) for number in range(9)]
+    world.desk.script(*calls, Say("done"))
+    said = await world.say("go on")
     assert said.failure.message == "the conversation is too long for the model"
+    assert len(said.of(ev.ToolFinished)) > 1
 
 
 async def test_a_message_that_is_longer_than_the_window_fails_clearly(world: World) -> None:
@@ -160,10 +181,9 @@ async def test_what_is_left_out_is_summarised_beside_the_turns(world: World) -> 
     if len(world.desk.to_summarise) > 1:
         assert "They spoke of whales." in world.desk.to_summarise[-1]
     kept = await world.database.read(summaries.of, world.conversation)
-    newest = await world.database.read(turns.get, kept[0].turn_id)
-    number = int(newest.content.removeprefix("message "))
-    assert f"message {number}" not in rest
-    assert f"message {number + 1}" in rest, "no turn is in neither"
+    covered = [(await world.database.read(turns.get, item.turn_id)).content for item in kept]
+    number = int(rest[0].removeprefix("message "))
+    assert f"message {number - 1}" in covered, "no turn is in neither"
 
 
 async def test_a_summary_that_fails_leaves_the_turns_alone(world: World) -> None:
@@ -211,7 +231,9 @@ async def test_few_summaries_of_a_conversation_are_kept(world: World) -> None:
 async def test_the_rows_that_a_turn_reads_do_not_grow_with_the_conversation(
     database: Database, length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = await database.write(_long, length)
+    turn = await database.write(_first)
+    for _ in range(length // 100):
+        turn = await database.write(_longer, turn)
     read, walked = _counted(monkeypatch)
     found = await History(database).before(turn, 4000)
     assert 10 < len(found.turns) < 40
@@ -239,11 +261,14 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[Any]]:
     return read, walked
 
 
-def _long(connection: Any, length: int) -> Turn:
+def _first(connection: Any) -> Turn:
     users.create(connection, "alice", "hash")
     conversations.create(connection, "conv", "alice", "demo")
-    turn = life.create(connection, life.New("conv", "hi", owner="node", lease_ms=60_000))
-    for _ in range(length):
+    return life.create(connection, life.New("conv", "hi", owner="node", lease_ms=60_000))
+
+
+def _longer(connection: Any, turn: Turn) -> Turn:
+    for _ in range(100):
         life.settle(connection, [settled(turn, "done", Message("assistant", WORDS))])
         turn = life.create(connection, life.New("conv", "hi", owner="node", lease_ms=60_000))
     return turn

@@ -19,7 +19,10 @@ def counted(asked: Mapping[str, Any]) -> int:
 def too_long(tokens: int, window: int, named: bool) -> dict[str, Any]:
     """The error of OpenAI, or one that does not name the window."""
     if not named:
-        return {"message": "Your input is too long. Please reduce the length of the messages.", "type": "error"}
+        return {
+            "message": "Your input is too long. Please reduce the length of the messages.",
+            "type": "error",
+        }
     message = (
         f"This model's maximum context length is {window} tokens. However, your messages resulted in "
         f"{tokens} tokens. Please reduce the length of the messages."

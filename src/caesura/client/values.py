@@ -106,6 +106,8 @@ class Snapshot:
     turns: tuple[SeenTurn, ...]
     turn: str | None
     cursor: int
+    #: The first turn that the model sees; None if it sees all.
+    context_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ def tree(data: Data) -> Tree:
 
 def snapshot(data: Data) -> Snapshot:
     turns = tuple(seen_turn(item) for item in data["turns"])
-    return Snapshot(pick(Conversation, data["conversation"]), turns, data["turn"], data["cursor"])
+    conversation = pick(Conversation, data["conversation"])
+    return Snapshot(conversation, turns, data["turn"], data["cursor"], data.get("context_from"))
 
 
 def stored_interrupt(data: Data) -> StoredInterrupt:

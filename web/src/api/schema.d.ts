@@ -1338,7 +1338,10 @@ export interface components {
                 [key: string]: number;
             } | null;
         };
-        /** ModelFinishedEvent */
+        /**
+         * ModelFinishedEvent
+         * @description `kept` are blocks that the provider wants back with this reply as long as the turn lasts. No client is shown them.
+         */
         ModelFinishedEvent: {
             /**
              * At
@@ -1360,7 +1363,7 @@ export interface components {
         };
         /**
          * ModelStartedEvent
-         * @description A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of a sub-agent. `ref` is the message's name inside a user's own graph.
+         * @description A model call begins to produce output. `call` numbers the calls of a turn. `parent` is the tool call of a sub-agent. `ref` is the message's name inside a user's own graph. `context_from` is the first turn of the conversation that the model is shown, if it is not shown all of them.
          */
         ModelStartedEvent: {
             /** Agent */
@@ -1372,6 +1375,8 @@ export interface components {
             at: number;
             /** Call */
             call: number;
+            /** Context From */
+            context_from: string | null;
             /** Model */
             model: string;
             /** Parent */
@@ -1655,6 +1660,11 @@ export interface components {
             artifacts: components["schemas"]["Change"][];
             /** Content */
             content: string;
+            /**
+             * Context From
+             * @description The first turn of the conversation that this model was shown; null if all
+             */
+            context_from: string | null;
             /** Conversation Id */
             conversation_id: string;
             /** Created At */
@@ -1733,6 +1743,11 @@ export interface components {
              * @description The cursor of the page before this one; null at the beginning
              */
             before: string | null;
+            /**
+             * Context From
+             * @description The first turn that the model sees, by the newest reply here; null if it sees all
+             */
+            context_from: string | null;
             conversation: components["schemas"]["Conversation"];
             /** Cursor */
             cursor: number;

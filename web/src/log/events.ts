@@ -18,7 +18,7 @@ export type CloseOutcome = "answered" | "expired" | "superseded" | "cancelled";
 
 export interface EventData {
   run_started: Timed & { agent: string; segment: number; cause: Cause; epoch: number };
-  model_started: Timed & { call: number; agent: string; model: string; parent: string | null; ref: string };
+  model_started: Timed & { call: number; agent: string; model: string; parent: string | null; ref: string; context_from?: string | null };
   text_delta: { call: number; text: string };
   reasoning_delta: { call: number; text: string };
   call_delta: { call: number; index: number; text: string; name: string };

@@ -36,5 +36,6 @@ export function fromSnapshot(turn: SeenTurn): TurnLog {
     endedAt: turn.ended_at,
     usage: turn.usage,
     model: turn.model,
+    contextFrom: turn.context_from ?? null,
   };
 }

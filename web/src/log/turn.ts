@@ -69,6 +69,8 @@ export interface TurnLog {
   title: string | null;
   usage: Usage | null;
   model: string | null;
+  /** The first turn that this model was shown; null if it was shown all. */
+  contextFrom: string | null;
   /** The events do not fit what this page has: the snapshot must be read again. */
   stale: boolean;
   /** The state before the newest `run_started`: a stream may begin again there. */
@@ -90,6 +92,7 @@ export const EMPTY: TurnLog = {
   title: null,
   usage: null,
   model: null,
+  contextFrom: null,
   stale: false,
   before: null,
 };
@@ -122,9 +125,9 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
     case "run_started":
       return begun(state, event.data);
     case "model_started": {
-      const { call, agent, parent, at, model } = event.data;
+      const { call, agent, parent, at, model, context_from: shown } = event.data;
       const draft: Draft = { call, agent, parent, text: "", reasoning: "", calls: [], at };
-      return { ...state, drafts: [...state.drafts, draft], model: model || state.model };
+      return { ...state, drafts: [...state.drafts, draft], model: model || state.model, contextFrom: parent === null ? (shown ?? null) : state.contextFrom };
     }
     case "text_voided":
       return voided(state, event.data.call);

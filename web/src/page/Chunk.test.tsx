@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 const entry = (ordinal: number) => ({ turn: { id: `t${ordinal}`, ordinal, content: `words of ${ordinal}` }, log: {} }) as Entry;
-const usual = { last: null, editing: null, editedOrdinal: Infinity, mark: null, scroller: { current: null } };
+const usual = { last: null, editing: null, editedOrdinal: Infinity, mark: null, begins: null, scroller: { current: null } };
 
 test("a turn that grows is drawn again, and no group but its own", () => {
   const entries = Array.from({ length: 40 }, (_, n) => entry(n));
@@ -45,6 +45,16 @@ test("a turn that grows is drawn again, and no group but its own", () => {
   rerender(<>{all([...entries.slice(0, 39), { ...entry(39) }])}</>);
   expect(drawn.every((id) => Number(id.slice(1)) >= 32)).toBe(true);
   expect(drawn).toContain("t39");
+});
+
+test("where the model begins to read moves without drawing other groups", () => {
+  const entries = Array.from({ length: 40 }, (_, n) => entry(n));
+  const all = (begins: string | null) => chunks(entries).map((chunk) => <Chunk key={chunk.key} {...usual} entries={chunk.entries} begins={begins} findable />);
+  const { rerender } = render(<>{all(null)}</>);
+  drawn.length = 0;
+  rerender(<>{all("t20")}</>);
+  expect(drawn).toHaveLength(16);
+  expect(drawn).toContain("t20");
 });
 
 test("turns that are far away stay in the document, so that the browser finds their words", () => {

@@ -36,13 +36,15 @@ interface ChunkProps {
   /** Turns with a greater ordinal come after a message that is being edited. */
   editedOrdinal: number;
   mark: ReadMark | null;
+  /** The first turn that the model is shown, if not all. */
+  begins: string | null;
   /** Whether it stays in the document when it is far away. */
   findable: boolean;
   scroller: RefObject<HTMLDivElement | null>;
 }
 
 /** Far from the screen, a group of turns is not drawn: in a long conversation it is only as high as it was. */
-export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal, mark, findable, scroller }: ChunkProps) {
+export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal, mark, begins, findable, scroller }: ChunkProps) {
   const box = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState<number | null>(null);
   const held = entries.some((entry) => entry.turn.id === last || entry.turn.id === editing || entry.turn.id === mark?.turn);
@@ -82,6 +84,7 @@ export const Chunk = memo(function Chunk({ entries, last, editing, editedOrdinal
               editing={entry.turn.id === editing}
               aside={editing !== null && entry.turn.ordinal > editedOrdinal}
               mark={mark?.turn === entry.turn.id ? mark : null}
+              begins={entry.turn.id === begins}
             />
           ))}
     </div>
@@ -96,6 +99,12 @@ function same(before: ChunkProps, after: ChunkProps): boolean {
     before.editing === after.editing &&
     before.findable === after.findable &&
     before.mark === after.mark &&
-    (before.last === after.last || ![before.last, after.last].some((id) => entries.some((entry) => entry.turn.id === id)))
+    unmoved(before.begins, after.begins, entries) &&
+    unmoved(before.last, after.last, entries)
   );
+}
+
+/** Whether what moved from one turn to another is of no concern to these. */
+function unmoved(before: string | null, after: string | null, entries: Entry[]): boolean {
+  return before === after || !entries.some((entry) => entry.turn.id === before || entry.turn.id === after);
 }

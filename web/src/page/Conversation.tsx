@@ -35,6 +35,7 @@ export function Conversation({ id }: { id: string | null }) {
   // A message that replaces another one stands where the other stood.
   const cut = sending && sending.parent !== undefined ? entries.findIndex((entry) => entry.turn.id === sending.parent) + 1 : entries.length;
   const shownEntries = here ? entries.slice(0, cut) : [];
+  const begins = shownEntries.findLast((entry) => entry.log.model !== null)?.log.contextFrom ?? null;
   const pending = here ? (entries.at(-1)?.log.pending ?? []) : [];
 
   useEffect(() => {
@@ -64,6 +65,7 @@ export function Conversation({ id }: { id: string | null }) {
             editing={editing}
             editedOrdinal={edited?.turn.ordinal ?? Infinity}
             mark={mark}
+            begins={begins}
             findable={shownEntries.length <= turns.FINDABLE}
             scroller={scroller}
           />

@@ -103,7 +103,7 @@ function began(turn: Turn): void {
   const replaced = entries[parentAt + 1];
   const siblings = replaced && replaced.turn.id !== turn.id ? [...(replaced.turn.siblings ?? [replaced.turn.id]), turn.id] : [turn.id];
   const agent = useAgents.getState().agents.find((item) => item.name === turn.agent);
-  const entry: Entry = { turn: { ...turn, siblings, model: agent?.model ?? null, demo: agent?.demo ?? false, usage: null }, log: { ...EMPTY, status: turn.status } };
+  const entry: Entry = { turn: { ...turn, siblings, model: agent?.model ?? null, demo: agent?.demo ?? false, context_from: null, usage: null }, log: { ...EMPTY, status: turn.status } };
   set({ entries: [...entries.slice(0, parentAt + 1), entry], sending: null, mark: null });
   settled(entry.log);
   follow(entry);

@@ -54,6 +54,7 @@ export const TEXTS = {
   demoText: ["You are talking to a set of rules, not to an AI. It really streams, asks and calls tools, so you can try everything.", "现在回答你的是一套规则，不是 AI。流式输出、提问和工具调用都是真的，你可以把功能都试一遍。"],
   connectTitle: ["Connect a real model", "接入真正的模型"],
   connectText: ["Set one of these where the server runs, then start it again. Conversations stay.", "在服务器上设置下面任意一项，再重启即可。对话都会保留。"],
+  modelReads: ["The model reads from here on", "模型从这里开始阅读"],
 
   // first visit
   firstTitle: ["Where shall we begin?", "从哪里开始？"],

@@ -112,6 +112,9 @@ class Snapshot(BaseModel):
     cursor: int
     before: str | None = Field(description="The cursor of the page before this one; null at the beginning")
     read: Read | None = Field(description="What the person has read last; null if nothing is known")
+    context_from: str | None = Field(
+        description="The first turn that the model sees, by the newest reply here; null if it sees all"
+    )
 
     @classmethod
     def of_page(cls, page: BranchPage) -> Snapshot:
@@ -123,6 +126,9 @@ class Snapshot(BaseModel):
             cursor=newest.cursor if newest else 0,
             before=page.before,
             read=Read(**page.read._asdict()) if page.read else None,
+            context_from=next(
+                (turn.about.context_from for turn in reversed(page.turns) if turn.about.model), None
+            ),
         )
 
 

@@ -129,6 +129,9 @@ class SeenTurn(Turn):
     cursor: int
     model: str | None = Field(description="The model of the newest reply; null while there is none")
     demo: bool
+    context_from: str | None = Field(
+        description="The first turn of the conversation that this model was shown; null if all"
+    )
     usage: dict[str, int] | None = Field(description="The tokens of all messages together")
     siblings: list[str] = Field(
         description="The turns with the same parent, oldest first: at most 100, around this one"
@@ -150,6 +153,7 @@ class SeenTurn(Turn):
             cursor=seen.cursor,
             model=seen.about.model or None,
             demo=is_demo(seen.about.model),
+            context_from=seen.about.context_from,
             usage=msg.usage(seen.messages),
             siblings=list(seen.siblings),
             notes=[Note.of(item) for item in seen.about.notes],
