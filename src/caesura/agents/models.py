@@ -88,6 +88,38 @@ def full_name(name: str, default: str, replaced: Mapping[str, str] = NOTHING_REP
     return default if found == DEFAULT else found
 
 
+async def offered(
+    model: Spec,
+    default_model: str,
+    environ: Mapping[str, str],
+    connections: Connections,
+    replaced: Mapping[str, str] = NOTHING_REPLACED,
+) -> list[str]:
+    """The names of the models that the provider of the first model offers. Raises `ModelUnavailable` or a
+    `ModelError`."""
+    if model.class_ is not None:
+        raise ModelUnavailable(f"{model.class_} is a class of your own, which lists no models")
+    full, its = _replaced(model.primary, model, default_model, replaced)
+    full = f"{full}:any" if full in PROVIDERS else full
+    if full == DEMO:
+        raise ModelUnavailable("the demo model has no provider: set a key, or name a model with --model")
+    if wrong := wrong_name(full):
+        raise ModelUnavailable(f"{wrong[0]} ({wrong[1]})")
+    provider, bare = _provider(full), full.partition(":")[2] or full
+    if provider not in PROVIDERS:
+        raise ModelUnavailable(f"{provider} is reached through LangChain, which lists no models")
+    try:
+        return await providers.list_models(
+            f"{provider}:{bare}",
+            base_url=its.base_url,
+            api_key=_key(full, its, environ),
+            environ=environ,
+            connections=connections,
+        )
+    except Unusable as error:
+        raise ModelUnavailable(str(error)) from error
+
+
 def unmatched(replaced: Mapping[str, str], models: Iterable[Spec], default: str) -> list[str]:
     """The names to be replaced that neither a model of these nor the default has."""
     written = {default}.union(*([model.primary, *model.fallbacks] for model in models))

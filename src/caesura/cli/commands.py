@@ -170,15 +170,30 @@ def doctor(
     agents_dir: AgentsDir = None,
     model: Annotated[str | None, _flag("provider:name, or demo")] = None,
     registration: Annotated[str | None, _flag("open, invite or closed")] = None,
+    call: Annotated[bool, typer.Option("--call", help="Ask the model for a word, and say what came")] = False,
+    agent: Annotated[str | None, _flag("With --call: ask the model of this agent")] = None,
 ) -> None:
     """Check what the server needs, and say what to do. Exit code 1 when something is wrong.
 
-    Nothing is created or changed: what serve would create is only reported.
+    Nothing is created or changed: what serve would create is only reported. Only --call asks a model.
     """
     flags = dict(locals())
+    asked = flags.pop("call"), flags.pop("agent")
     from caesura.cli import doctor
 
-    raise typer.Exit(doctor.examine(flags))
+    raise typer.Exit(doctor.examine(flags, *asked))
+
+
+@app.command()
+def models(
+    agent: Annotated[str | None, _flag("Those of this agent's provider (the server's own model)")] = None,
+    model: Annotated[str | None, _flag("Those of this provider: provider:name, or provider")] = None,
+    agents_dir: AgentsDir = None,
+) -> None:
+    """List the models that the provider offers: one name on each line."""
+    from caesura.cli import models
+
+    models.listing(agent, model, agents_dir)
 
 
 @user.command("add")

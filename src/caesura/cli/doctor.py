@@ -30,20 +30,21 @@ class Finding(NamedTuple):
     text: str
 
 
-def examine(flags: Mapping[str, Any]) -> int:
-    """Print the findings; the exit code is 1 when there is a fault."""
-    return asyncio.run(_examine(flags))
+def examine(flags: Mapping[str, Any], call: bool = False, agent: str | None = None) -> int:
+    """Print the findings; the exit code is 1 when there is a fault. With `call` a model is asked for a word:
+    the server's own, or that of an agent."""
+    return asyncio.run(_examine(flags, call or agent is not None, agent))
 
 
-async def _examine(flags: Mapping[str, Any]) -> int:
+async def _examine(flags: Mapping[str, Any], call: bool, agent: str | None) -> int:
     code = 0
-    async for finding in _findings(flags):
+    async for finding in _findings(flags, call, agent):
         print(f"{finding.state:<5}  {finding.what:<9}  {shown.line(finding.text)}", flush=True)
         code = 1 if finding.state == "fault" else code
     return code
 
 
-async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
+async def _findings(flags: Mapping[str, Any], call: bool, agent: str | None) -> AsyncIterator[Finding]:
     try:
         settings = Settings.load(**flags)
     except StartupError as error:
@@ -59,6 +60,8 @@ async def _findings(flags: Mapping[str, Any]) -> AsyncIterator[Finding]:
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url, _mirrored(settings))
     yield _model(settings)
+    if call:
+        yield await _call(settings, agent)
     yield _search(settings)
     for finding in [*await _sandbox(settings), *_agents(settings)]:
         yield finding
@@ -158,6 +161,16 @@ def _model(settings: Settings) -> Finding:
         keys = "OPENAI_API_KEY, ANTHROPIC_API_KEY, DEEPSEEK_API_KEY or OLLAMA_HOST"
         return Finding("ok", "model", f"demo (no AI); for a real one set {keys}")
     return Finding("ok", "model", name)
+
+
+async def _call(settings: Settings, agent: str | None) -> Finding:
+    from caesura.agents.models import ModelUnavailable
+    from caesura.cli import models
+
+    try:
+        return Finding("ok", "call", await models.ask(settings, agent))
+    except (ModelUnavailable, NotFound) as error:
+        return Finding("fault", "call", error.message)
 
 
 def _search(settings: Settings) -> Finding:

@@ -222,11 +222,11 @@ def _host(place: _Place, usual_port: bool = True) -> str:
 
 
 def _told(error: OSError | UnicodeError, place: _Place) -> str:
-    to = place.proxy.host if place.proxy else place.host
+    to = f"the proxy {place.proxy.host}" if place.proxy else place.host
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate of {place.host} is not trusted: {error.verify_message}"
     if isinstance(error, ssl.SSLError):
         return f"no secure connection to {place.host}: {error.reason or 'TLS failed'}"
     if isinstance(error, socket.gaierror | UnicodeError):
-        return f"the host {to} is not known"
+        return f"{to} is not known: no such host"
     return f"{to} cannot be reached: {error.strerror or type(error).__name__}"

@@ -1,0 +1,140 @@
+"""Models of providers, from the command line: listed, and asked for a word."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from caesura.cli.models import remedy
+from caesura.models.failures import ModelError
+from tests import agent_files
+from tests.cli.conftest import Run
+from tests.openai_server import Desk, Refusal, Say, Server
+from tests.servers.server import free_port
+
+KEY = "sk-test-0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Server]:
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture
+def desk(provider: Server, monkeypatch: pytest.MonkeyPatch, run: Run) -> Desk:
+    desk = provider.desk()
+    monkeypatch.setenv("OPENAI_BASE_URL", desk.base_url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return desk
+
+
+def test_what_the_provider_offers_is_listed(run: Run, desk: Desk) -> None:
+    desk.models = ["small", "large", "odd\x1b[2J"]
+    ran = run("models")
+    assert ran.code == 0
+    assert ran.out.splitlines()[:2] == ["small", "large"]
+    assert "\x1b" not in ran.out
+    assert "3 models" in ran.err
+    assert run("models", "--model", "openai").out == ran.out
+    assert run("models", "--model", "openai:anything").out == ran.out
+
+
+def test_the_models_of_an_agents_provider_are_listed(
+    run: Run, provider: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = provider.desk()
+    desk.models = ["theirs"]
+    monkeypatch.setenv("THEIR_KEY", KEY)
+    (tmp_path / "agents").mkdir()
+    model = f"model: {{primary: 'openai:x', base_url: '{desk.base_url}', api_key_env: THEIR_KEY}}"
+    agent_files.put(tmp_path / "agents", "helper", model)
+    assert run("models", "--agents-dir", tmp_path / "agents", "--agent", "helper").out == "theirs\n"
+    desk.script(Say("ready"), model="x")
+    ran = run("doctor", "--agents-dir", tmp_path / "agents", "--call", "--agent", "helper")
+    assert 'ok     call       x answered "ready" after ' in ran.out
+    ran = run("models", "--agents-dir", tmp_path / "agents", "--agent", "nobody")
+    assert ran.code == 1
+    assert "nobody" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "the demo model has no provider"),
+        (("--model", "openai:x"), "needs a key: set OPENAI_API_KEY"),
+        (("--model", "openia:x"), "unknown model provider: openia"),
+    ],
+)
+def test_a_list_that_cannot_be_had_is_told_with_the_remedy(
+    run: Run, arguments: tuple[str, ...], told: str
+) -> None:
+    ran = run("models", *arguments)
+    assert ran.code == 1
+    assert ran.out == ""
+    assert told in ran.err
+
+
+def test_a_dead_address_is_told_apart_from_a_wrong_key(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{free_port()}/v1")
+    ran = run("models")
+    assert ran.code == 1
+    assert "cannot be reached" in ran.err
+    assert "start it, or correct the base URL" in ran.err
+
+
+def test_the_doctor_asks_the_model_only_on_request(run: Run, desk: Desk) -> None:
+    assert "call" not in [
+        line.split()[1] for line in run("doctor", "--model", "openai:test").out.splitlines()
+    ]
+    assert not desk.requests
+    desk.script(Say("ready"))
+    ran = run("doctor", "--model", "openai:test", "--call")
+    assert ran.code == 0
+    (line,) = [line for line in ran.out.splitlines() if line.split()[1] == "call"]
+    assert 'test answered "ready" after ' in line
+    assert "11 tokens in, 7 out" in line
+    assert len(desk.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (401, "correct the key"),
+        (404, "correct the model's name"),
+        (400, "correct model.options"),
+        (500, "try again later"),
+    ],
+)
+def test_the_doctor_says_what_to_do_about_a_failure(run: Run, desk: Desk, status: int, told: str) -> None:
+    desk.script(Refusal(status, error={"message": f"no, not with {KEY}"}))
+    ran = run("doctor", "--model", "openai:test", "--call")
+    assert ran.code == 1
+    (line,) = [line for line in ran.out.splitlines() if line.startswith("fault  call")]
+    assert told in line
+    assert KEY not in ran.out + ran.err
+
+
+def test_a_model_that_says_nothing_is_a_fault(run: Run, desk: Desk) -> None:
+    desk.script(Say(""))
+    ran = run("doctor", "--model", "openai:test", "--call")
+    assert ran.code == 1
+    assert "fault  call" in ran.out
+
+
+def test_the_demo_model_answers_the_doctor_too(run: Run) -> None:
+    assert "ok     call       demo" in run("doctor", "--call").out
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("the certificate of host is not trusted: self-signed", "SSL_CERT_FILE"),
+        ("no secure connection to host: WRONG_VERSION_NUMBER", "http or https"),
+        ("the proxy wants a name and a password, or others", "HTTPS_PROXY"),
+        ("the proxy p cannot be reached: Connection refused", "NO_PROXY"),
+        ("host cannot be reached: Connection refused", "correct the base URL"),
+    ],
+)
+def test_addresses_certificates_and_proxies_have_remedies_of_their_own(said: str, told: str) -> None:
+    assert told in remedy(ModelError("connection", said))
