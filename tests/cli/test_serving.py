@@ -21,6 +21,21 @@ def test_serve_says_who_may_register(
     assert told in capsys.readouterr().err
 
 
+def test_serve_says_that_a_model_is_a_guess_if_only_an_address_is_set(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "CAESURA_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    serving._greet(Settings.load(), "http://127.0.0.1:8000")
+    told = capsys.readouterr().err
+    assert "model: openai:" in told
+    assert "only OPENAI_BASE_URL is set" in told
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    serving._greet(Settings.load(), "http://127.0.0.1:8000")
+    assert "guess" not in capsys.readouterr().err
+
+
 def test_serve_does_not_mention_registration_in_one_person_mode(capsys: pytest.CaptureFixture[str]) -> None:
     serving._greet(Settings.load(auth="none"), "http://127.0.0.1:8000")
     assert "regist" not in capsys.readouterr().err

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from caesura.core import events as ev
+from caesura.core import notes
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
+from caesura.dialects.native.replies import Snapshot
 from caesura.engine.history import History
 from caesura.engine.view import CUT_OFF, LEFT_OUT, SUMMARY
 from caesura.store import conversations, life, summaries, turns, users
@@ -101,6 +103,42 @@ async def test_a_cut_stays_for_several_turns_and_after_a_restart(world: World) -
     cuts = [before for before, after in pairwise(firsts) if before != after]
     assert 2 <= len(cuts) <= 6, firsts
     assert world.desk.too_long == 0
+
+
+async def test_the_snapshot_says_from_which_turn_on_the_model_reads(world: World) -> None:
+    agent(world, "context_tokens: 1000")
+
+    async def snapshot() -> Snapshot:
+        rows = world.service().conversations
+        return Snapshot.model_validate_json(
+            await rows.branch(
+                world.user,
+                world.conversation,
+                50,
+                None,
+                lambda page: Snapshot.of_page(page).model_dump_json().encode(),
+            )
+        )
+
+    await world.say("message 0")
+    assert (await snapshot()).context_from is None
+    said = {f"message {number}": await world.say(f"message {number}") for number in range(1, 9)}
+    first = said[shown(world)[0]].turn.id
+    found = await snapshot()
+    assert found.context_from == found.turns[-1].context_from == first
+    [started] = said["message 8"].of(ev.ModelStarted)
+    assert started.context_from == first
+    assert notes.read((await world.row(said["message 8"].turn)).about).context_from == first
+
+
+async def test_a_turn_that_is_alone_in_the_window_is_where_the_model_begins(world: World) -> None:
+    agent(world, "context_tokens: 400")
+    await world.say("hi")
+    said = await world.say("word " * 120)
+    assert said.finished
+    [started] = said.of(ev.ModelStarted)
+    assert started.context_from == said.turn.id
+    assert len(shown(world)) == 1
 
 
 async def test_a_branch_begins_with_the_cut_of_the_turn_above_it(world: World) -> None:
