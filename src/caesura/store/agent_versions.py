@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy.dialects import postgresql
 
 from caesura.store.schema import agent_versions, now_ms
 
@@ -19,7 +17,7 @@ def keep(connection: Connection, name: str, version: str, body: bytes) -> None:
     here = agent_versions.c.name == name
     same = update(agent_versions).where(here, agent_versions.c.version == version).values(kept_at=now_ms())
     if connection.execute(same).rowcount == 0:
-        connection.execute(_ADD if connection.dialect.name == "sqlite" else _add_together(), values)
+        connection.execute(_ADD if connection.dialect.name == "sqlite" else _ADD_TOGETHER, values)
     newest = select(agent_versions.c.version).where(here).order_by(*_NEWEST).limit(MOST)
     connection.execute(delete(agent_versions).where(here, agent_versions.c.version.not_in(newest)))
 
@@ -34,11 +32,5 @@ _GET = select(agent_versions.c.body).where(
     agent_versions.c.name == bindparam("name"), agent_versions.c.version == bindparam("version")
 )
 _ADD = insert(agent_versions).values(kept_at=now_ms())
-
-
-@cache
-def _add_together() -> Any:
-    """Several nodes may keep the same version at once."""
-    from sqlalchemy.dialects import postgresql  # large, and SQLite does without
-
-    return postgresql.insert(agent_versions).values(kept_at=now_ms()).on_conflict_do_nothing()
+# Several nodes may keep the same version at once.
+_ADD_TOGETHER = postgresql.insert(agent_versions).values(kept_at=now_ms()).on_conflict_do_nothing()
