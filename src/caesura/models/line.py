@@ -109,13 +109,14 @@ class Exchange:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade, UnicodeError):
-            self._fail(ModelError("broken", "the reply is not HTTP"))
-            return
+            self._reusable = False
+            if not self._complete:
+                self._fail(ModelError("broken", "the reply is not HTTP"))
         if self._complete:
             self._finish()
         elif self._bare > HEAD_BYTES:
             self._fail(ModelError("broken", "the head or the tail of the reply is too long"))
-        elif self._unread_bytes > _UNREAD and not self._paused:
+        elif self._unread_bytes > _UNREAD and not self._paused and self._failure is None:
             self._paused = True
             self._line.transport.pause_reading()
         self._wake()
@@ -131,14 +132,17 @@ class Exchange:
         self._timer.cancel()
         self._wake()
 
-    def on_status(self, status: bytes) -> None:
-        pass
+    def on_message_begin(self) -> None:
+        if self._complete:
+            self._reusable = False  # nobody has asked for another response
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_head:
             self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
+        if self._complete:
+            return
         self.status = self._parser.get_status_code()
         self._in_head = self.status < 200
         if self._in_head:
@@ -146,13 +150,13 @@ class Exchange:
 
     def on_body(self, data: bytes) -> None:
         self._bare = 0
-        if self._left:
+        if self._left or self._complete:
             return
         self._unread.append(data)
         self._unread_bytes += len(data)
 
     def on_message_complete(self) -> None:
-        if not self._in_head:
+        if not self._in_head and not self._complete:
             self._complete = True
             self._reusable = self._parser.should_keep_alive()
 
