@@ -105,7 +105,7 @@ class Connections:
     def _take(self, place: _Place) -> Line | None:
         running = asyncio.get_running_loop()
         for line in reversed(self._idle):
-            if line.loop is running and not line.closed and self._open.get(line) == place:
+            if line.loop is running and line.is_open and self._open.get(line) == place:
                 self._idle.pop(line).cancel()
                 return line
         return None
@@ -136,6 +136,8 @@ class Connections:
         except BaseException:
             line.abort()
             raise
+        if not line.is_open:
+            raise ModelError("connection", f"{place.host} closed the connection at once")
         self._open[line] = place
         return line
 
@@ -160,8 +162,6 @@ class Connections:
         except BaseException:
             transport.abort()
             raise
-        if line.closed:
-            raise ConnectionResetError("the connection broke off")
 
     async def _trusted(self) -> ssl.SSLContext:
         if self._context is None:

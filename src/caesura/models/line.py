@@ -28,7 +28,7 @@ class Line(asyncio.Protocol):
         self._free, self._gone = free, gone
         self._transport: asyncio.Transport | None = None
         self._exchange: Exchange | None = None
-        self.closed = False
+        self._closed = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -42,6 +42,10 @@ class Line(asyncio.Protocol):
         assert self._transport is not None  # noqa: S101 - whoever has a line has waited for its connection
         return self._transport
 
+    @property
+    def is_open(self) -> bool:
+        return not self._closed and not self.transport.is_closing()
+
     def data_received(self, data: bytes) -> None:
         if self._exchange is None:
             self.abort()  # a provider says nothing unless it was asked
@@ -52,7 +56,7 @@ class Line(asyncio.Protocol):
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.closed = True
+        self._closed = True
         if self._exchange is not None:
             self._exchange.lost()
         self._gone(self)
@@ -69,7 +73,7 @@ class Line(asyncio.Protocol):
         """The response has come to its end."""
         self._exchange = None
         self.used = True
-        if reusable and not self.transport.is_closing():
+        if reusable and self.is_open:
             self._free(self)
         else:
             self.abort()
