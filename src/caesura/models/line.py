@@ -12,8 +12,11 @@ from caesura.models.failures import ModelError
 
 #: The most bytes of a response's head.
 HEAD_BYTES = 64 * 1024
-#: The bytes of a body that may wait to be read, before the provider is made to wait.
-_UNREAD = 1024 * 1024
+#: The bytes of a body that may wait to be read, before the provider is made to wait. They are read together,
+#: and nothing else runs meanwhile.
+_UNREAD = 128 * 1024
+#: The longest body that is copied behind its head.
+_COPIED = 64 * 1024
 #: How many seconds the rest of a response may take whose content nobody needs any more.
 _LINGER = 2.0
 
@@ -64,9 +67,10 @@ class Line(asyncio.Protocol):
     def send(self, head: bytes, body: bytes, idle_timeout: float) -> Exchange:
         exchange = Exchange(self, idle_timeout)
         self._exchange = exchange
-        self.transport.write(head + body if len(body) < _UNREAD else head)
-        if len(body) >= _UNREAD:
-            self.transport.write(body)
+        if len(body) <= _COPIED:
+            self.transport.write(head + body)
+        else:
+            self.transport.writelines((head, body))
         return exchange
 
     def ended(self, reusable: bool) -> None:
