@@ -10,8 +10,7 @@ from tests.api.server import Served
 from tests.browser import sheet
 from tests.browser.axe import axe
 from tests.browser.chromium import PATIENCE
-from tests.browser.picture import folder as pictures
-from tests.browser.picture import picture, wanted
+from tests.browser.picture import FOLDER, picture
 from tests.browser.states import agents, crash
 from tests.browser.states.stage import DESKTOP, PHONE, Stage
 from tests.browser.states.table import ALSO, DRAWN, State
@@ -34,8 +33,7 @@ async def staged(browser: Browser, folder: Path) -> AsyncIterator[Stage]:
             api = await stack.enter_async_context(server.async_client("alice"))
             page = await open_page(browser, stack, "en-GB")
             yield Stage(server, closed, fallen, Visitor("alice", server.url, page.context, page, api))
-    if wanted():
-        sheet.write(pictures(), [state.name for state in (*DRAWN, *ALSO)])
+    sheet.write(FOLDER, [state.name for state in (*DRAWN, *ALSO)])
 
 
 async def assert_usable(stage: Stage, state: State) -> None:
@@ -69,7 +67,7 @@ async def open_page(browser: Browser, stack: AsyncExitStack, locale: str) -> Pag
 
 async def _dark(page: Page, name: str) -> None:
     await page.emulate_media(color_scheme="dark")
-    if wanted() and await page.locator(".diagram").count():
+    if await page.locator(".diagram").count():
         # A diagram is drawn again for the other theme. The picture alone waits for that.
         await page.wait_for_timeout(1500)
     try:

@@ -53,10 +53,6 @@ def brief(text: str) -> str:
     return shown.line(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
-def whole(url: str) -> str:
-    return shown.line(url)
-
-
 def _checked(url: httpx.URL) -> httpx.URL:
     if url.scheme not in ("http", "https"):
         raise Refused("not fetched: the address must begin with http:// or https://")
