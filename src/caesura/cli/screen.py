@@ -83,6 +83,9 @@ class Screen:
                 self._voices.tool_started(event)
                 called = one_line(self._voices.called(id, name))
                 self._line_of(agent, parent, f"→ {called} {_short(shown.data(args), 200)}", _CYAN)
+            case ev.ToolProgress(id, text):
+                begun = self._voices.caller(id)
+                self._line_of(begun.agent, begun.parent, f"… {one_line(begun.name)}: {one_line(text)}", _DIM)
             case ev.ToolFinished(id, name, output, status, agent, parent):
                 not_run = " (not run)" if status == "answered" else ""
                 called = one_line(self._voices.called(id, name))
