@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langchain_core.language_models import BaseChatModel
 from pydantic import ValidationError
 
 from caesura.agents import document, imports, models
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int, int], ...]
 
-_WHERE = "name a module next to this file, or an installed package"
 #: The message of a fault: the agent needs Redis, and the server has none.
 NEEDS_REDIS = "redis needs CAESURA_REDIS_URL, which is not set"
 
@@ -41,7 +39,7 @@ class Definition:
     metadata: Metadata
     spec: Spec
     digest: str
-    model_class: type[BaseChatModel] | None
+    model_class: type[Any] | None
     graph: Pregel[Any, Any, Any, Any] | None
     #: The operator's own tools, as `spec.tools` names them.
     own: Mapping[str, Declared] = field(default_factory=dict)
@@ -252,7 +250,7 @@ class _Check:
                 self._sources.append(file)
             return load(target, self._folder)
         except imports.ImportFault as error:
-            self._faults.append(self._fault(path, str(error), _WHERE))
+            self._faults.append(self._fault(path, str(error), error.remedy))
             return None
 
     def _digest(self, data: bytes) -> str:

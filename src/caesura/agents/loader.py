@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.language_models import BaseChatModel
-
 from caesura.agents import definition, references
 from caesura.agents.definition import Definition, Reading
 from caesura.agents.faults import Fault
@@ -39,7 +37,7 @@ class Agent:
     metadata: Metadata
     spec: Spec
     path: Path
-    model_class: type[BaseChatModel] | None = None
+    model_class: type[Any] | None = None
     graph: Pregel[Any, Any, Any, Any] | None = None
     sub_agents: tuple[Link, ...] = ()
     #: The operator's own tools, as `spec.tools` names them.

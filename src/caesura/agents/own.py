@@ -61,9 +61,11 @@ class OwnTools:
         return next((target for target, item in self.found.items() if item.name == name), None)
 
     def _import_fault(self, target: str, at: Fault, error: ImportFault) -> Fault:
+        usual = error.remedy == imports.WHERE
         if not error.line:
-            return replace(at, message=str(error), remedy=_WHERE)
-        return self._in_file(target, at, error.line, str(error), "correct this line")
+            return replace(at, message=str(error), remedy=_WHERE if usual else error.remedy)
+        remedy = "correct this line" if usual else error.remedy
+        return self._in_file(target, at, error.line, str(error), remedy)
 
     def _unusable(self, target: str, at: Fault, error: Unusable) -> Fault:
         return self._in_file(target, at, error.line, error.message, error.remedy)

@@ -53,6 +53,7 @@ class _Draft:
             agent=self.agent,
             parent=self.parent,
             cut=done is None,
+            kept=done.kept if done else (),
             usage=done.usage if done else None,
             at=at,
         )

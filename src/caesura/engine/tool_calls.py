@@ -12,12 +12,11 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, assert_never
 
-from langchain_core.messages import ToolCall, ToolMessage
 from sqlalchemy import Connection
 
 from caesura.agents.aside import LARGE
@@ -28,8 +27,10 @@ from caesura.core import ids, interrupts, json_data, outputs
 from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError, Outdated
 from caesura.core.interrupts import Approval, File, Interrupt, Questions
+from caesura.core.messages import Message
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
+from caesura.engine.observers import ToolBegins
 from caesura.engine.progress import Progress
 from caesura.engine.run import AnswersNeeded, Released, Scope
 from caesura.log.stream import Also
@@ -47,18 +48,18 @@ _PAUSE = 0.02
 _What = tuple[type[Interrupt], bytes]
 
 
-async def call(scope: Scope, wanted: ToolCall) -> ToolMessage:
+async def call(scope: Scope, wanted: Mapping[str, Any]) -> Message:
     """The result of the call; raises `AnswersNeeded` if a person must decide first."""
     return await _Call(scope, wanted).result()
 
 
-def refuse(scope: Scope, wanted: ToolCall) -> ToolMessage:
+def refuse(scope: Scope, wanted: Mapping[str, Any]) -> Message:
     """The result of a call that the person has refused together with the rest of the reply. The agent reads
     their reason in a message of its own."""
     return _Call(scope, wanted).refuse()
 
 
-def is_decided(scope: Scope, wanted: ToolCall) -> bool:
+def is_decided(scope: Scope, wanted: Mapping[str, Any]) -> bool:
     """Whether a person decides about this call, or has decided, before it does anything. A call of a tool
     that the agent does not have does nothing."""
     return _Call(scope, wanted).is_decided()
@@ -69,7 +70,7 @@ class _Revoked(Exception):
 
 
 class _Call:
-    def __init__(self, scope: Scope, wanted: ToolCall) -> None:
+    def __init__(self, scope: Scope, wanted: Mapping[str, Any]) -> None:
         self._scope, self._run, self._agent = scope, scope.run, scope.agent
         self._id = str(wanted["id"])
         self._name = wanted["name"]
@@ -80,7 +81,7 @@ class _Call:
         #: How often the tool has asked for each answer.
         self._asks: Counter[_What] = Counter()
 
-    async def result(self) -> ToolMessage:
+    async def result(self) -> Message:
         known = self._run.journal.get(self._id)
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
@@ -99,7 +100,7 @@ class _Call:
             return await self._confirmed()
         return await self._make()
 
-    def refuse(self) -> ToolMessage:
+    def refuse(self) -> Message:
         known = self._run.journal.get(self._id)
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
@@ -111,7 +112,7 @@ class _Call:
         granted = self._name in self._run.grants and not self._approvals()
         return self._agent.permissions.get(self._name) == "confirm" and not granted
 
-    async def _confirmed(self, unknown: bool = False) -> ToolMessage:
+    async def _confirmed(self, unknown: bool = False) -> Message:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""
         if (given := self._given(unknown)) is not None:
             return await self._decided(*given, unknown)
@@ -206,7 +207,7 @@ class _Call:
             raise AnswersNeeded([replace(mine, parent=self._scope.parent)])
         return given[place]
 
-    async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> ToolMessage:
+    async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> Message:
         match answer.decision:
             case "reject" if unknown:
                 return self._note(texts.left_unknown(answer.message), "unknown")
@@ -228,7 +229,7 @@ class _Call:
             case unreachable:
                 assert_never(unreachable)
 
-    async def _make(self, granted: bool = False) -> ToolMessage:
+    async def _make(self, granted: bool = False) -> Message:
         """With `granted` the call is made because the tool is always allowed. The grant is checked in the
         transaction that begins the call, so no call begins after the grant was revoked."""
 
@@ -255,7 +256,7 @@ class _Call:
             return self._note(result.text, result.status)
         return await self._keep(result)
 
-    async def _keep(self, result: Result) -> ToolMessage:
+    async def _keep(self, result: Result) -> Message:
         """End a call whose result has rows. If what they were made from has changed meanwhile, the tool is
         called again. Of the calls of a turn, one at a time is, so that each succeeds in the end."""
         try:
@@ -268,7 +269,7 @@ class _Call:
                     await asyncio.sleep(random.uniform(0, _PAUSE * 2**tried))  # noqa: S311 - no secret
         return self._end(Result(texts.changed_meanwhile(), "error"))
 
-    async def _offer(self, result: Result) -> ToolMessage:
+    async def _offer(self, result: Result) -> Message:
         text, status, rows, events = result
         if rows is None:
             return self._end(result)
@@ -305,7 +306,7 @@ class _Call:
         try:
             async with clock:
                 with self._working():
-                    result = await self._tool.run(self._args)
+                    result = await self._watched(self._tool)
         except (AnswersNeeded, Released):
             raise
         except CaesuraError as error:
@@ -331,6 +332,18 @@ class _Call:
         ):
             yield
 
+    async def _watched(self, tool: Tool) -> Result:
+        """Call the tool, and tell the observers."""
+        begins = ToolBegins(self._name, self._id, self._args, self._agent.name, self._scope.parent)
+        with self._run.watching.call(begins) as ended:
+            try:
+                result = await tool.run(self._args)
+            except (AnswersNeeded, Released):
+                ended.pauses = True
+                raise
+            ended.output, ended.failed = result.text, result.status == "error"
+        return result
+
     def _seconds(self) -> float | None:
         """How long the tool may take. One that asks may let a sub-agent work."""
         assert self._tool is not None  # noqa: S101 - for the type checker
@@ -354,7 +367,7 @@ class _Call:
             expected=self._expected,
         )
 
-    def _end(self, result: Result) -> ToolMessage:
+    def _end(self, result: Result) -> Message:
         """End a call whose result has no rows."""
         # If this is lost, the outcome is unknown and a person decides: write it soon, but do not wait for the
         # disk.
@@ -372,7 +385,7 @@ class _Call:
 
         return ended
 
-    def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+    def _note(self, text: str, status: ev.ToolStatus) -> Message:
         """The result of a call whose beginning was not journalled, or that was not made at all."""
 
         def noted(connection: Connection) -> None:
@@ -390,11 +403,8 @@ class _Call:
     def _finished(self, text: str, status: ev.ToolStatus) -> ev.ToolFinished:
         return ev.ToolFinished(self._id, self._name, text, status, self._agent.name, self._scope.parent)
 
-    def _message(self, text: str, status: str) -> ToolMessage:
-        good = status in ("ok", "answered")
-        return ToolMessage(
-            text, tool_call_id=self._id, name=self._name, status="success" if good else "error"
-        )
+    def _message(self, text: str, status: str) -> Message:
+        return Message("tool", text, tool_call_id=self._id, name=self._name, status=status)
 
     def _describe(self) -> tuple[Description, Any]:
         """The description of the call for a person, and its arguments."""
