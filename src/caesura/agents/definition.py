@@ -226,9 +226,9 @@ class _Check:
     def _name_faults(self, besides: Collection[str]) -> Iterator[Fault]:
         """`besides` are the names of what is no built-in tool."""
         usable = {*self._tools, *besides}
-        for field, known in (("tools", self._tools), ("permissions", usable), ("interrupt_on", usable)):
-            for path, name in self._texts("spec", field):
-                if name not in known and not (field == "tools" and ":" in name):
+        for place, known in (("tools", self._tools), ("permissions", usable), ("interrupt_on", usable)):
+            for path, name in self._texts("spec", place):
+                if name not in known and not (place == "tools" and ":" in name):
                     yield self._unknown_tool(path, name, known)
         primary: FieldPath = ("spec", "model", "primary")
         named = [(primary, self._written(primary, str)), *self._texts("spec", "model", "fallbacks")]

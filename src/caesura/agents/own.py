@@ -72,7 +72,7 @@ class OwnTools:
 
     def _in_file(self, target: str, at: Fault, line: int, message: str, remedy: str) -> Fault:
         """A fault in the Python file, or where the agent's file names it if the line is not known."""
-        module, _, name = target.partition(":")
+        name = target.partition(":")[2]
         path = imports.module_file(target, self._folder)
         if path is None or not line:
             return replace(at, message=f"{target}: {message}", remedy=remedy)

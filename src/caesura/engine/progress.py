@@ -17,8 +17,9 @@ _INTERVAL = 0.5
 
 
 class Progress:
-    """Any thread may tell, as often as it likes: the newest text becomes an event when the one before has been
-    shown long enough. Nobody waits for it. After `close`, and in a log that is full, nothing is shown."""
+    """Any thread may tell, as often as it likes: the newest text becomes an event when the one before has
+    been shown long enough. Nobody waits for it. After `close`, and in a log that is full, nothing is
+    shown."""
 
     def __init__(self, run: Run, tool_call_id: str) -> None:
         self._run, self._id = run, tool_call_id

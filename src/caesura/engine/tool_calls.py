@@ -194,8 +194,8 @@ class _Call:
         raise AnswersNeeded([await self._approval(unknown, changed=True)])
 
     def _ask(self, item: Interrupt) -> Answer:
-        """The answer that the tool itself asks for. If it asks the same more than once, answers are matched in
-        order. The answer to one question never counts for another."""
+        """The answer that the tool itself asks for. If it asks the same more than once, answers are matched
+        in order. The answer to one question never counts for another."""
         if isinstance(item, Approval):
             raise TypeError("an approval is about a call: a tool asks for a confirmation")
         what = _what(item)

@@ -20,8 +20,11 @@ from caesura.agents.tools.own.returned import Unwritable
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.tool import ToolError
 from caesura.core.interrupts import Questions
+from caesura.core.language import Language
 
 logger = logging.getLogger(__name__)
+
+_OWN_WORDS: dict[Language, str] = {"en": "Something else", "zh": "其他"}
 
 
 class OwnCall:
@@ -101,10 +104,11 @@ class _Asking:
             raise self._raised
 
     def _ask(self, question: str, options: Sequence[Option], allow_custom: bool) -> str:
-        item = _questions(self._name, question, options, allow_custom)
+        own_words = _OWN_WORDS[self._run.language] if allow_custom and options else None
+        item = _questions(self._name, question, options, own_words)
         try:
             answer = self._run.ask(item)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the engine's, raised again when the function has ended
             self._raised = error
             raise Waiting from None
         if answer.decision == "reject":
@@ -112,9 +116,12 @@ class _Asking:
         return answer.answers[0]
 
 
-def _questions(name: str, question: str, options: Sequence[Option], allow_custom: bool) -> Questions:
+def _questions(name: str, question: str, options: Sequence[Option], own_words: str | None) -> Questions:
+    """`own_words` is one more option, which stands for whatever the person writes."""
     pairs = [(option, option) if isinstance(option, str) else option for option in options]
-    offered = [{"label": label, "value": value, "allow_custom": allow_custom} for label, value in pairs]
+    offered: list[dict[str, Any]] = [{"label": label, "value": value} for label, value in pairs]
+    if own_words is not None:
+        offered.append({"label": own_words, "value": own_words, "allow_custom": True})
     try:
         parsed = ask_user.parse([{"question": question, "options": offered}])
     except ToolError as error:

@@ -28,8 +28,8 @@ _REMEDIES = {
 
 class Parameters(NamedTuple):
     """`names` are the parameters by the field of the model that holds each. The fields have names of their
-    own, because a model's attributes, such as `copy`, cannot be fields. `contexts` are the parameters that get
-    the context."""
+    own, because a model's attributes, such as `copy`, cannot be fields. `contexts` are the parameters that
+    get the context."""
 
     arguments: type[BaseModel]
     names: dict[str, str]
