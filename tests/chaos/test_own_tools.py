@@ -1,4 +1,4 @@
-"""kill -9 of a server during an operator's own tool: the rules of the journal hold, and the key is the same."""
+"""kill -9 of a server during an operator's own tool: the journal's rules hold, and the key is the same."""
 
 from __future__ import annotations
 

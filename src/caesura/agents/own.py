@@ -53,7 +53,14 @@ class OwnTools:
     def _load(self, target: str) -> Declared:
         if (file := imports.module_file(target, self._folder)) is not None and file not in self.sources:
             self.sources.append(file)
-        return declared.read(imports.load(target, self._folder))
+        try:
+            return declared.read(imports.load(target, self._folder))
+        except (ImportFault, Unusable):
+            raise
+        except Exception as error:  # an operator's types run code of their own, which may raise anything
+            raise Unusable(
+                f"cannot be a tool: {type(error).__name__}: {error}", "correct its types"
+            ) from error
 
     def _holder(self, name: str) -> str | None:
         if name in self._taken:

@@ -67,8 +67,7 @@ class OwnCall:
         found = await value
         if returned.is_small(found):
             return returned.text(found)
-        # A large value would hold up the event loop.
-        return await self._threads.do(person, lambda: returned.text(found))
+        return await self._threads.write(lambda: returned.text(found))
 
     def _plain(self, arguments: dict[str, Any]) -> Any:
         """The result of a plain function as text. One that returns a coroutine is awaited elsewhere."""

@@ -90,9 +90,10 @@ def _langchain(found: Any) -> Declared:
     from caesura.agents.tools import langchain  # only where an operator has such a tool
 
     name, mark = _checked_name(found.name), mark_of(found)
-    action = langchain.action(found)
-    names = tuple(action.parameters.get("properties", {}))
-    return Declared(name, mark, describer(name, mark, names), lambda threads: action)
+    names = tuple(langchain.action(found).parameters.get("properties", {}))
+    return Declared(
+        name, mark, describer(name, mark, names), lambda threads: langchain.action(found, threads)
+    )
 
 
 def _kind(found: Any) -> str:

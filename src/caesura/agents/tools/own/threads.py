@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from caesura.agents.aside import Aside
 from caesura.agents.tools.places import Busy, Places
 from caesura.agents.tools.tool import ToolError
 
@@ -27,6 +28,7 @@ class OwnThreads:
 
     def __init__(self, count: int = COUNT, each: int = EACH) -> None:
         self._places = Places(count, each)
+        self._writers = Aside("caesura-own-results")
 
     async def do(self, person: str, work: Callable[[], T]) -> T:
         """Run the work in a thread of its own."""
@@ -59,6 +61,10 @@ class OwnThreads:
             raise error
         found: T = value
         return found
+
+    async def write(self, work: Callable[[], T]) -> T:
+        """Make the text of a result, which may be large. It waits for no place: the function has ended."""
+        return await self._writers.run(work)
 
 
 def _outcome(work: Callable[[], Any]) -> tuple[Any, BaseException | None]:

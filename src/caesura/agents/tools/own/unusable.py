@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
+from textwrap import dedent
 from typing import Any
 
 
@@ -22,7 +23,7 @@ def line_of(function: Callable[..., Any], parameter: str | None = None) -> int:
     if code is None:
         return 0
     try:
-        tree = ast.parse(inspect.cleandoc(inspect.getsource(code)))
+        tree = ast.parse(dedent(inspect.getsource(code)))
     except (OSError, SyntaxError, ValueError):
         return int(code.co_firstlineno)
     found = next((item for item in ast.walk(tree) if isinstance(item, _FUNCTIONS)), None)
