@@ -857,6 +857,19 @@ export interface components {
             /** Text */
             text: string;
         };
+        /**
+         * Change
+         * @description An artifact that a turn changed.
+         */
+        Change: {
+            /** Id */
+            id: string;
+            /**
+             * Version
+             * @description The version that the turn made last
+             */
+            version: number;
+        };
         /** Conversation */
         Conversation: {
             /** Active Turn */
@@ -1643,6 +1656,11 @@ export interface components {
         SeenTurn: {
             /** Agent */
             agent: string;
+            /**
+             * Artifacts
+             * @description The artifacts that it changed, in the order in which it first did
+             */
+            artifacts: components["schemas"]["Change"][];
             /** Content */
             content: string;
             /** Conversation Id */
@@ -2789,7 +2807,10 @@ export interface operations {
     create_api_v2_conversations_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4486,7 +4507,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -4912,7 +4933,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5297,7 +5318,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5615,7 +5636,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5735,7 +5756,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
@@ -98,6 +99,23 @@ describe("a message goes to the conversation in whose box it was written", () =>
     expect(location.pathname).toBe("/c/B");
     expect(useThread.getState()).toMatchObject({ id: "B", fault: null, sending: null });
     expect([box("B"), box("C"), box(null)]).toEqual(["", "a beginning", ""]);
+  });
+
+  it("a conversation whose response was lost is not made twice, also not after a reload", async () => {
+    go("/");
+    openThread(null);
+    useAgents.setState({ chosen: "writer" });
+    const create = vi.mocked(api.createConversation);
+    create.mockReset();
+    create.mockRejectedValueOnce(LOST).mockResolvedValueOnce({ id: "C", title: "" } as Conversation);
+    post.mockResolvedValueOnce(turn("c1", null, "a beginning"));
+    expect(await write(null, "a beginning")).toBe(false);
+    loadAnew();
+    useAgents.setState({ chosen: null });
+    expect(await write(null, "a beginning")).toBe(true);
+    const [first, second] = create.mock.calls;
+    expect(first?.[0]).toBe("writer");
+    expect(second).toEqual(first);
   });
 
   it("what is typed while a conversation is made goes along", async () => {

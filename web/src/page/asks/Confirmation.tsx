@@ -4,8 +4,8 @@ import type { FormField, Interrupt } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
-import { AnswerButton } from "./AnswerButton";
-import { Body, Footer, Refusal, type Place } from "./parts";
+import { AnswerFooter } from "./AnswerFooter";
+import { Body, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
 type Values = Record<string, string | boolean>;
@@ -23,7 +23,6 @@ function fieldsOf(fields: readonly FormField[], values: Values): { fields: Value
 }
 
 export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
-  const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
   const [values, setValues] = useState<Values>({});
   const [missing, setMissing] = useState<string | null>(null);
@@ -52,16 +51,9 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
         ))}
         <Refusal text={fault} />
       </Body>
-      <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
-          {say("confirm")}
-        </AnswerButton>
-        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
-          {say("refuse")}
-        </AnswerButton>
-        <span className="grow" />
+      <AnswerFooter place={place} busy={busy} yes="confirm" no="refuse" onSend={send} onRefuse={() => give({ decision: "reject" })}>
         {more}
-      </Footer>
+      </AnswerFooter>
     </>
   );
 }

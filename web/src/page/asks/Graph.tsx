@@ -4,8 +4,8 @@ import type { Interrupt } from "../../api/types";
 import { Shown } from "../../rich/Shown";
 import { useWords } from "../../words/words";
 import { json } from "../tools";
-import { AnswerButton } from "./AnswerButton";
-import { Body, Footer, Refusal, type Place } from "./parts";
+import { AnswerFooter } from "./AnswerFooter";
+import { Body, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
 /** An operator's own graph asks in its own form: any JSON is the answer, and plain words are JSON too. */
@@ -78,16 +78,9 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
         </div>
         <Refusal text={fault} />
       </Body>
-      <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
-          {say("sendAnswer")}
-        </AnswerButton>
-        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
-          {say("refuse")}
-        </AnswerButton>
-        <span className="grow" />
+      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" onSend={send} onRefuse={() => give({ decision: "reject" })}>
         {more}
-      </Footer>
+      </AnswerFooter>
     </>
   );
 }

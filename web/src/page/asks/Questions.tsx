@@ -4,8 +4,8 @@ import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { PHONE, useMedia } from "../useMedia";
-import { AnswerButton } from "./AnswerButton";
-import { Body, Footer, Refusal, type Place } from "./parts";
+import { AnswerFooter } from "./AnswerFooter";
+import { Body, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
 
 interface Choice {
@@ -73,17 +73,10 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
         ))}
         <Refusal text={fault} />
       </Body>
-      <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
-          {say("sendAnswers")}
-        </AnswerButton>
-        <AnswerButton kind="refuse" className="bare" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
-          {say("dontAnswer")}
-        </AnswerButton>
-        <span className="grow" />
+      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet onSend={send} onRefuse={() => give({ decision: "reject" })}>
         {more}
         <span className="quiet num span">{say("answered", done, questions.length)}</span>
-      </Footer>
+      </AnswerFooter>
     </>
   );
 }
