@@ -12,7 +12,7 @@ from tests.graph_files import IMPORTS
 
 #: An operator's own graph: it replies, uses a tool, replies again, and asks.
 _GRAPH = """
-from tests.chaos.engine_model import Fixed
+from tests.chaos.engine_graph_model import FixedInGraph
 
 
 @tool
@@ -24,7 +24,7 @@ def jot(text: str) -> str:
 
 
 async def speak(state):
-    return {{"messages": [await Fixed(role="graph").ainvoke(state["messages"])]}}
+    return {{"messages": [await FixedInGraph().ainvoke(state["messages"])]}}
 
 
 def ask(state):

@@ -55,7 +55,8 @@ async def test_a_repeated_failure_ends_the_turn_without_internals(world: World) 
     world.desk.script(*[Refusal(500)] * 3)
     said = await world.say("hi")
     failure = said.failure
-    assert (failure.message, failure.code, failure.retryable) == ("the model is not available", "model", True)
+    told = "the model is not available: its provider failed"
+    assert (failure.message, failure.code, failure.retryable) == (told, "model", True)
     assert failure.error_id is not None
     assert said.row.status == "failed"
     row = await world.checked(said.turn)
@@ -84,7 +85,7 @@ async def test_a_provider_that_times_out_is_a_transient_failure(world: World) ->
           primary: openai:test
           base_url: {world.desk.base_url}
           api_key_env: TEST_KEY
-          options: {{timeout: 0.2}}
+          idle_timeout: 0.2
         """
     )
     world.desk.script(Hang(), Hang(), Say("hello"))

@@ -79,6 +79,8 @@ def wrong_name(name: str) -> tuple[str, str] | None:
     if colon and provider not in (known := _langchain_providers()):
         local = any(character.isdigit() for character in provider)  # llama3:8b, qwen2.5:7b
         close = "" if local else did_you_mean(provider, {*PROVIDERS, *known})
+        if not (close or local or imports.has_langchain()):
+            close = "LangChain may know it: in Caesura's own folder, make setup EXTRAS=langchain"
         return f"unknown model provider: {provider}", close or f"for a local model write ollama:{name}"
     if not colon and _inferred(name) is None:
         return f"unknown model: {name}", f"write provider:name, such as openai:{name}, or demo"

@@ -145,8 +145,8 @@ async def _redis(url: str, mirrored: Sequence[str]) -> Finding:
 
 def _model(settings: Settings) -> Finding:
     from caesura.agents.models import DEFAULT, DEMO, ModelUnavailable, chat_models, default_model
-    from caesura.models.connections import Connections
     from caesura.agents.spec import Model
+    from caesura.models.connections import Connections
 
     name = default_model(os.environ, settings.model)
     try:

@@ -197,8 +197,10 @@ class Transcript:
         )
 
     def closed(self, ended: int | None = None) -> list[Message]:
-        """The messages of an ended turn: every tool call has a result, so that any provider accepts them."""
-        return close(self.messages(ended), self.running)
+        """The messages of an ended turn: every tool call has a result, so that any provider accepts them.
+        What a provider wanted back as long as the turn lasted is dropped."""
+        said = (replace(item, kept=()) if item.kept else item for item in self.messages(ended))
+        return close(said, self.running)
 
     @property
     def text(self) -> str:

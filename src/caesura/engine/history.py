@@ -100,7 +100,7 @@ class History:
     async def _load(self, turn: Turn, parent_id: str) -> list[Message]:
         most = max(self._share - self._used[turn.user_id], 0)
         above = await self._database.read(_branch, turn.conversation_id, parent_id, most)
-        said = [message for item in above.turns for message in said_in(item, item.messages or [])]
+        said = [message for item in above.turns for message in said_in(item.content, item.messages or [])]
         self._use(turn, _Path(turn.user_id, above.epoch, said, _size(said)), whole=most == self._share)
         return said
 
@@ -128,7 +128,7 @@ class History:
         use = self._uses.get((turn.num, turn.epoch))
         if use is not None and not use.whole:
             return
-        said = said_in(turn, messages)
+        said = said_in(turn.content, messages)
         above = known.size if known is not None and known.messages is before else _size(before)
         self._keep(turn.id, _Path(turn.user_id, turn.epoch, [*before, *said], above + _size(said)))
 
@@ -158,11 +158,11 @@ class History:
             self.forget(next(iter(self._paths)))
 
 
-def said_in(turn: Turn, messages: list[Message]) -> list[Message]:
+def said_in(content: str, messages: Iterable[Message]) -> list[Message]:
     """What a turn that has ended adds to the history: without reasoning, and without what the provider wanted
     back only as long as the turn lasted."""
     own = (_settled(item) for item in messages if item.parent is None)
-    return valid([Message("user", turn.content), *own])
+    return valid([Message("user", content), *own])
 
 
 def _size(messages: list[Message]) -> int:

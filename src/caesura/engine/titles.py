@@ -139,7 +139,7 @@ class Title:
                         size += len(piece.text)
                     elif isinstance(piece, Usage):
                         ended.usage = counted(piece.counts)
-                    if size > _LONGEST:
+                    if self._closed or size > _LONGEST:  # the model may ignore its cancellation
                         break
             ended.output = "".join(said)
         return titles.clean(ended.output)

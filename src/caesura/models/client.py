@@ -69,7 +69,12 @@ class Client:
                     yield piece
                 if not data or reply.ended:
                     break
-                data = await _more(exchange, reply)
+                try:
+                    data = await exchange.read()
+                except ModelError:
+                    if not reply.complete:
+                        raise
+                    break  # only the end of the stream is missing
             if reply.failure is not None:
                 raise reply.failure
             if not reply.complete:
@@ -98,12 +103,3 @@ class Client:
                 if remedies != self._learned:
                     self._learned |= {remedy for remedy in remedies if self._speech.lasts(remedy)}
                 return exchange
-
-
-async def _more(exchange: Exchange, reply: Reply) -> bytes:
-    try:
-        return await exchange.read()
-    except ModelError:
-        if reply.complete:
-            return b""  # only the end of the stream is missing
-        raise

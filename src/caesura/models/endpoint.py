@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +15,10 @@ from caesura.models.connections import Connections
 from caesura.models.failures import ModelError
 from caesura.models.line import Exchange
 
-#: The most bytes of a list of models.
-_LIST_BYTES = 8 * 1024 * 1024
+#: The most bytes of a list of models, and the seconds it may take.
+_LIST_BYTES, _LIST_SECONDS = 8 * 1024 * 1024, 60.0
+#: How many seconds the body of a refusal may take.
+_REFUSAL_SECONDS = 5.0
 
 
 class Endpoint:
@@ -43,7 +46,10 @@ class Endpoint:
         """What is at this path, as JSON."""
         exchange = await self._ask("GET", path, {**self._headers, "Accept": "application/json"})
         try:
-            return orjson.loads(await exchange.whole(_LIST_BYTES))
+            async with asyncio.timeout(_LIST_SECONDS):
+                return orjson.loads(await exchange.whole(_LIST_BYTES))
+        except TimeoutError:
+            raise ModelError("silent", f"{self.host} did not come to the end of its answer") from None
         except ValueError:
             raise ModelError("broken", f"{self.host} answered with something that is not JSON") from None
         finally:
@@ -56,8 +62,9 @@ class Endpoint:
         if exchange.status == 200:
             return exchange
         try:
-            said = await exchange.whole(refusals.BODY_BYTES)
-        except ModelError:
+            async with asyncio.timeout(_REFUSAL_SECONDS):
+                said = await exchange.whole(refusals.BODY_BYTES)
+        except (ModelError, TimeoutError):
             said = b""  # the status says enough
         finally:
             exchange.abort()

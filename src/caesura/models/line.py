@@ -80,14 +80,17 @@ class Line(asyncio.Protocol):
 
 
 class Exchange:
-    """A response as it arrives. The parser calls the methods whose names begin with `on_`."""
+    """A response as it arrives; `answered` once a byte of it has come. The parser calls the methods whose
+    names begin with `on_`."""
 
     def __init__(self, line: Line, idle_timeout: float) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
         self._line, self._idle_timeout = line, idle_timeout
         self._parser: Any = httptools.HttpResponseParser(self)
-        self._in_head, self._head_bytes = True, 0
+        self._in_head, self.answered = True, False
+        #: How many bytes have come since the last one of the body.
+        self._bare = 0
         self._unread: list[bytes] = []
         self._unread_bytes, self._paused = 0, False
         self._complete = self._reusable = self._left = False
@@ -101,17 +104,17 @@ class Exchange:
 
     def feed(self, data: bytes) -> None:
         self._heard = self._line.loop.time()
-        if self._in_head:
-            self._head_bytes += len(data)
+        self.answered = True
+        self._bare += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade, UnicodeError):
             self._fail(ModelError("broken", "the reply is not HTTP"))
             return
-        if self._in_head and self._head_bytes > HEAD_BYTES:
-            self._fail(ModelError("broken", "the head of the reply is too long"))
-        elif self._complete:
+        if self._complete:
             self._finish()
+        elif self._bare > HEAD_BYTES:
+            self._fail(ModelError("broken", "the head or the tail of the reply is too long"))
         elif self._unread_bytes > _UNREAD and not self._paused:
             self._paused = True
             self._line.transport.pause_reading()
@@ -132,7 +135,8 @@ class Exchange:
         pass
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        if self._in_head:
+            self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
@@ -141,6 +145,7 @@ class Exchange:
             self.headers.clear()  # 100 Continue and 103 Early Hints: the response itself follows
 
     def on_body(self, data: bytes) -> None:
+        self._bare = 0
         if self._left:
             return
         self._unread.append(data)
@@ -153,11 +158,6 @@ class Exchange:
 
     # What the reader asks.
 
-    @property
-    def answered(self) -> bool:
-        """Whether a byte of a response has come."""
-        return bool(self._head_bytes)
-
     async def head(self) -> None:
         """Wait until the status and the headers are here."""
         while self._in_head:
@@ -166,11 +166,15 @@ class Exchange:
     async def read(self) -> bytes:
         """The bytes of the body that have arrived and were not read yet. Waits until there are some; nothing
         means that the response has come to its end. Raises a `ModelError` if it breaks off."""
-        while not self._unread:
+        unread = self._unread
+        while not unread:
             if self._complete:
                 return b""
-            await self._wait()
-        unread = self._unread
+            if self._failure is not None:
+                raise self._failure
+            # As `_wait`: this is awaited for every chunk.
+            self._waiter = waiter = self._line.loop.create_future()
+            await waiter
         data = unread[0] if len(unread) == 1 else b"".join(unread)
         unread.clear()
         self._unread_bytes = 0
@@ -213,10 +217,7 @@ class Exchange:
         if self._failure is not None:
             raise self._failure
         self._waiter = self._line.loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        await self._waiter
 
     def _check(self) -> None:
         """Nothing was heard for a while. What the reader has not taken, and what is still being sent, is not

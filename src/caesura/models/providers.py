@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
-from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.parse import quote
 
-from caesura.models import anthropic, windows
+from caesura.models import addresses, anthropic, windows
 from caesura.models.anthropic import Messages
 from caesura.models.client import Client, Speech
 from caesura.models.connections import Connections
@@ -225,53 +224,11 @@ def _place(
         raise Unusable(f"model {full_name} needs a key: set {provider.key}")
     if key and not _HEADER.fullmatch(key):
         raise Unusable(f"the key of model {full_name} has characters that no key has: check {provider.key}")
-    url, basic = _address(name, provider, written or provider.url, full_name)
-    return _Place(url, key or None, basic)
-
-
-def _address(name: str, provider: Provider, written: str, full_name: str) -> tuple[str, str | None]:
-    if name == "ollama":
-        written = _ollama(written)
-    parts = urlsplit(written if "://" in written else f"http://{written}")
     try:
-        port, host = parts.port, parts.hostname
-    except ValueError:
-        port = host = None
-    if parts.scheme not in ("http", "https") or not host or not written.isprintable() or " " in written:
-        raise Unusable(f"the base URL of model {full_name} is no address of an HTTP server")
-    path = quote(parts.path.rstrip("/"), safe="/%~:@!$&'()*+,;=-._")
-    path = path.removesuffix("/chat/completions").removesuffix("/v1/messages")
-    if provider.protocol == "anthropic":
-        path = path.removesuffix("/v1")
-    basic = None
-    if parts.username:
-        told = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        basic = "Basic " + b64encode(told.encode()).decode()
-    shown = f"[{host}]" if ":" in host else _ascii(host, full_name)
-    return urlunsplit((parts.scheme, f"{shown}:{port}" if port else shown, path, "", "")), basic
-
-
-def _ascii(host: str, full_name: str) -> str:
-    try:
-        return host.encode("idna").decode()
-    except UnicodeError:
-        raise Unusable(f"the base URL of model {full_name} has no valid host") from None
-
-
-def _ollama(written: str) -> str:
-    """A base URL from what OLLAMA_HOST may be: with or without a scheme, a port, a path."""
-    scheme, separator, rest = written.rpartition("://")
-    rest, slash, path = rest.partition("/")
-    if rest.count(":") > 1 and not rest.startswith("["):
-        rest = f"[{rest}]"
-    host, colon, port = rest.rpartition(":")
-    if not colon or port.endswith("]"):
-        host, port = rest, "" if separator else "11434"
-    # The same variable tells Ollama itself where to listen.
-    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104
-    url = f"{scheme or 'http'}://{host}" + (f":{port}" if port else "") + (f"/{path}" if slash else "")
-    url = url.rstrip("/")
-    return url if url.endswith("/v1") else f"{url}/v1"
+        address = addresses.read(written or provider.url, name)
+    except addresses.NoAddress as error:
+        raise Unusable(f"the base URL of model {full_name} {error}") from None
+    return _Place(address.url, key or None, address.basic)
 
 
 def _special(provider: Provider, options: dict[str, Any]) -> dict[str, str]:

@@ -15,7 +15,8 @@ from caesura.models.failures import Kind, ModelError
 
 #: The most bytes of a refusal that are read.
 BODY_BYTES = 64 * 1024
-_EXCERPT = 240
+#: How many characters of a refusal are looked at, and how many are told.
+_LOOKED_AT, _EXCERPT = 2_000, 240
 
 _TOO_LONG = re.compile(
     r"context[_ ](length|size|window|limit)|prompt (is )?too long|input (length|is too long|token count)"
@@ -26,12 +27,12 @@ _TOO_LONG = re.compile(
 _WINDOWS = tuple(
     re.compile(pattern)
     for pattern in (
-        r">=? ?([\d,]+)",  # 210000 tokens > 200000 maximum
-        r"<= ?([\d,]+)",
-        r"\[1, ?([\d,]+)\]",
-        r"([\d,]+) maximum context",
-        r"(?:context|prompt|model) (?:length|size|window|limit)[^\d]{0,40}?([\d,]+)",
-        r"(?:tokens allowed|token limit|limit)[^\d]{0,12}([\d,]+)",
+        r">=? ?([\d,]{1,12})",  # 210000 tokens > 200000 maximum
+        r"<= ?([\d,]{1,12})",
+        r"\[1, ?([\d,]{1,12})\]",
+        r"([\d,]{1,12}) maximum context",
+        r"(?:context|prompt|model) (?:length|size|window|limit)[^\d]{0,40}?([\d,]{1,12})",
+        r"(?:tokens allowed|token limit|limit)[^\d]{0,12}([\d,]{1,12})",
     )
 )
 _KINDS: dict[str, Kind] = {
@@ -68,7 +69,7 @@ def from_status(
 ) -> ModelError:
     """The refusal that a provider has sent with this status. `secrets` stay out of its message."""
     error = _error_in(body)
-    said = _said(error) or body.decode(errors="replace")
+    said = (_said(error) or body[:_LOOKED_AT].decode(errors="replace"))[:_LOOKED_AT]
     told = f"{host} answered {status}: {scrubbed(said, secrets)}"
     kind = _kind(status, error, said.lower())
     return ModelError(kind, told, retry_after=_pause(headers), context_tokens=_window(kind, error, said))
@@ -76,7 +77,7 @@ def from_status(
 
 def from_inside(error: Any, host: str, secrets: Iterable[str]) -> ModelError:
     """The refusal that a provider has sent in the midst of its reply."""
-    said = _said(error) or "no reason"
+    said = _said(error)[:_LOOKED_AT] or "no reason"
     told = f"{host} broke off with an error: {scrubbed(said, secrets)}"
     code = error.get("code", error.get("status")) if isinstance(error, dict) else None
     status = (
@@ -88,13 +89,14 @@ def from_inside(error: Any, host: str, secrets: Iterable[str]) -> ModelError:
 
 def scrubbed(text: str, secrets: Iterable[str]) -> str:
     """The beginning of this text in one line, for the log, without anything that looks like a key."""
+    text = text[:_LOOKED_AT]
     for secret in secrets:
         if len(secret) >= 16:  # a provider may show the beginning or the end of a key
             text = re.sub(rf"{re.escape(secret[:8])}\S*|\S*{re.escape(secret[-8:])}", "***", text)
         elif secret:
             text = text.replace(secret, "***")
     text = re.sub(r"(?i)\bbearer\s+\S+|\b(sk|pk|gsk|xai|key)-[\w-]{8,}\S*", "***", text)
-    line = "".join(character if character.isprintable() else " " for character in text[: 4 * _EXCERPT])
+    line = "".join(character if character.isprintable() else " " for character in text)
     line = " ".join(line.split())
     return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
 

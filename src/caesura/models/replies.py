@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,8 @@ from caesura.models.failures import ModelError
 from caesura.models.model import Piece
 
 _DONE = b"[DONE]"
+#: The most characters that are kept for the provider, and the most tool calls of a reply.
+_MOST_KEPT, _MOST_CALLS = 8 * 1024 * 1024, 1_000
 
 
 class Reply:
@@ -22,6 +25,7 @@ class Reply:
         self.complete = self.ended = False
         self.failure: ModelError | None = None
         self._host, self._secrets = host, secrets
+        self._kept = 0
 
     def take(self, payloads: Iterable[bytes]) -> list[Piece]:
         """The pieces in the data of these events."""
@@ -42,7 +46,8 @@ class Reply:
     def whole(self, body: bytes) -> list[Piece]:
         """The pieces of a reply that came in one piece, though a stream was asked for."""
         pieces = self.take([body])
-        self.complete = self.ended = True
+        self.ended = True
+        self.complete = self.complete or bool(pieces)
         return pieces
 
     def end(self) -> list[Piece]:
@@ -53,18 +58,39 @@ class Reply:
         """Append the pieces of this event."""
         raise NotImplementedError
 
+    def _keep(self, part: str) -> str:
+        """A part of what goes back to the provider, which nobody sees and nobody else bounds."""
+        self._kept += len(part)
+        if self._kept > _MOST_KEPT:
+            raise ModelError("broken", f"{self._host} sent too much that is to go back")
+        return part
+
+    def _count_call(self, number: int) -> None:
+        if number > _MOST_CALLS:
+            raise ModelError("broken", f"{self._host} sent too many tool calls")
+
     def _refused(self, error: Any) -> ModelError:
         return refusals.from_inside(error, self._host, self._secrets)
 
 
 def _chunks(payload: bytes) -> list[Any]:
     try:
-        return [orjson.loads(payload)]
+        return [_loaded(payload)]
     except ValueError:
         if b"\n" not in payload:
             raise
     # Some servers leave out the empty lines between events.
-    return [orjson.loads(line) for line in payload.split(b"\n") if line.strip() not in (b"", _DONE)]
+    return [_loaded(line) for line in payload.split(b"\n") if line.strip() not in (b"", _DONE)]
+
+
+def _loaded(payload: bytes) -> Any:
+    try:
+        return orjson.loads(payload)
+    except ValueError:
+        # Only the slower parser takes half of a character, as servers send it that split a text anywhere.
+        if b"\\u" not in payload:
+            raise
+        return json.loads(payload)
 
 
 def count(source: Any, *path: str) -> int:

@@ -53,11 +53,11 @@ class MessageReply(Reply):
                 pieces.append(CallPart(index, str(part)))
         elif kind == "thinking_delta":
             thought = delta["thinking"]
-            self._open[index]["thinking"].append(thought)
+            self._open[index]["thinking"].append(self._keep(thought))
             if thought:
                 pieces.append(Reasoning(str(thought)))
         elif kind == "signature_delta":
-            self._open[index]["signature"] += delta["signature"]
+            self._open[index]["signature"].append(self._keep(delta["signature"]))
 
     def _start(self, index: Any, block: dict[str, Any], pieces: list[Piece]) -> None:
         kind = block["type"]
@@ -66,14 +66,16 @@ class MessageReply(Reply):
         elif kind == "tool_use":
             self._open[index] = {"type": kind, "written": False, "input": block.get("input")}
             self._calls += 1
+            self._count_call(self._calls)
             pieces.append(CallPart(index, "", str(block["id"]), str(block["name"])))
         elif kind == "thinking":
             thought = block.get("thinking") or ""
             signature = block.get("signature") or ""
-            self._open[index] = {"type": kind, "thinking": [thought], "signature": signature}
+            self._open[index] = {"type": kind, "thinking": [thought], "signature": [signature]}
             if thought:
                 pieces.append(Reasoning(str(thought)))
         elif kind == "redacted_thinking":
+            self._keep(block["data"])
             self._open[index] = block
 
     def _stop(self, index: Any, pieces: list[Piece]) -> None:
@@ -85,7 +87,7 @@ class MessageReply(Reply):
                 pieces.append(CallPart(index, orjson.dumps(block["input"] or {}).decode()))
             return
         if block["type"] == "thinking":
-            block = {**block, "thinking": "".join(block["thinking"])}
+            block = {name: value if name == "type" else "".join(value) for name, value in block.items()}
         if block["type"] in THOUGHTS:
             if self._characters or self._calls:
                 pieces.append(Kept({"type": PLACE, "characters": self._characters, "calls": self._calls}))

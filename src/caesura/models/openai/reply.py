@@ -11,6 +11,8 @@ from caesura.models.replies import Reply, count
 
 #: The member of a message, and the type of a kept block, with reasoning that must go back as it came.
 DETAILS = "reasoning_details"
+#: The members of a detail that come in parts.
+_JOINED = ("text", "summary", "data")
 _FILTERED = "The provider's content filter has held back the answer."
 
 
@@ -75,6 +77,7 @@ class CompletionReply(Reply):
         is_new = known is None or bool(given and known and given != known)
         if is_new or given:
             self._calls[place] = given
+            self._count_call(len(self._calls))
         self._place = place
         args = function.get("arguments")
         text = args if isinstance(args, str) else "" if args is None else orjson.dumps(args).decode()
@@ -94,11 +97,12 @@ class CompletionReply(Reply):
             key = (part.get("index"), part.get("type"))
             known = self._details.setdefault(key, {})
             for name, value in part.items():
-                if name in ("text", "summary", "data") and isinstance(value, str):
-                    known[name] = (known.get(name) or "") + value
+                if name in _JOINED and isinstance(value, str):
+                    known.setdefault(name, []).append(self._keep(value))
                     said += value if name != "data" else ""
-                elif value is not None or name not in known:
+                elif name not in _JOINED and (value is not None or name not in known):
                     known[name] = value
+        self._count_call(len(self._details))
         return said
 
     def end(self) -> list[Piece]:
@@ -106,12 +110,16 @@ class CompletionReply(Reply):
         if not self._said and self._reason == "content_filter":
             pieces.append(Text(_FILTERED))
         if self._details:
-            pieces.append(Kept({"type": DETAILS, "details": list(self._details.values())}))
+            pieces.append(Kept({"type": DETAILS, "details": [_joined(it) for it in self._details.values()]}))
         if self._usage:
             pieces.append(Usage(_counts(self._usage)))
         if self._reason is not None:
             pieces.append(Finish(self._reason))
         return pieces
+
+
+def _joined(detail: dict[str, Any]) -> dict[str, Any]:
+    return {name: "".join(value) if name in _JOINED else value for name, value in detail.items()}
 
 
 def _counts(usage: dict[str, Any]) -> dict[str, int]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from caesura.agents import context
 from caesura.agents.tools.tool import Tool, ToolError, describer, structured
 from caesura.agents.tools.web.engine import Hit
-from caesura.agents.tools.web.searcher import Searcher
 from caesura.core import shown
 from caesura.core.language import Language
 
@@ -17,7 +16,11 @@ _LONGEST = 1000
 Query = Annotated[str, "What to search for, in a few words"]
 
 
-def tool(searcher: Searcher) -> Tool:
+class Searches(Protocol):
+    async def search(self, query: str, person: str) -> list[Hit]: ...
+
+
+def tool(searcher: Searches) -> Tool:
     async def web_search(query: Query) -> str:
         query = query.strip()
         if not 1 <= len(query) <= _LONGEST:
