@@ -200,8 +200,8 @@ WRONG: dict[str, tuple[str, str, str]] = {
     ),
     "no type under a decorator": (
         "orders:find",
-        "import caesura\n@caesura.tool(\n    label='x'\n)\ndef find(one: str,\n    two,\n) -> str:\n    return one",
-        "orders.py:6: find: the parameter two has no type",
+        "import caesura\n@caesura.tool(\n  label='x')\ndef find(one: str,\n    two,\n) -> str:\n    ...",
+        "orders.py:5: find: the parameter two has no type",
     ),
     "types that fail": (
         "orders:find",
