@@ -346,6 +346,7 @@ async def test_a_tool_of_langchain_is_a_tool_too(tmp_path: Path) -> None:
         ("'Find {number}'", {"number": "A1"}, "Find A1"),
         ("'Find {number}'", {}, "Find –"),
         ("'Find {number:d}'", {"number": "A1"}, 'Using tool: find {"number":"A1"}'),
+        ("lambda number: 'Find ' + number", {"number": "A1"}, "Find A1"),
         ("lambda args: 'Find ' + args['number']", {"number": "A1"}, "Find A1"),
         ("lambda args, language: language", {"number": "A1"}, "en"),
         ("lambda args: 1 / 0", {"number": "A1"}, 'Using tool: find {"number":"A1"}'),

@@ -79,7 +79,7 @@ ORDERS = '''
         """Refund it."""
         left(f"before {ctx.idempotency_key}")
         amount = ctx.ask("How much?")
-        sure = ctx.ask("Sure?", [("Yes, do", "yes"), "no"])
+        sure = ctx.ask("Sure?", [("Yes, do", "yes"), "no", {"label": "Later", "value": "later"}])
         left(f"refund {order} {amount} {sure}")
         return f"refunded {amount} {sure}"
 
@@ -262,7 +262,7 @@ async def test_questions_are_answered_in_order_and_the_function_runs_from_its_to
     assert asked.questions[0].question == "How much?"
     said = await world.resume(said, Answer("answers", answers=("12",)))
     [asked] = said.waiting(Questions)
-    assert [option.value for option in asked.questions[0].options] == ["yes", "no"]
+    assert [option.value for option in asked.questions[0].options] == ["yes", "no", "later"]
     done = await world.resume(said, Answer("answers", answers=("yes",)))
     assert done.results() == [("refund", "refunded 12 yes", "ok")]
     *before, last = world.traces()

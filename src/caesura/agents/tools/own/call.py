@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +117,7 @@ class _Asking:
 
 def _questions(name: str, question: str, options: Sequence[Option], own_words: str | None) -> Questions:
     """`own_words` is one more option, which stands for whatever the person writes."""
-    pairs = [(option, option) if isinstance(option, str) else option for option in options]
-    offered: list[dict[str, Any]] = [{"label": label, "value": value} for label, value in pairs]
+    offered: list[dict[str, Any]] = [_offered(option) for option in options]
     if own_words is not None:
         offered.append({"label": own_words, "value": own_words, "allow_custom": True})
     try:
@@ -126,6 +125,15 @@ def _questions(name: str, question: str, options: Sequence[Option], own_words: s
     except ToolError as error:
         raise ValueError(f"ask: {error}") from error
     return Questions("", label=name, description=question, questions=parsed)
+
+
+def _offered(option: Option) -> dict[str, Any]:
+    if isinstance(option, str):
+        return {"label": option, "value": option}
+    if isinstance(option, Mapping):
+        return {"label": option.get("label"), "value": option.get("value", option.get("label"))}
+    label, value = option
+    return {"label": label, "value": value}
 
 
 def _made(workspace: Path) -> Path:

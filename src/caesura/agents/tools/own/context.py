@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from caesura.core.language import Language
 #: Makes idempotency keys. It must never change: a call that is made again after an update has the same key.
 _NAMESPACE = uuid.UUID("5b0c5a43-5f0e-4d7c-9d4b-6f3f6d1e9a27")
 
-Option = str | tuple[str, str]
+#: What the person sees and what is returned: one text for both, a pair, or `label` and `value`.
+Option = str | tuple[str, str] | Mapping[str, str]
 
 
 class Declined(Exception):
@@ -73,8 +74,9 @@ class Context:
     on_progress: Callable[[str], None] = field(default=_unheard, repr=False)
 
     def ask(self, question: str, options: Sequence[Option] = (), *, allow_custom: bool = False) -> Reply:
-        """The person's answer. An option is a text, or a pair of what the person sees and what is returned.
-        Without options, and with `allow_custom`, the person may write any text.
+        """The person's answer. An option is a text, or a pair of what the person sees and what is returned,
+        or a dict of both as `label` and `value`. Without options, and with `allow_custom`, the person may
+        write any text.
 
         Until there is an answer the function stops here, and nothing of it runs. Then it runs again from its
         beginning, and this call returns the answer. So code before it runs more than once. If the person

@@ -46,6 +46,8 @@ def _sentence(mark: Mark, parameters: tuple[str, ...]) -> Sentence | None:
         _check(given, parameters)
         return lambda args, language: _filled(given, parameters, args)
     own = given  # a name of its own, for the type checker
+    if named := _named(own, parameters):
+        return lambda args, language: own(**{name: args.get(name) for name in named})
     if _takes_two(own):
         return lambda args, language: own(dict(args), language)
     return lambda args, language: own(dict(args))
@@ -67,6 +69,15 @@ def _check(text: str, parameters: tuple[str, ...]) -> None:
 def _filled(text: str, parameters: tuple[str, ...], args: Mapping[str, Any]) -> str:
     """The text with the arguments in it. One that the model left out is shown as a dash."""
     return text.format_map({name: args.get(name, "–") for name in parameters})
+
+
+def _named(function: Callable[..., Any], parameters: tuple[str, ...]) -> tuple[str, ...]:
+    """The parameters of the tool that the function takes by name; none if it takes anything else."""
+    try:
+        wanted = tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return ()
+    return wanted if all(name in parameters for name in wanted) else ()
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, overload
 
 Permission = Literal["auto", "confirm"]
-#: A text with the names of parameters in braces, or a function of the arguments and, if it takes two, of the
-#: language of the conversation.
+#: A text with the names of parameters in braces; a function of parameters, by name; or a function of all
+#: arguments as a dict and, if it takes two, of the language of the conversation.
 Describe = str | Callable[..., str]
 F = TypeVar("F")
 
