@@ -164,3 +164,9 @@ async def test_a_crash_at_a_question_is_no_unknown_outcome_and_a_crash_after_its
     words = [line.rsplit(" ", 1) for line in scene.traces()]
     assert [text for text, _ in words] == ["asks", "asks", "refund 12", "asks", "refund 12"]
     assert len({key for _, key in words}) == 1
+
+
+async def test_a_function_that_never_ends_does_not_keep_the_server_from_ending(scene: Scene) -> None:
+    async with calling(scene, "charge"):
+        await scene.until(1)
+        assert scene.process.terminate() == 0
