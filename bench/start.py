@@ -39,10 +39,12 @@ class Start(NamedTuple):
 def run(quick: bool) -> Iterator[Table]:
     with TemporaryDirectory(prefix="caesura-bench-") as folder:
         before = _checkout(Path(folder) / "before")
-        sources = [_ROOT / "src", *([before] if before is not None else [])]
-        for source in sources:
-            on_loop(_start(source))  # compiles what is imported
-        taken = [[on_loop(_start(source)) for source in sources] for _ in range(3 if quick else 7)]
+        sources = [(_ROOT / "src", Path(folder) / "data")]
+        if before is not None:
+            sources.append((before, Path(folder) / "before-data"))
+        for each in sources:
+            on_loop(_start(*each))  # compiles what is imported, and makes the database
+        taken = [[on_loop(_start(*each)) for each in sources] for _ in range(3 if quick else 7)]
     ours = [each[0] for each in taken]
     theirs = [each[1] for each in taken if len(each) > 1]
     yield Table(
@@ -77,18 +79,17 @@ def _checkout(folder: Path) -> Path | None:
     return folder / "src"
 
 
-async def _start(source: Path) -> Start:
-    with TemporaryDirectory(prefix="caesura-bench-") as folder:
-        port = _free_port()
-        command = [sys.executable, "-m", "caesura", "serve", "--log-level", "error", "--port", str(port)]
-        environ = {**os.environ, "PYTHONPATH": str(source)}
-        began = time.perf_counter()
-        process = psutil.Popen([*command, "--data-dir", folder], env=environ, stderr=subprocess.DEVNULL)
-        try:
-            await _answers(port, load.request("GET", "/health"))
-            wall, spent = time.perf_counter() - began, process.cpu_times()
-            await asyncio.sleep(_REST)
-            return Start(wall, spent.user + spent.system, process.memory_info().rss)
-        finally:
-            process.terminate()
-            process.wait()
+async def _start(source: Path, data: Path) -> Start:
+    port = _free_port()
+    command = [sys.executable, "-m", "caesura", "serve", "--log-level", "error", "--port", str(port)]
+    environ = {**os.environ, "PYTHONPATH": str(source)}
+    began = time.perf_counter()
+    process = psutil.Popen([*command, "--data-dir", str(data)], env=environ, stderr=subprocess.DEVNULL)
+    try:
+        await _answers(port, load.request("GET", "/health"))
+        wall, spent = time.perf_counter() - began, process.cpu_times()
+        await asyncio.sleep(_REST)
+        return Start(wall, spent.user + spent.system, process.memory_info().rss)
+    finally:
+        process.terminate()
+        process.wait()

@@ -20,7 +20,7 @@ from caesura.models.proxies import Proxy, Unsupported, proxy_for
 from tests import programs
 from tests.models.authority import Authority
 from tests.models.conftest import KEY
-from tests.models.middleman import middleman
+from tests.models.middleman import middleman, sock
 from tests.models.samples import OPENAI
 from tests.models.wire import STREAM, Wire, hangs, streams, wire
 
@@ -155,9 +155,32 @@ def test_all_of_it_works_on_the_servers_event_loop(authority: Authority) -> None
         runner.run(main())
 
 
+async def test_requests_go_through_a_socks_proxy(authority: Authority, provider: Wire) -> None:
+    trusted = {"SSL_CERT_FILE": str(authority.certificate)}
+    async with wire(authority.context) as secure, sock() as proxy:
+        for there, scheme in ((provider, "socks5"), (secure, "socks5h")):
+            there.answer(streams(OPENAI.events))
+            url = there.url.replace("127.0.0.1", "localhost")
+            assert await ask(url, {"ALL_PROXY": f"{scheme}://{proxy.address}", **trusted}) == OPENAI.pieces
+            assert proxy.asked[-1] == ("localhost", int(url.rpartition(":")[2]))
+            assert there.requests[-1].line == "POST /chat/completions HTTP/1.1"
+        proxy.login = (b"me", b"pa ss")
+        provider.answer(streams(OPENAI.events))
+        known = {"ALL_PROXY": f"socks5://me:pa%20ss@{proxy.address}"}
+        assert await ask(provider.url, known) == OPENAI.pieces
+        for wrong in (f"socks5://me:wrong@{proxy.address}", f"socks5://{proxy.address}"):
+            told = await refused(provider.url, {"ALL_PROXY": wrong})
+            assert "password" in told
+            assert "wrong" not in told
+        proxy.answer = 5
+        assert "refused" in await refused(provider.url, known)
+    async with middleman() as other:
+        await refused(provider.url, {"ALL_PROXY": f"socks5://{other.address}"}, connect_timeout=0.5)
+
+
 async def test_a_proxy_that_cannot_be_used_is_told(provider: Wire) -> None:
-    assert "socks5" in await refused(provider.url, {"ALL_PROXY": "socks5://me:secret@127.0.0.1:9"})
-    assert "secret" not in await refused(provider.url, {"ALL_PROXY": "socks5://me:secret@127.0.0.1:9"})
+    assert "socks4" in await refused(provider.url, {"ALL_PROXY": "socks4://me:secret@127.0.0.1:9"})
+    assert "secret" not in await refused(provider.url, {"ALL_PROXY": "socks4://me:secret@127.0.0.1:9"})
     await refused(provider.url, {"HTTP_PROXY": f"127.0.0.1:{closed_port()}"})
 
 
@@ -216,7 +239,7 @@ def test_connections_cost_nothing_until_they_are_used() -> None:
 )
 def test_some_hosts_are_reached_without_the_proxy(listed: str, host: str, excepted: bool) -> None:
     found = proxy_for("https", host, 443, {"HTTPS_PROXY": "http://proxy:3128", "NO_PROXY": listed})
-    assert found == (None if excepted else Proxy("proxy", 3128, False, None))
+    assert found == (None if excepted else Proxy("proxy", 3128, False))
 
 
 def test_the_proxy_of_a_cgi_request_is_not_believed() -> None:

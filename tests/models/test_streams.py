@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from contextlib import aclosing
 from typing import Any
 
@@ -13,7 +14,7 @@ from caesura.models.failures import ModelError
 from caesura.models.model import CallPart, Finish, Kept, Model, Piece, Text, Usage
 from tests.models.conftest import KEY, Make
 from tests.models.samples import ANTHROPIC, OPENAI, SAMPLES, Sample, block, call, chunk, named, opening
-from tests.models.wire import STREAM, Wire, chunked, events, hangs, says, sends, streams
+from tests.models.wire import END, STREAM, Wire, chunked, events, hangs, says, sends, streams
 from tests.waiting import until
 
 ASKED = [Message("system", "Be brief."), Message("user", "Hello")]
@@ -353,3 +354,46 @@ async def test_what_claude_has_not_said_yet_is_no_word(provider: Wire, model: Ma
     provider.answer(streams(named(opening(input_tokens=1)), ends=False))
     said, error = await fault_of(model("anthropic:claude-test"))
     assert (said, error.kind) == ([], "broken")
+
+
+async def test_what_comes_behind_a_response_is_no_part_of_it(provider: Wire, model: Make) -> None:
+    body = b"".join(OPENAI.events)
+    whole = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    made = model()
+    for more in (b"\x00\x01", b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno", b"HTTP/1.1 20", whole):
+        provider.answer(sends(whole + more, closes=False))
+        assert await pieces_of(made) == OPENAI.pieces
+    assert provider.connections == 4
+
+
+async def test_bytes_that_are_damaged_anyhow_end_in_a_reply_or_a_failure(provider: Wire, model: Make) -> None:
+    chance = random.Random(7)
+    made = {sample.model: model(sample.model) for sample in SAMPLES}
+    kinds = set()
+    for _ in range(250):
+        sample = chance.choice(SAMPLES)
+        data = damaged(STREAM + b"".join(chunked(sample.events)) + END, chance)
+        provider.answer(sends(data))
+        try:
+            await pieces_of(made[sample.model])
+        except ModelError as error:
+            kinds.add(error.kind)
+    assert "broken" in kinds
+    assert "silent" not in kinds
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(chance.choice([1, 1, 2, 5, 30])):
+        place, other = chance.randrange(len(changed)), chance.randrange(len(changed))
+        length = chance.randrange(1, 60)
+        match chance.randrange(4):
+            case 0:
+                changed[place] = chance.randrange(256)
+            case 1:
+                changed[place : place + length] = b" "
+            case 2:
+                changed[place:place] = bytes(chance.choices(b'{}[]":,\r\n019null ', k=length))
+            case _:
+                changed[place:place] = changed[other : other + length]
+    return bytes(changed)

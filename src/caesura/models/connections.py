@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from caesura.models import certificates, proxies
 from caesura.models.failures import ModelError
-from caesura.models.line import HEAD_BYTES, Exchange, Line
+from caesura.models.line import Exchange, Line
 from caesura.models.proxies import Proxy
+from caesura.models.tunnels import Tunnel
 
 CONNECT_TIMEOUT = 15.0
 #: How many connections wait for their next request, and for how many seconds.
@@ -29,6 +30,11 @@ class _Place(NamedTuple):
     host: str
     port: int
     proxy: Proxy | None
+
+    @property
+    def tunnelled(self) -> bool:
+        """Whether the proxy only hands bytes on, and does not see the requests."""
+        return self.proxy is not None and (self.secure or self.proxy.socks)
 
 
 class Connections:
@@ -105,7 +111,7 @@ class Connections:
     def _take(self, place: _Place) -> Line | None:
         running = asyncio.get_running_loop()
         for line in reversed(self._idle):
-            if line.loop is running and not line.closed and self._open.get(line) == place:
+            if line.loop is running and line.is_open and self._open.get(line) == place:
                 self._idle.pop(line).cancel()
                 return line
         return None
@@ -136,6 +142,8 @@ class Connections:
         except BaseException:
             line.abort()
             raise
+        if not line.is_open:
+            raise ModelError("connection", f"{place.host} closed the connection at once")
         self._open[line] = place
         return line
 
@@ -145,23 +153,22 @@ class Connections:
         if proxy is None:
             await loop.create_connection(lambda: line, place.host, place.port, ssl=context)
             return
-        tunnel = _Tunnel()
-        transport, _ = await loop.create_connection(
-            lambda: tunnel if place.secure else line,
-            proxy.host,
-            proxy.port,
-            ssl=context if proxy.secure else None,
-        )
-        if not place.secure or context is None:
+        trusted = context if proxy.secure else None
+        if not place.tunnelled:
+            await loop.create_connection(lambda: line, proxy.host, proxy.port, ssl=trusted)
             return
+        tunnel = Tunnel()
+        transport, _ = await loop.create_connection(lambda: tunnel, proxy.host, proxy.port, ssl=trusted)
         try:
-            await tunnel.dig(transport, place, proxy)
-            line.secured(await loop.start_tls(transport, line, context, server_hostname=place.host))
+            await tunnel.dig(transport, place.host, place.port, proxy)
+            if place.secure and context is not None:
+                line.secured(await loop.start_tls(transport, line, context, server_hostname=place.host))
+            else:
+                transport.set_protocol(line)
+                line.connection_made(transport)
         except BaseException:
             transport.abort()
             raise
-        if line.closed:
-            raise ConnectionResetError("the connection broke off")
 
     async def _trusted(self) -> ssl.SSLContext:
         if self._context is None:
@@ -172,39 +179,8 @@ class Connections:
         return self._context
 
 
-class _Tunnel(asyncio.Protocol):
-    """Asks a proxy for a connection to another host."""
-
-    def __init__(self) -> None:
-        self._answer = asyncio.get_running_loop().create_future()
-        self._heard = bytearray()
-
-    async def dig(self, transport: asyncio.WriteTransport, place: _Place, proxy: Proxy) -> None:
-        host = _host(place)
-        credentials = f"Proxy-Authorization: {proxy.credentials}\r\n" if proxy.credentials else ""
-        transport.write(f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n{credentials}\r\n".encode("latin-1"))
-        status = await self._answer
-        if status == 407:
-            raise ModelError("connection", "the proxy wants a name and a password, or others")
-        if not 200 <= status < 300:
-            raise ModelError("connection", f"the proxy refused the connection with {status}")
-
-    def data_received(self, data: bytes) -> None:
-        self._heard += data
-        if self._answer.done():
-            return
-        if b"\r\n\r\n" in self._heard or len(self._heard) > HEAD_BYTES:
-            _, _, rest = self._heard.partition(b" ")
-            status = bytes(rest[:3])
-            self._answer.set_result(int(status) if status.isdigit() else 0)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        if not self._answer.done():
-            self._answer.set_exception(ConnectionResetError("the proxy closed the connection"))
-
-
 def _head(method: str, place: _Place, target: str, headers: Mapping[str, str], length: int) -> bytes:
-    forwarded = place.proxy is not None and not place.secure
+    forwarded = place.proxy is not None and not place.tunnelled
     lines = [f"{method} {f'http://{_host(place)}{target}' if forwarded else target} HTTP/1.1"]
     lines.append(f"Host: {_host(place, usual_port=False)}")
     lines += [f"{name}: {value}" for name, value in headers.items()]

@@ -12,8 +12,11 @@ from caesura.models.failures import ModelError
 
 #: The most bytes of a response's head.
 HEAD_BYTES = 64 * 1024
-#: The bytes of a body that may wait to be read, before the provider is made to wait.
-_UNREAD = 1024 * 1024
+#: The bytes of a body that may wait to be read, before the provider is made to wait. They are read together,
+#: and nothing else runs meanwhile.
+_UNREAD = 128 * 1024
+#: The longest body that is copied behind its head.
+_COPIED = 64 * 1024
 #: How many seconds the rest of a response may take whose content nobody needs any more.
 _LINGER = 2.0
 
@@ -28,7 +31,7 @@ class Line(asyncio.Protocol):
         self._free, self._gone = free, gone
         self._transport: asyncio.Transport | None = None
         self._exchange: Exchange | None = None
-        self.closed = False
+        self._closed = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -42,6 +45,10 @@ class Line(asyncio.Protocol):
         assert self._transport is not None  # noqa: S101 - whoever has a line has waited for its connection
         return self._transport
 
+    @property
+    def is_open(self) -> bool:
+        return not self._closed and not self.transport.is_closing()
+
     def data_received(self, data: bytes) -> None:
         if self._exchange is None:
             self.abort()  # a provider says nothing unless it was asked
@@ -52,7 +59,7 @@ class Line(asyncio.Protocol):
         return False
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.closed = True
+        self._closed = True
         if self._exchange is not None:
             self._exchange.lost()
         self._gone(self)
@@ -60,16 +67,17 @@ class Line(asyncio.Protocol):
     def send(self, head: bytes, body: bytes, idle_timeout: float) -> Exchange:
         exchange = Exchange(self, idle_timeout)
         self._exchange = exchange
-        self.transport.write(head + body if len(body) < _UNREAD else head)
-        if len(body) >= _UNREAD:
-            self.transport.write(body)
+        if len(body) <= _COPIED:
+            self.transport.write(head + body)
+        else:
+            self.transport.writelines((head, body))
         return exchange
 
     def ended(self, reusable: bool) -> None:
         """The response has come to its end."""
         self._exchange = None
         self.used = True
-        if reusable and not self.transport.is_closing():
+        if reusable and self.is_open:
             self._free(self)
         else:
             self.abort()
@@ -109,13 +117,14 @@ class Exchange:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade, UnicodeError):
-            self._fail(ModelError("broken", "the reply is not HTTP"))
-            return
+            self._reusable = False
+            if not self._complete:
+                self._fail(ModelError("broken", "the reply is not HTTP"))
         if self._complete:
             self._finish()
         elif self._bare > HEAD_BYTES:
             self._fail(ModelError("broken", "the head or the tail of the reply is too long"))
-        elif self._unread_bytes > _UNREAD and not self._paused:
+        elif self._unread_bytes > _UNREAD and not self._paused and self._failure is None:
             self._paused = True
             self._line.transport.pause_reading()
         self._wake()
@@ -131,14 +140,17 @@ class Exchange:
         self._timer.cancel()
         self._wake()
 
-    def on_status(self, status: bytes) -> None:
-        pass
+    def on_message_begin(self) -> None:
+        if self._complete:
+            self._reusable = False  # nobody has asked for another response
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_head:
             self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
+        if self._complete:
+            return
         self.status = self._parser.get_status_code()
         self._in_head = self.status < 200
         if self._in_head:
@@ -146,13 +158,13 @@ class Exchange:
 
     def on_body(self, data: bytes) -> None:
         self._bare = 0
-        if self._left:
+        if self._left or self._complete:
             return
         self._unread.append(data)
         self._unread_bytes += len(data)
 
     def on_message_complete(self) -> None:
-        if not self._in_head:
+        if not self._in_head and not self._complete:
             self._complete = True
             self._reusable = self._parser.should_keep_alive()
 

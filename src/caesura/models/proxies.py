@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-_PORTS = {"http": 80, "https": 443}
+_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 
 class Unsupported(Exception):
@@ -19,8 +19,14 @@ class Proxy(NamedTuple):
     host: str
     port: int
     secure: bool
-    #: The value of the header Proxy-Authorization.
-    credentials: str | None
+    #: A name and a password.
+    login: tuple[bytes, bytes] | None = None
+    socks: bool = False
+
+    @property
+    def credentials(self) -> str | None:
+        """The value of the header Proxy-Authorization."""
+        return "Basic " + b64encode(b":".join(self.login)).decode() if self.login else None
 
 
 def proxy_for(scheme: str, host: str, port: int, environ: Mapping[str, str]) -> Proxy | None:
@@ -39,16 +45,21 @@ def _variable(name: str, environ: Mapping[str, str]) -> str:
 def _read(url: str) -> Proxy:
     parts = urlsplit(url if "://" in url else f"http://{url}")
     if parts.scheme not in _PORTS:
-        raise Unsupported(f"proxies of the kind {parts.scheme} are not supported: name an http proxy")
+        raise Unsupported(
+            f"proxies of the kind {parts.scheme} are not supported: name an http or a socks5 proxy"
+        )
     try:
         port = parts.port or _PORTS[parts.scheme]
     except ValueError:
         raise Unsupported("the port of the proxy is no number") from None
     if not parts.hostname:
         raise Unsupported("the address of the proxy has no host")
-    given = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
-    credentials = "Basic " + b64encode(given.encode()).decode() if given is not None else None
-    return Proxy(parts.hostname, port, parts.scheme == "https", credentials)
+    login = None
+    if parts.username:
+        login = (unquote(parts.username).encode(), unquote(parts.password or "").encode())
+        if max(map(len, login)) > 255:
+            raise Unsupported("the name or the password for the proxy is too long")
+    return Proxy(parts.hostname, port, parts.scheme == "https", login, parts.scheme.startswith("socks"))
 
 
 def _excepted(host: str, port: int, listed: str) -> bool:

@@ -46,6 +46,11 @@ class CompletionReply(Reply):
             raise self._refused(chunk)
 
     def _delta(self, delta: dict[str, Any], pieces: list[Piece]) -> None:
+        text = delta.get("content")
+        if text and len(delta) == 1 and isinstance(text, str):  # as nearly all are
+            self._said = True
+            pieces.append(Text(text))
+            return
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if details := delta.get(DETAILS):
             said = self._detail(details)
@@ -53,7 +58,6 @@ class CompletionReply(Reply):
         if thought:
             self._said = True
             pieces.append(Reasoning(_string(thought)))
-        text = delta.get("content")
         if text:
             self._said = True
             if isinstance(text, str):
