@@ -1338,7 +1338,10 @@ export interface components {
                 [key: string]: number;
             } | null;
         };
-        /** ModelFinishedEvent */
+        /**
+         * ModelFinishedEvent
+         * @description `kept` are blocks that the provider wants back with this reply as long as the turn lasts. No client is shown them.
+         */
         ModelFinishedEvent: {
             /**
              * At
@@ -1640,6 +1643,11 @@ export interface components {
             name: string;
             /** Parent */
             parent: string | null;
+            /**
+             * Progress
+             * @description What it does now, if it tells
+             */
+            progress: string | null;
         };
         /**
          * SeenTurn
@@ -1849,6 +1857,21 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
+        };
+        /**
+         * ToolProgressEvent
+         * @description What a tool call does now, on one line for people. It replaces what the call told before.
+         */
+        ToolProgressEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
         };
         /** ToolStartedEvent */
         ToolStartedEvent: {
@@ -5478,6 +5501,11 @@ export interface operations {
                         data?: string;
                         /** @constant */
                         event?: "tool_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "tool_progress";
                         id?: string;
                     } | {
                         data?: string;
