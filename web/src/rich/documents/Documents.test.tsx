@@ -233,6 +233,15 @@ test("values are a table, and JSON is indented unless it is none", async () => {
   expect(bad.container.querySelector("code")?.textContent).toBe("{no json");
 });
 
+test("a wide table is drawn in steps of a few thousand cells, and letters with many marks are cut", async () => {
+  content.mockResolvedValue(`a${"\u0301".repeat(500)},${"1,".repeat(198)}1\n${`${"1,".repeat(199)}1\n`.repeat(300)}`);
+  const { container } = await show("table");
+  expect(container.querySelectorAll("td")).toHaveLength(5000);
+  expect(container.querySelector("th")?.textContent).toBe(`a${"\u0301".repeat(32)}\\u0301×468`);
+  fireEvent.click(screen.getByRole("button", { name: "Show more" }));
+  expect(container.querySelectorAll("td")).toHaveLength(30_000);
+});
+
 test("without a document the list is shown", async () => {
   const onSelect = vi.fn();
   await show("", { onSelect });
