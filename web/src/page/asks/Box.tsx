@@ -9,6 +9,8 @@ import { useSettledCard } from "./useSettled";
 
 /** So many empty lines in a row are told, not shown. */
 const BLANK = 3;
+/** After so many parts they are shown: each number is an element. */
+const PARTS = 1000;
 
 interface BoxProps {
   text: string;
@@ -78,7 +80,7 @@ function split(text: string): Part[] {
   let kept: string[] = [];
   let blank: string[] = [];
   const settle = (): void => {
-    if (blank.length < BLANK) kept.push(...blank);
+    if (blank.length < BLANK || parts.length > PARTS) kept.push(...blank);
     else {
       if (kept.length > 0) parts.push(kept.join("\n"));
       parts.push({ blank: blank.length });
