@@ -116,6 +116,12 @@ describe("a session that the server no longer knows", () => {
     expect(away.assign).toHaveBeenCalledWith("/");
   });
 
+  it("is known by a header too", async () => {
+    await opened(null);
+    await sessionEnded(new Response('{"detail":"no"}', { status: 401, headers: { "X-Error-Code": "revoked" } }));
+    expect(phase()).toBe("gone");
+  });
+
   it("because the person has ended it elsewhere leaves nothing for who opens the page later", async () => {
     await opened(new ApiError(401, "revoked", ""));
     expect([phase(), kept("draft.new"), kept("user")]).toEqual(["out", null, null]);
