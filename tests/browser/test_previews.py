@@ -66,14 +66,20 @@ PEER = (
     "p.createDataChannel('x'); p.createOffer().then((o) => p.setLocalDescription(o));"
     "top.postMessage('ran', '*')"
 )
-WAYS = f"""<!doctype html><head><link rel="preconnect" href="$FOREIGN/"><link rel="stylesheet" href="$FOREIGN/css">
+WAYS = f"""<!doctype html><head><link rel="preconnect" href="$FOREIGN/">
+<link rel="stylesheet" href="$FOREIGN/css">
 <meta http-equiv="refresh" content="0;url=$FOREIGN/refresh">
-<style>@import url($FOREIGN/import); h1 {{ color: rgb(1, 2, 3); background: url($FOREIGN/back) }}</style></head>
-<h1>shown</h1><img src="$FOREIGN/image"><iframe src="$FOREIGN/frame"></iframe><object data="$FOREIGN/object"></object>
+<style>@import url($FOREIGN/import);
+h1 {{ color: rgb(1, 2, 3); background: url($FOREIGN/back) }}</style></head>
+<h1>shown</h1><img src="$FOREIGN/image"><iframe src="$FOREIGN/frame"></iframe>
+<object data="$FOREIGN/object"></object>
 <div><template shadowrootmode="open"><link rel="preconnect" href="$FOREIGN/"><p>shadow</p></template></div>
 <iframe srcdoc="<script>{PEER}</script>"></iframe><img src="x" onerror="{PEER}"><script>{PEER}</script>
-<script>RegExp.prototype.test = () => false; String.prototype.replace = function () {{ return String(this) }};
-const frame = document.createElement("iframe"); frame.srcdoc = "<script>{PEER}<\\/script>"; document.body.append(frame);
+<script>RegExp.prototype.test = () => false;
+String.prototype.replace = function () {{ return String(this) }};
+const frame = document.createElement("iframe");
+frame.srcdoc = "<script>{PEER}<\\/script>";
+document.body.append(frame);
 </script>"""
 DIAGRAM = """graph TD
   A["<img src=x onerror=parent.postMessage(1,'*')>"] --> B[End]

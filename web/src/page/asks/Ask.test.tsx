@@ -118,7 +118,8 @@ describe("an approval", () => {
     const content = Array.from({ length: 500 }, (_, n) => `x = ${n}`).join("\n");
     show({ ...PLAIN, name: "write_file", args: { path: "a.py", content } });
     await waitFor(() => expect(document.querySelectorAll(".ln")).toHaveLength(300), { timeout: 30_000 });
-    await press("Approve");
+    await ready("Refuse");
+    fireEvent.click(button("Approve"), { detail: 1 });
     expect(given()).toEqual([]);
     fireEvent.click(screen.getByRole("button", { name: /next 200/ }));
     expect(document.querySelectorAll(".ln")).toHaveLength(500);
