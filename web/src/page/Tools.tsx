@@ -72,12 +72,12 @@ function Below({ tool }: { tool: ToolView }) {
   const output = tool.output ?? "";
   if (tool.state === "running" && tool.progress) return <div className="sub tool-sub">{shownLine(tool.progress)}</div>;
   if (tool.state === "error") {
-    const line = shownLine(output.split("\n", 1)[0] ?? "");
+    const line = shownLine((output.split("\n", 1)[0] ?? "").slice(0, 400));
     return line ? <div className="sub fail tool-sub">{line.length > 200 ? `${line.slice(0, 200)}…` : line}</div> : null;
   }
   if (tool.state === "refused" && output.startsWith(REFUSED)) {
     const reason = output.slice(REFUSED.length).replace(/^\s*(They said|Reason):?\s*/i, "").trim();
-    return reason ? <div className="sub tool-sub">{say("refusedBy", shownLine(reason))}</div> : null;
+    return reason ? <div className="sub tool-sub">{say("refusedBy", shownLine(reason.slice(0, 2000)))}</div> : null;
   }
   if (tool.state === "unknown") return <div className="sub tool-sub">{say("unknownText")}</div>;
   return null;
