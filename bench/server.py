@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,16 +65,13 @@ def run(quick: bool) -> Iterator[Table]:
 
 
 class Ours:
-    """The server in a process of its own, with one person and agents that cost nothing."""
+    """The server in a process of its own, with one person and agents, each in a file of this text."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, agents: Mapping[str, str]) -> None:
         self.port, self.folder = _free_port(), folder
-        agents = folder / "agents"
-        agents.mkdir()
-        for name, (tokens, delay) in _AGENTS.items():
-            (agents / f"{name}.yaml").write_text(
-                _AGENT.format(name=name, tokens=tokens, delay=delay, clock=name == "clock")
-            )
+        (folder / "agents").mkdir()
+        for name, text in agents.items():
+            (folder / "agents" / f"{name}.yaml").write_text(text)
         self.token = ""
         self.process = self.start()
 
@@ -117,13 +114,23 @@ class Ours:
         return int(self.process.memory_info().rss)
 
 
+def parrots(agents: Mapping[str, tuple[int, float]]) -> dict[str, str]:
+    """Agents that cost nothing, with so many tokens and so many seconds before each."""
+    return {
+        name: _AGENT.format(name=name, tokens=tokens, delay=delay, clock=name == "clock")
+        for name, (tokens, delay) in agents.items()
+    }
+
+
 @asynccontextmanager
-async def ours() -> AsyncIterator[Ours]:
+async def ours(agents: Mapping[str, str] | None = None) -> AsyncIterator[Ours]:
     with tempfile.TemporaryDirectory(prefix="caesura-bench-") as folder:
-        server = Ours(Path(folder))
+        files = agents or parrots(_AGENTS)
+        server = Ours(Path(folder), files)
         try:
             await server.ready()
-            await server.chat(await server.thread("short"))
+            for name in ("short",) if agents is None else files:
+                await server.chat(await server.thread(name))
             yield server
         finally:
             if server.process.is_running():

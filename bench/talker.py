@@ -1,4 +1,6 @@
-"""A provider on the loopback, in a process of its own: it says many words, each in a chunk, at a pace."""
+"""A provider on the loopback, in a process of its own: it says many words, each in a chunk, at a pace.
+A title has few words.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from contextlib import contextmanager
 import orjson
 import uvloop
 
-from bench.parrot import WORDS
+from bench.parrot import TITLE, WORDS
+from caesura.agents import titles
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 _ABOUT = {
@@ -37,7 +40,7 @@ def talker(tokens: int, delay: float) -> Iterator[str]:
 
 
 async def _serve(tokens: int, delay: float) -> None:
-    frames = list(_frames(tokens))
+    frames, title = list(_frames(tokens)), list(_frames(TITLE))
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -46,9 +49,9 @@ async def _serve(tokens: int, delay: float) -> None:
                 lengths = [
                     line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")
                 ]
-                await reader.readexactly(int(lengths[0].split(b":")[1]) if lengths else 0)
+                body = await reader.readexactly(int(lengths[0].split(b":")[1]) if lengths else 0)
                 writer.write(_HEAD)
-                for frame in frames:
+                for frame in title if _wants_title(body) else frames:
                     if delay:
                         await asyncio.sleep(delay)
                     writer.write(frame)
@@ -60,6 +63,11 @@ async def _serve(tokens: int, delay: float) -> None:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
+
+
+def _wants_title(body: bytes) -> bool:
+    content = orjson.loads(body)["messages"][-1]["content"]
+    return isinstance(content, str) and titles.message_in(content) is not None
 
 
 def _frames(tokens: int) -> Iterator[bytes]:

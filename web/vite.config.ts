@@ -7,10 +7,11 @@ const server = process.env.CAESURA_URL ?? "http://127.0.0.1:8000";
 const proxy = { "/api": { target: server }, "/docs": { target: server } };
 
 /** The page, or with `--mode frames` what its sandboxed frames load. Those have no origin, so that everybody may load
- * their files: nothing else is among them. A diagram is drawn in such a frame (frames/diagram.html). */
+ * their files: nothing else is among them. A diagram is drawn in such a frame (frames/diagram.html), and a
+ * document is shown in one (frames/still.html). */
 const built = (mode: string) =>
   mode === "frames"
-    ? { assetsDir: "frames/files", emptyOutDir: false, copyPublicDir: false, rolldownOptions: { input: ["frames/diagram.html"] } }
+    ? { assetsDir: "frames/files", emptyOutDir: false, copyPublicDir: false, rolldownOptions: { input: ["frames/diagram.html", "frames/still.html"] } }
     : { assetsDir: "assets", rolldownOptions: { input: ["index.html"] } };
 
 export default defineConfig(({ mode }) => ({

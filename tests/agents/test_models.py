@@ -109,6 +109,26 @@ def test_fallbacks_follow_the_primary() -> None:
     assert [item.label for item in every(model, KEYS)] == ["gpt-4o", "deepseek-x", "demo (no AI)"]
 
 
+def test_the_address_the_key_and_the_options_are_for_the_provider_of_the_primary(
+    made: list[dict[str, Any]],
+) -> None:
+    model = Model(
+        primary="openai:gpt-4o",
+        fallbacks=["openai:gpt-4o-mini", "anthropic:claude-x"],
+        base_url="https://models.example/v1",
+        api_key_env="OWN_KEY",
+        options={"top_p": 0.5},
+        temperature=0.1,
+    )
+    every(model, {**KEYS, "OWN_KEY": "sk-own"})
+    own = ("https://models.example/v1", "sk-own", {"top_p": 0.5}, 0.1)
+    assert [(item["base_url"], item["api_key"], item["options"], item["temperature"]) for item in made] == [
+        own,
+        own,
+        (None, None, {}, 0.1),
+    ]
+
+
 def test_a_replaced_name_is_another_model_as_primary_as_fallback_and_as_default() -> None:
     model = Model(primary="gpt-4o", fallbacks=["default", "openai:gpt-4o", "gpt-4o-mini"])
     replaced = {"gpt-4o": "demo", "deepseek:deepseek-x": "gpt-4o-mini", "gpt-4o-mini": "default"}

@@ -17,6 +17,7 @@ _ASKING: dict[str, tuple[list[str], list[Call]]] = {
     "lead": (["I ", "ask."], [("call-lead", "helper", _HELP)]),
     "team": (["I ", "ask."], [("call-a", "helper", _HELP), ("call-b", "second", _HELP)]),
     "waits": (["I ", "wait."], [("call-wait", "wait", '{"text": "w"}')]),
+    "clerk": (["I ", "pay."], [("call-pay", "pay", '{"text": "a"}')]),
     "graph": (["Working ", "on ", "it."], [("call-jot", "jot", '{"text": "a"}')]),
 }
 #: The calls of the writer, after this many results. The two updates are made at once.

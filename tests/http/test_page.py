@@ -213,6 +213,7 @@ def test_a_frame_has_no_origin_and_no_network(client: TestClient, name: str, scr
     # Only a document has scripts of somebody else, which could make frames of their own.
     wanted = ("'script'", "default") if name == "document" else (None, None)
     assert (directives.get("require-trusted-types-for"), directives.get("trusted-types")) == wanted
+    assert headers.get("connection-allowlist") == ("()" if name == "document" else None)
     assert headers["x-frame-options"] == "SAMEORIGIN"
 
 

@@ -1,5 +1,5 @@
-"""Imports the Python objects that an agent file names as `module:attribute`: a chat model class or a
-graph."""
+"""Imports the Python objects that an agent file names as `module:attribute`: a chat model class, a graph or a
+tool."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from caesura.agents.faults import did_you_mean
+
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
 
 
-_WHERE = "name a module next to this file, or an installed package"
+WHERE = "name a module next to this file, or an installed package"
 #: Packages that an extra installs.
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
 
 class ImportFault(Exception):
-    """The named object cannot be imported, or is not of the required kind."""
+    """The named object cannot be imported, or is not of the required kind. `line` is the line of the agents
+    folder's own file where that was found, and 0 if it was not found in such a line."""
 
-    def __init__(self, message: str, remedy: str = _WHERE) -> None:
+    def __init__(self, message: str, remedy: str = WHERE, line: int = 0) -> None:
         super().__init__(message)
-        self.remedy = remedy
+        self.remedy, self.line = remedy, line
 
 
 def module_file(target: str, folder: Path | None) -> Path | None:
@@ -91,7 +95,13 @@ def load(target: str, folder: Path | None) -> Any:
     try:
         return getattr(module, attribute)
     except AttributeError:
-        raise ImportFault(f"{name} has no attribute {attribute}") from None
+        raise ImportFault(f"{name} has no attribute {attribute}{_close_to(attribute, module)}") from None
+
+
+def _close_to(name: str, module: ModuleType) -> str:
+    known = [item for item in vars(module) if not item.startswith("_")]
+    hint = did_you_mean(name, known)
+    return f": {hint}" if hint else ""
 
 
 def _from_file(path: Path) -> ModuleType:
@@ -113,7 +123,7 @@ def _execute(name: str, path: Path, source: bytes) -> None:
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        _run(lambda: loader.exec_module(module), path.name)
+        _run(lambda: loader.exec_module(module), path.name, path)
     except ImportFault:
         del sys.modules[name]
         raise
@@ -137,17 +147,34 @@ def _installed(name: str) -> ModuleType:
     return found
 
 
-def _run(code: Callable[[], Any], what: str) -> Any:
+def _run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
     """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
     try:
         return code()
-    except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is not None:
-            raise ImportFault(*_needs(what, extra)) from error
-        raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error
     except (Exception, SystemExit) as error:
-        raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error
+        line = _line(error, str(path)) if path is not None else 0
+        if (extra := _missing_extra(error)) is not None:
+            raise ImportFault(*_needs(what, extra), line) from error
+        raise ImportFault(f"{what} failed: {type(error).__name__}: {_said(error)}", line=line) from error
+
+
+def _missing_extra(error: BaseException) -> str | None:
+    """The extra that would install the package that was not found."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return _EXTRAS.get((name or "").partition(".")[0])
+
+
+def _said(error: BaseException) -> str:
+    """What an error says. Of a syntax error without its place, which is told apart."""
+    return error.msg if isinstance(error, SyntaxError) else str(error)
+
+
+def _line(error: BaseException, file: str) -> int:
+    """The line of this file where the error came up, or the last that led there."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return error.lineno or 0
+    frames = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return (frames[-1] if frames else 0) or 0
 
 
 def _needs(what: str, extra: str) -> tuple[str, str]:

@@ -154,11 +154,14 @@ def named(model: Spec, default_model: str, replaced: Mapping[str, str] = NOTHING
 
 def _replaced(name: str, model: Spec, default: str, replaced: Mapping[str, str]) -> tuple[str, Spec]:
     """The model that is used where a file says `name`, and what the file says about it. The address, the key
-    and the options of another provider are not handed on: they are not meant for this one."""
-    written, full = full_name(name, default), full_name(name, default, replaced)
-    if written == full or _provider(written) == _provider(full):
+    and the options are meant for the provider of the primary model: no other provider gets them, and no
+    other address gets a provider's key. Beside a class of the operator's, the options are the class's."""
+    full = full_name(name, default, replaced)
+    if model.class_ is not None:
+        return full, model.model_copy(update={"options": {}})
+    if _provider(full_name(model.primary, default)) == _provider(full):
         return full, model
-    return full, Spec(temperature=model.temperature)
+    return full, model.model_copy(update={"base_url": None, "api_key_env": None, "options": {}})
 
 
 def _provider(full: str) -> str:

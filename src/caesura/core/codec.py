@@ -30,6 +30,7 @@ _CODES: dict[type[ev.Event], str] = {
     ev.TextVoided: "void",
     ev.ModelFinished: "modelled",
     ev.ToolStarted: "tool",
+    ev.ToolProgress: "p",
     ev.ToolFinished: "tooled",
     ev.TitleChanged: "title",
     ev.ArtifactChanged: "artifact",

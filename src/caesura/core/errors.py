@@ -7,6 +7,7 @@ CaesuraError
 │   ├── BadUsername         400
 │   └── BadPassword         400
 ├── Unauthenticated         401
+│   └── Revoked             401  a token or session that its owner has ended before its time
 ├── Forbidden               403
 │   ├── RegistrationClosed  403
 │   └── BadInvite           403  none, or one that is not valid
@@ -88,6 +89,12 @@ class Unauthenticated(CaesuraError):
 
     status = 401
     code = "unauthenticated"
+
+
+class Revoked(Unauthenticated):
+    """The session was ended"""
+
+    code = "revoked"
 
 
 class Forbidden(CaesuraError):

@@ -99,6 +99,14 @@ class ToolStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """What a tool call does now, on one line for people. It replaces what the call told before."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     id: str
     name: str
@@ -173,6 +181,7 @@ Event = (
     | TextVoided
     | ModelFinished
     | ToolStarted
+    | ToolProgress
     | ToolFinished
     | TitleChanged
     | ArtifactChanged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 from caesura.agents import context, versions
@@ -12,6 +13,7 @@ from caesura.agents.models import NOTHING_REPLACED, chat_models, windows
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
+from caesura.core.errors import NotFound
 from caesura.engine import loop
 from caesura.engine.agent import Compiled
 from caesura.engine.run import Scope
@@ -57,6 +59,16 @@ class Builder:
         agent = self._catalog.get(name)
         _put(self._agents, (name, agent.version), agent)
         return self._of(agent)
+
+    def tool(self, agent: str, name: str) -> Tool | None:
+        """A tool by its name: a built-in one, or one of the agent's own."""
+        if name in self._registry.names:
+            return self._registry.get(name)
+        with suppress(NotFound):
+            found = self._catalog.get(agent)
+            own = (tool for tool in self._registry.tools_of(found.spec, found.own) if tool.name == name)
+            return next(own, None)
+        return None
 
     def knows(self, name: str, version: str) -> bool:
         """Whether this version of an agent is in memory."""
@@ -105,7 +117,8 @@ class Builder:
 
     def _own(self, agent: Agent, now: Agent | None) -> Compiled:
         delegates = (self._delegate(link, now) for link in agent.sub_agents)
-        tools = [*self._registry.tools_of(agent.spec), *(tool for tool in delegates if tool is not None)]
+        offered = self._registry.tools_of(agent.spec, agent.own)
+        tools = [*offered, *(tool for tool in delegates if tool is not None)]
         permissions = {tool.name: self._permission(agent, now, tool) for tool in tools}
         by_name = {tool.name: tool for tool in tools if permissions[tool.name] != "deny"}
         schemas = tuple(tool.schema for tool in by_name.values())
@@ -120,7 +133,7 @@ class Builder:
         said = agent.spec.permission(tool.name, tool.permission)
         if now is None:
             return said
-        offered = {item.name for item in self._registry.tools_of(now.spec)}
+        offered = {item.name for item in self._registry.tools_of(now.spec, now.own)}
         offered |= {link.agent.name for link in now.sub_agents}
         says = now.spec.permission(tool.name, tool.permission) if tool.name in offered else "deny"
         return versions.stricter(said, says)

@@ -74,14 +74,17 @@ class Engine:
         """`observers` are told of every model and tool call. `connections` are those to providers of models.
         `history_bytes` limits the memory for the histories of conversations. `capacity` is how many turns may
         run at once. `replaced_models` are names of models in files, each with the model to use instead."""
-        self._database, self._registry = database, registry
+        self._database = database
+        self._builder = Builder(
+            catalog, registry, database, default_model, environ, replaced_models, connections
+        )
         #: Told of every conversation that changes in this process.
         self.changes = Changes()
         self.supervisor = Supervisor(database, lease=lease, poll=poll, capacity=capacity)
         self.runner = Runner(
             database,
             log,
-            Builder(catalog, registry, database, default_model, environ, replaced_models, connections),
+            self._builder,
             workspaces,
             limits or Limits(),
             self.supervisor.spawn,
@@ -183,9 +186,8 @@ class Engine:
         """Refuse edited arguments that do not fit the tool's schema."""
         if not isinstance(item, Approval) or answer.decision != "edit" or answer.args is None:
             return
-        if item.name not in self._registry.names:
-            return
-        if (fault := self._registry.get(item.name).fault(answer.args)) is not None:
+        tool = self._builder.tool(item.agent, item.name)
+        if tool is not None and (fault := tool.fault(answer.args)) is not None:
             raise BadAnswer(fault)
 
     def shown(self, num: int, epoch: int) -> int | None:

@@ -2,7 +2,8 @@
 
 A call is journalled before it is made and after it has ended, each time together with its event. A call that
 has ended is never made again. A call that had begun when its process died may or may not have taken effect: a
-tool that is safe to repeat is called again; for any other tool the person decides.
+tool that is safe to repeat is called again; for any other tool the person decides. A call that stopped to ask
+the person something is journalled as such: it was not under way, so it is simply made again.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -22,14 +23,15 @@ from caesura.agents.aside import LARGE
 from caesura.agents.context import RunContext
 from caesura.agents.tools.tool import Description, Result, Tool
 from caesura.core import events as ev
-from caesura.core import ids, json_data, outputs
+from caesura.core import ids, interrupts, json_data, outputs
 from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError, Outdated
-from caesura.core.interrupts import Approval, File, Interrupt
+from caesura.core.interrupts import Approval, File, Interrupt, Questions
 from caesura.core.messages import Message
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.observers import ToolBegins
+from caesura.engine.progress import Progress
 from caesura.engine.run import AnswersNeeded, Released, Scope
 from caesura.log.stream import Also
 from caesura.store import grants
@@ -42,6 +44,8 @@ _TRIES = 8
 #: Seconds after which it is called again, at most; twice as long each time. Calls of other turns do not wait
 #: in the same order, so each waits for a random part of it.
 _PAUSE = 0.02
+#: The kind of an interrupt and, of questions, what they ask.
+_What = tuple[type[Interrupt], bytes]
 
 
 async def call(scope: Scope, wanted: Mapping[str, Any]) -> Message:
@@ -74,8 +78,8 @@ class _Call:
         self._tool: Tool | None = self._agent.tools.get(self._name)
         #: What the file held that the call replaces, when the person was asked who approved the call.
         self._expected: File | None = None
-        #: How often the tool has asked for an answer of each kind.
-        self._asks: Counter[type[Interrupt]] = Counter()
+        #: How often the tool has asked for each answer.
+        self._asks: Counter[_What] = Counter()
 
     async def result(self) -> Message:
         known = self._run.journal.get(self._id)
@@ -89,7 +93,7 @@ class _Call:
             return self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
         if calls.BROKEN in self._args:
             return self._note(texts.broken_arguments(self._args[calls.BROKEN]), "error")
-        if known is not None and not (self._tool.repeatable or self._tool.asks):
+        if known is not None and not self._stopped_to_ask and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
         # Once a person was asked, their decision counts, even if the agent's file has changed since.
         if self._agent.permissions.get(self._name) == "confirm" or self._approvals():
@@ -190,14 +194,14 @@ class _Call:
         raise AnswersNeeded([await self._approval(unknown, changed=True)])
 
     def _ask(self, item: Interrupt) -> Answer:
-        """The answer that the tool itself asks for. Interrupts and answers of one kind are matched in
-        order."""
+        """The answer that the tool itself asks for. If it asks the same more than once, answers are matched
+        in order. The answer to one question never counts for another."""
         if isinstance(item, Approval):
             raise TypeError("an approval is about a call: a tool asks for a confirmation")
-        kind = type(item)
-        place = self._asks[kind]
-        self._asks[kind] += 1
-        given = [answer for answered, answer in self._answered() if isinstance(answered, kind)]
+        what = _what(item)
+        place = self._asks[what]
+        self._asks[what] += 1
+        given = [answer for answered, answer in self._answered() if _what(answered) == what]
         if place >= len(given):
             mine = replace(item, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
             raise AnswersNeeded([replace(mine, parent=self._scope.parent)])
@@ -242,7 +246,12 @@ class _Call:
             # If the record of the beginning is lost, the call is simply made again: there is no need to wait
             # for the disk.
             self._run.note(*events, also=begun, lax=not self._tool.asks)
-        result = await self._outcome()
+        try:
+            result = await self._outcome()
+        except AnswersNeeded:
+            if not self._tool.asks:
+                self._run.note(also=self._stopped)
+            raise
         if self._tool.asks:
             return self._note(result.text, result.status)
         return await self._keep(result)
@@ -279,7 +288,16 @@ class _Call:
         comes, but its start and its end are recorded once."""
         begun = self._run.transcript.running.get(self._id)
         same = begun is not None and begun.args == self._started().args
-        return same and self._tool is not None and self._tool.asks
+        return same and self._tool is not None and (self._tool.asks or self._stopped_to_ask)
+
+    @property
+    def _stopped_to_ask(self) -> bool:
+        """Whether the call was not under way when this run began: it had stopped to ask the person."""
+        known = self._run.journal.get(self._id)
+        return known is not None and known.status == "asked"
+
+    def _stopped(self, connection: Connection) -> None:
+        journal.ask(connection, self._run.turn.num, self._id)
 
     async def _outcome(self) -> Result:
         assert self._tool is not None  # noqa: S101 - for the type checker
@@ -287,7 +305,7 @@ class _Call:
         clock = asyncio.timeout(seconds)
         try:
             async with clock:
-                with self._context().active(), self._scope.active(), strays_fail(self._run.is_broken_off):
+                with self._working():
                     result = await self._watched(self._tool)
         except (AnswersNeeded, Released):
             raise
@@ -303,6 +321,16 @@ class _Call:
             return Result(texts.tool_failed(error_id), "error")
         text = outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
         return result._replace(text=self._run.holding.keep(self._id, text))
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        with (
+            closing(Progress(self._run, self._id)) as progress,
+            replace(self._context(), progress=progress.tell).active(),
+            self._scope.active(),
+            strays_fail(self._run.is_broken_off),
+        ):
+            yield
 
     async def _watched(self, tool: Tool) -> Result:
         """Call the tool, and tell the observers."""
@@ -382,6 +410,12 @@ class _Call:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
         return self._tool.describe(self._args, self._run.language), json_data.clean(self._args)
+
+
+def _what(item: Interrupt) -> _What:
+    """What is asked, in the form in which it is stored."""
+    asked = item.questions if isinstance(item, Questions) else ()
+    return type(item), json_data.dumps([interrupts.question_dict(question) for question in asked])
 
 
 def _expected(shown: File | None, path: object) -> File | None:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.security import OAuth2PasswordBearer
 from pydantic import BaseModel, Field
 
-from caesura.core.errors import CaesuraError, Unauthenticated
+from caesura.core.errors import CaesuraError, Revoked, Unauthenticated
 from caesura.http import cookies, credentials
 from caesura.http.context import Here
 from caesura.http.credentials import Credentials, Newcomer
@@ -87,7 +87,8 @@ class Gate:
             return Access(LOCAL, "")
         access = self._tokens.read(token) if token is not None else self._by_cookie(request, self._tokens)
         if await self._stamps.get(access.user_id, access.session) != access.stamp:
-            raise Unauthenticated("the token is not valid")
+            # It was valid once, and has not expired: the person has signed out, or has another password.
+            raise Revoked("the token is not valid any more")
         return access
 
     async def resume(self, request: Request) -> Access:

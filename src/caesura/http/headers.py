@@ -35,12 +35,15 @@ _FRAME = (
     b"font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'; "
     b"frame-ancestors 'self'"
 )
-#: An agent's document has its scripts in it. A diagram is drawn by a script of ours, and no other runs. With
-#: trusted types the document can make no frame whose text it writes: there it would find WebRTC again.
+#: A document whose scripts the person wants to run has them in it. A diagram is drawn and a document is shown
+#: by a script of ours, and no other runs. Trusted types make it harder to make a frame inside with WebRTC in
+#: it, which no directive covers.
 _DOCUMENT = (
     _FRAME % b"script-src 'unsafe-inline'" + b"; require-trusted-types-for 'script'; trusted-types default"
 )
-_DIAGRAM = _FRAME % b"script-src 'self'"
+_OURS = _FRAME % b"script-src 'self'"
+#: Browsers that know it open no connection for the document, nor for a frame inside it, not even by WebRTC.
+_ALONE = (b"connection-allowlist", b"()")
 _DOCS = (
     b"default-src 'none'; connect-src 'self'; img-src 'self' data:; "
     b"style-src 'self' 'unsafe-inline'; "
@@ -103,10 +106,11 @@ def _request_id(scope: Scope) -> bytes:
 def _placed(path: str) -> list[Header]:
     """What a document at this path may do, and where it may be framed."""
     if path.startswith(FRAMES):
-        policy = _DOCUMENT if path == DOCUMENT_FRAME else _DIAGRAM
-        framed = (b"x-frame-options", b"SAMEORIGIN")
         # A host name in a document must not be looked up before somebody follows the link.
-        return [framed, (b"content-security-policy", policy), (b"x-dns-prefetch-control", b"off")]
+        always = [(b"x-frame-options", b"SAMEORIGIN"), (b"x-dns-prefetch-control", b"off")]
+        if path == DOCUMENT_FRAME:
+            return [*always, (b"content-security-policy", _DOCUMENT), _ALONE]
+        return [*always, (b"content-security-policy", _OURS)]
     return [_NOWHERE, (b"content-security-policy", _policy(path))]
 
 

@@ -57,7 +57,7 @@ async def mermaid(stage: Stage) -> None:
 async def html(stage: Stage) -> None:
     await _shown(stage, "build-page", "html", texts.HTML)
     await stage.page.get_by_role("button", name="Show preview").click()
-    await expect(stage.page.frame_locator(".preview").locator("h1")).to_be_visible()
+    await expect(stage.page.frame_locator(".preview").frame_locator("iframe").locator("h1")).to_be_visible()
 
 
 async def listed(stage: Stage) -> None:

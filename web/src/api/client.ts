@@ -26,7 +26,7 @@ export function mayBeDone(error: unknown): boolean {
 }
 
 let forgery = "";
-let ended: () => void = () => undefined;
+let ended: (revoked: boolean) => void = () => undefined;
 /** How much the server's clock is ahead of this one, in milliseconds. */
 let ahead = 0;
 
@@ -35,13 +35,19 @@ export function setForgeryToken(token: string): void {
   forgery = token;
 }
 
-/** Called when the server no longer knows the session. */
-export function onSessionEnd(listener: () => void): void {
+/** Called when the server no longer knows the session: it has expired, or the person has ended it elsewhere. */
+export function onSessionEnd(listener: (revoked: boolean) => void): void {
   ended = listener;
 }
 
-export function sessionEnded(): void {
-  ended();
+/** A response says that there is no session. */
+export async function sessionEnded(response: Response): Promise<void> {
+  ended(wasRevoked(await errorOf(response)));
+}
+
+/** Whether the session was ended before its time: the person has signed out everywhere, or changed the password. */
+export function wasRevoked(error: ApiError): boolean {
+  return error.code === "revoked";
 }
 
 /** The time by the server's clock. */
@@ -115,7 +121,7 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
   learnClock(response);
   if (!response.ok) {
     const error = await errorOf(response);
-    if (error.status === 401 && !door) sessionEnded();
+    if (error.status === 401 && !door) ended(wasRevoked(error));
     throw error;
   }
   if (response.status === 204) return undefined as T;

@@ -1645,6 +1645,11 @@ export interface components {
             name: string;
             /** Parent */
             parent: string | null;
+            /**
+             * Progress
+             * @description What it does now, if it tells
+             */
+            progress: string | null;
         };
         /**
          * SeenTurn
@@ -1864,6 +1869,21 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
+        };
+        /**
+         * ToolProgressEvent
+         * @description What a tool call does now, on one line for people. It replaces what the call told before.
+         */
+        ToolProgressEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
         };
         /** ToolStartedEvent */
         ToolStartedEvent: {
@@ -5493,6 +5513,11 @@ export interface operations {
                         data?: string;
                         /** @constant */
                         event?: "tool_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "tool_progress";
                         id?: string;
                     } | {
                         data?: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { hiddenIn, pieces, shown, shownLine } from "./shown";
+import { drawn, hiddenIn, isDense, pieces, shown, shownLine } from "./shown";
 
 describe("text before a decision", () => {
   it("stays as it is in any language", () => {
@@ -33,5 +33,27 @@ describe("text before a decision", () => {
   it("leaves joined emoji of a message as they are, and marks what reorders its words", () => {
     expect(pieces("👩‍🚀 ❤️", "misleading")).toHaveLength(1);
     expect(pieces("a\u202eb", "misleading").map((piece) => piece.hidden)).toEqual([null, "U+202E", null]);
+  });
+
+  it("marks a thousand hidden characters, and writes out the others with their number", () => {
+    const found = pieces("a\x7f".repeat(50_000));
+    expect(found).toHaveLength(2001);
+    expect(found.filter((piece) => piece.hidden !== null)).toHaveLength(1000);
+    expect(found.at(-1)).toEqual({ text: "a\\x7f".repeat(49_000), hidden: null, unmarked: 49_000 });
+    expect(pieces("\x7f".repeat(50_000))).toHaveLength(1);
+  });
+
+  it("draws the first of many marks on a letter, and tells how many there are", () => {
+    const marks = "\u0301".repeat(20_000);
+    expect(isDense(`a${marks}`)).toBe(true);
+    expect(isDense("é̂́ ก็ื้ נָ֫")).toBe(false);
+    expect(drawn(`a${marks}b`)).toBe(`a${"\u0301".repeat(32)}\\u0301×19968b`);
+    expect(shown(`a${marks}`)).toBe(`a${"\u0301".repeat(32)}\\u0301×19968`);
+    for (const kind of ["all", "misleading"] as const)
+      expect(pieces(`a${marks}b`, kind)).toEqual([
+        { text: `a${"\u0301".repeat(32)}`, hidden: null },
+        { text: "\\u0301×19968", hidden: "U+0301" },
+        { text: "b", hidden: null },
+      ]);
   });
 });

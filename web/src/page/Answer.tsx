@@ -2,7 +2,7 @@ import { memo, Suspense, useMemo } from "react";
 
 import type { Note as NoteData } from "../api/types";
 import { answerText, blocks, type Block } from "../log/blocks";
-import { shownLine } from "../log/shown";
+import { drawn, shownLine } from "../log/shown";
 import { endingOf, isLive } from "../log/turn";
 import { useAgents } from "../state/agents";
 import { useConnection } from "../state/connection";
@@ -51,9 +51,9 @@ function PlainText({ text, mark }: { text: string; mark: MarkdownProps["mark"] }
   const start = mark ? text.lastIndexOf("\n\n", mark.after) + 1 : 0;
   return (
     <>
-      {start > 0 ? <div className="prose lines-kept">{text.slice(0, start).trimEnd()}</div> : null}
+      {start > 0 ? <div className="prose lines-kept">{drawn(text.slice(0, start).trimEnd())}</div> : null}
       {mark?.sign}
-      <div className="prose lines-kept">{text.slice(start).trimStart()}</div>
+      <div className="prose lines-kept">{drawn(text.slice(start).trimStart())}</div>
     </>
   );
 }

@@ -44,7 +44,7 @@ export function Shell() {
   useEffect(prefetch, []);
 
   const panel = id !== null && shown !== null;
-  const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", sideHidden ? "no-side" : ""].filter(Boolean).join(" ");
+  const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", sideHidden ? "no-side" : "", ended ? "away" : ""].filter(Boolean).join(" ");
   return (
     <>
       <div className={style} inert={ended}>
@@ -134,13 +134,14 @@ function useTitle(id: string | null): void {
   const route = useRoute();
   const count = useInbox((state) => state.count);
   const title = useList((state) => (id ? state.rows[id]?.title : null));
+  const ended = useSession((state) => state.phase === "ended");
   useEffect(() => {
-    const name = route.at === "inbox" ? say("inbox") : title;
+    const name = ended ? null : route.at === "inbox" ? say("inbox") : title;
     document.title = `${count > 0 ? `(${count}) ` : ""}${name ? `${name} · ` : ""}Caesura`;
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
     const wanted = count > 0 ? "/favicon-waits.svg" : "/favicon.svg";
     if (icon && icon.getAttribute("href") !== wanted) icon.setAttribute("href", wanted);
-  }, [count, title, route.at, say]);
+  }, [count, title, route.at, ended, say]);
 }
 
 /** Tells people who do not see the page what happened. */

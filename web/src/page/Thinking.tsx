@@ -1,5 +1,6 @@
 import { memo, useEffect, useRef, useState } from "react";
 
+import { drawn } from "../log/shown";
 import { useWords } from "../words/words";
 import { Icon } from "./Icon";
 
@@ -15,7 +16,7 @@ export const Thinking = memo(function Thinking({ text, live }: { text: string; l
         <span>{title}</span>
         <Icon name="right" small />
       </summary>
-      {open ? <div className="lines-kept">{text.trim()}</div> : null}
+      {open ? <div className="lines-kept">{drawn(text.trim())}</div> : null}
     </details>
   );
 });

@@ -1,20 +1,39 @@
+import { memo } from "react";
+
 import { pieces } from "../log/shown";
+import { useWords } from "../words/words";
+import { useChunk } from "./chunk";
+import { More } from "./More";
 
 interface ShownProps {
   text: string;
   /** In a message only what hides or reorders its words is marked, not what joins letters or emoji. */
   message?: boolean;
+  /** So many places with hidden characters are marked. */
+  marks?: number;
 }
 
 /** A text of somebody else. Hidden characters are marked, so that nobody takes them for words, or words for them. */
-export function Shown({ text, message = false }: ShownProps) {
-  return pieces(text, message ? "misleading" : "all").map((piece, index) =>
-    piece.hidden === null ? (
-      piece.text
-    ) : (
-      <span key={index} className="escape" title={piece.hidden}>
-        {piece.text}
-      </span>
-    ),
+export const Shown = memo(function Shown({ text, message = false, marks }: ShownProps) {
+  const { say, count } = useWords();
+  const chunk = useChunk(text);
+  return (
+    <>
+      {pieces(chunk.head, message ? "misleading" : "all", marks).map((piece, index) =>
+        piece.hidden !== null ? (
+          <span key={index} className="escape" title={piece.hidden}>
+            {piece.text}
+          </span>
+        ) : piece.unmarked === undefined ? (
+          piece.text
+        ) : (
+          <span key={index}>
+            <span className="escape unmarked">{say("unmarked", count(piece.unmarked))}</span>
+            {piece.text}
+          </span>
+        ),
+      )}
+      <More chunk={chunk} />
+    </>
   );
-}
+});

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
-import { ApiError } from "../api/client";
+import { ApiError, sessionEnded } from "../api/client";
 import { setDraft } from "./drafts";
 import { keep, kept } from "./kept";
 import { checkPerson, followTabs, signIn, signOut, signOutAgain, start, useSession } from "./session";
@@ -88,5 +88,42 @@ describe("a tab of somebody who has left", () => {
     shown(true);
     expect(phase()).toBe("gone");
     expect(away.reload).toHaveBeenCalled();
+  });
+});
+
+describe("a session that the server no longer knows", () => {
+  const opened = async (error: ApiError | null): Promise<void> => {
+    vi.mocked(api.options).mockResolvedValue({ auth: "password", registration: "open" });
+    if (error) vi.mocked(api.session).mockRejectedValue(error);
+    else vi.mocked(api.session).mockResolvedValue(session("alice"));
+    await start();
+  };
+  const refusal = (code: string) => new Response(JSON.stringify({ error: { code, message: "" } }), { status: 401 });
+
+  it("and has expired keeps the draft, and asks the same person", async () => {
+    await opened(null);
+    await sessionEnded(refusal("unauthenticated"));
+    expect([phase(), kept("draft.new"), kept("user")]).toEqual(["ended", "a thought", "alice"]);
+    await opened(new ApiError(401, "unauthenticated", ""));
+    expect(kept("draft.new")).toBe("a thought");
+  });
+
+  it("because the person has ended it elsewhere leaves nothing of them, whatever the page asks then", async () => {
+    await opened(null);
+    setDraft("c", "half a word");
+    await sessionEnded(refusal("revoked"));
+    expect([phase(), kept("draft.new"), kept("user")]).toEqual(["gone", null, null]);
+    expect(away.assign).toHaveBeenCalledWith("/");
+  });
+
+  it("is known by a header too", async () => {
+    await opened(null);
+    await sessionEnded(new Response('{"detail":"no"}', { status: 401, headers: { "X-Error-Code": "revoked" } }));
+    expect(phase()).toBe("gone");
+  });
+
+  it("because the person has ended it elsewhere leaves nothing for who opens the page later", async () => {
+    await opened(new ApiError(401, "revoked", ""));
+    expect([phase(), kept("draft.new"), kept("user")]).toEqual(["out", null, null]);
   });
 });

@@ -2,7 +2,7 @@
 import { create } from "zustand";
 
 import * as api from "../api/calls";
-import { ApiError, onSessionEnd, setForgeryToken } from "../api/client";
+import { ApiError, onSessionEnd, setForgeryToken, wasRevoked } from "../api/client";
 import type { Options, Session } from "../api/types";
 import { forgetDrafts } from "./drafts";
 import { keep, kept, onKept } from "./kept";
@@ -70,8 +70,11 @@ export function followTabs(): void {
 }
 
 export async function start(): Promise<void> {
-  onSessionEnd(() => {
-    if (useSession.getState().phase === "in") useSession.setState({ phase: "ended" });
+  onSessionEnd((revoked) => {
+    const { phase } = useSession.getState();
+    if (phase !== "in" && phase !== "ended") return;
+    if (revoked) thrownOut();
+    else useSession.setState({ phase: "ended" });
   });
   try {
     const [options, session] = await Promise.all([api.options(), api.session().catch(out)]);
@@ -88,8 +91,23 @@ export async function start(): Promise<void> {
 }
 
 function out(error: unknown): null {
-  if (error instanceof ApiError && error.status === 401) return null;
-  throw error;
+  if (!(error instanceof ApiError && error.status === 401)) throw error;
+  if (wasRevoked(error)) forgetPerson();
+  return null;
+}
+
+/** The person has ended this session from elsewhere: they may have left this device to somebody else. */
+function thrownOut(): void {
+  empty();
+  forgetPerson();
+  setForgeryToken("");
+  location.assign("/");
+}
+
+/** Nothing of the person stays in this browser. Other tabs see that, and are emptied. */
+function forgetPerson(): void {
+  forgetDrafts();
+  keep("user", null);
 }
 
 export async function signIn(username: string, password: string): Promise<void> {
@@ -105,8 +123,7 @@ export async function register(username: string, password: string, invite: strin
  * when they try again or when the page is next opened. */
 export async function signOut(everywhere = false): Promise<void> {
   empty();
-  forgetDrafts();
-  keep("user", null);
+  forgetPerson();
   keep(LEAVING, everywhere ? "everywhere" : "here");
   try {
     await (everywhere ? api.signOutEverywhere() : api.signOut());

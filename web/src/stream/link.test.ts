@@ -160,9 +160,17 @@ describe("a stream", () => {
     onSessionEnd(ended);
     const { kinds } = setUp([new Response(null, { status: 401 }), stream("id: 1\ndata: a\n\n")]);
     await settle();
-    expect(ended).toHaveBeenCalledOnce();
+    expect(ended.mock.calls).toEqual([[false]]);
     await vi.advanceTimersByTimeAsync(1000);
     expect(kinds().at(-1)).toBe("done");
+  });
+
+  it("tells that the person has ended the session from elsewhere", async () => {
+    const ended = vi.fn();
+    onSessionEnd(ended);
+    setUp([new Response(JSON.stringify({ error: { code: "revoked", message: "" } }), { status: 401 })]);
+    await settle();
+    expect(ended.mock.calls).toEqual([[true]]);
   });
 
   it("says nothing more once it is closed", async () => {

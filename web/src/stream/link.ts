@@ -88,7 +88,7 @@ export function follow(options: LinkOptions): Link {
       learnClock(response);
       if (response.status === 204) return { kind: "done" };
       if (response.status === 401) {
-        sessionEnded();
+        await sessionEnded(response);
         return { kind: "again", wait: null, refused: true };
       }
       if (response.status === 403 || response.status === 404 || response.status === 422) return { kind: "gone" };

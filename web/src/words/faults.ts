@@ -11,6 +11,7 @@ const REFUSALS: Record<string, Key> = {
   registration_closed: "registrationClosed",
   bad_invite: "inviteWrong",
   unauthenticated: "signInAgain",
+  revoked: "signInAgain",
   forbidden: "notAllowed",
   not_found: "gone",
   run_in_progress: "alreadyWriting",

@@ -7,10 +7,17 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.json_schema import GenerateJsonSchema
 
 _REFERENCE = "#/$defs/"
 #: A schema is written without references up to this many values. Beyond them it keeps its references.
 _MOST_VALUES = 10_000
+
+
+class _Quiet(GenerateJsonSchema):
+    """A default that JSON cannot say is left out of the schema without a warning."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as in its base
 
 
 class _Unwieldy(Exception):
@@ -39,7 +46,7 @@ def _described(hint: Any) -> Any:
 def parameters_of(arguments: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of the arguments, as models are shown it: without the titles that pydantic adds, and
     without references, which not every provider understands."""
-    schema = arguments.model_json_schema()
+    schema = arguments.model_json_schema(schema_generator=_Quiet)
     definitions = schema.pop("$defs", {})
     schema.pop("description", None)
     try:

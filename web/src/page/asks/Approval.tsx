@@ -1,4 +1,4 @@
-import { Suspense, useEffect, useRef, useState, type ReactNode } from "react";
+import { Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
 import { shownLine } from "../../log/shown";
@@ -11,9 +11,10 @@ import { Long } from "../Long";
 import { json } from "../tools";
 import { AnswerButton } from "./AnswerButton";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
-import { Box } from "./Box";
+import { Box, useUnread } from "./Box";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { useGive } from "./useGive";
+import { useSettledCard } from "./useSettled";
 
 type Mode = "look" | "edit" | "refuse" | "respond";
 
@@ -32,8 +33,9 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
   const [reason, setReason] = useState("");
   const [texts, setTexts] = useState(() => textsOf(interrupt.args));
   const [wrong, setWrong] = useState<string | null>(null);
-  // A difference says when it was drawn to its end.
-  const [seen, setSeen] = useState(!isFile(interrupt));
+  const { unread } = useSettledCard();
+  // Who has read the arguments to their end has also read what they then change.
+  const [read, setRead] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const tool = interrupt.name ?? "";
   const can = (decision: Interrupt["decisions"][number]): boolean => interrupt.decisions.includes(decision);
@@ -55,11 +57,11 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
       <>
         <Body place={place}>
           <Plain interrupt={interrupt} />
-          <Arguments args={interrupt.args} texts={texts} wrong={wrong} onChange={setTexts} first={field} />
+          <Arguments args={interrupt.args} texts={texts} wrong={wrong} onChange={setTexts} first={field} read={read} />
           <Refusal text={fault} />
         </Body>
         <Footer place={place}>
-          <AnswerButton kind="primary" disabled={busy} onAnswer={approveEdited}>
+          <AnswerButton kind="primary" disabled={busy} reads onAnswer={approveEdited}>
             {say("approveEdited")}
           </AnswerButton>
           <button type="button" className="btn" onClick={() => setTexts(textsOf(interrupt.args))}>
@@ -107,16 +109,24 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         {interrupt.changed ? <p className="plain warn">{say("fileChanged")}</p> : null}
         {interrupt.unknown ? <p className="plain warn">{say("unknownText")}</p> : null}
         <Plain interrupt={interrupt} />
-        <What interrupt={interrupt} onSeen={setSeen} />
-        {seen ? null : <p className="plain warn">{say("seeAll")}</p>}
+        <What interrupt={interrupt} />
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy || !seen} reads onAnswer={() => give({ decision: "approve", ...granted })}>
+        <AnswerButton kind="primary" disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
           {say("approve")}
         </AnswerButton>
         {can("edit") ? (
-          <button type="button" className="btn" data-edit disabled={busy} onClick={() => setMode("edit")}>
+          <button
+            type="button"
+            className="btn"
+            data-edit
+            disabled={busy}
+            onClick={() => {
+              setRead(!unread);
+              setMode("edit");
+            }}
+          >
             {say("edit")}
           </button>
         ) : null}
@@ -174,7 +184,7 @@ function textOf(value: unknown): string {
 }
 
 /** Everything that would be done. Nothing is approved unseen. */
-function What({ interrupt, brief = false, onSeen }: { interrupt: Interrupt; brief?: boolean; onSeen?: (all: boolean) => void }) {
+function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: boolean }) {
   const { args, name, file } = interrupt;
   const { say } = useWords();
   const main = name === "execute" ? "command" : name === "web_fetch" ? "url" : null;
@@ -182,7 +192,7 @@ function What({ interrupt, brief = false, onSeen }: { interrupt: Interrupt; brie
     return (
       <>
         <Command text={args[main]} prompt={name === "execute"} copy={!brief} />
-        {brief ? null : <All args={args} open={Object.keys(args).length > 1} />}
+        {brief ? null : <All args={args} shown={[main]} />}
       </>
     );
   }
@@ -191,14 +201,27 @@ function What({ interrupt, brief = false, onSeen }: { interrupt: Interrupt; brie
     return (
       <>
         {unseen ? <p className="plain warn">{say("askWriteUnseen")}</p> : null}
-        <Suspense fallback={<Long text={args.content} className="full" />}>
-          <Diff before={file?.content ?? ""} after={args.content} path={textOf(args.path)} {...(onSeen ? { onSeen } : {})} />
+        <Suspense fallback={<Coming text={args.content} />}>
+          <Difference before={file?.content ?? ""} after={args.content} path={textOf(args.path)} />
         </Suspense>
-        {brief ? null : <All args={args} open={!file} />}
+        {brief ? null : <All args={args} shown={["path", "content"]} open={!file} />}
       </>
     );
   }
   return <Full args={args} />;
+}
+
+/** A difference that must be read to its end. */
+function Difference(props: { before: string; after: string; path: string }) {
+  const [unread, setUnread] = useState(true);
+  useUnread(unread);
+  return <Diff {...props} onUnread={setUnread} />;
+}
+
+/** Until the difference can be drawn nothing was read. */
+function Coming({ text }: { text: string }) {
+  useUnread(true);
+  return <Long text={text} className="full" />;
 }
 
 /** Whether the question shows what becomes of a file. */
@@ -224,9 +247,10 @@ function Command({ text, prompt, copy }: { text: string; prompt: boolean; copy: 
 }
 
 function Full({ args }: { args: Record<string, unknown> }) {
+  const text = useMemo(() => json(args), [args]);
   return (
     <Box
-      text={json(args)}
+      text={text}
       draw={({ className, ...box }, content) => (
         <pre className={`full ${className}`} {...box}>
           {content}
@@ -236,15 +260,25 @@ function Full({ args }: { args: Record<string, unknown> }) {
   );
 }
 
-function All({ args, open }: { args: Record<string, unknown>; open: boolean }) {
+interface AllProps {
+  args: Record<string, unknown>;
+  /** The arguments that are shown already. */
+  shown: readonly string[];
+  open?: boolean;
+}
+
+/** All arguments. They can be folded only if each of them is shown elsewhere: what is folded is not drawn, and need not be read. */
+function All({ args, shown, open: begin = false }: AllProps) {
   const { say } = useWords();
+  const [open, setOpen] = useState(begin);
+  if (Object.keys(args).some((name) => !shown.includes(name))) return <Full args={args} />;
   return (
-    <details className="fold-args" open={open}>
+    <details className="fold-args" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <Icon name="right" small />
         <span>{say("allArguments")}</span>
       </summary>
-      <Full args={args} />
+      {open ? <Full args={args} /> : null}
     </details>
   );
 }

@@ -1,7 +1,9 @@
-import type { Ref } from "react";
+import { useCallback, type RefObject } from "react";
 
 import { hiddenIn, shownLine } from "../../log/shown";
+import { useReading } from "../../rich/useReading";
 import { useWords } from "../../words/words";
+import { useUnread } from "./Box";
 
 type Args = Record<string, unknown>;
 type Texts = Record<string, string>;
@@ -33,13 +35,15 @@ interface ArgumentsProps {
   texts: Texts;
   wrong: string | null;
   onChange: (texts: Texts) => void;
-  first: Ref<HTMLTextAreaElement>;
+  first: RefObject<HTMLTextAreaElement | null>;
+  /** They were read to their end before. */
+  read: boolean;
 }
 
 /** So many kinds of hidden characters are named. */
 const NAMED = 12;
 
-export function Arguments({ args, texts, wrong, onChange, first }: ArgumentsProps) {
+export function Arguments({ args, texts, wrong, onChange, first, read }: ArgumentsProps) {
   const { say } = useWords();
   const names = Object.keys(args);
   return names.map((name, index) => {
@@ -49,14 +53,13 @@ export function Arguments({ args, texts, wrong, onChange, first }: ArgumentsProp
     return (
       <label key={name} className="field">
         <span className={names.length === 1 ? "sr" : "mono"}>{shownLine(name)}</span>
-        <textarea
-          ref={index === 0 ? first : undefined}
-          className="cmd"
+        <Area
+          {...(index === 0 ? { first } : {})}
           rows={name === "path" ? 1 : rows}
-          spellCheck={false}
-          aria-invalid={wrong === name}
-          value={text}
-          onChange={(event) => onChange({ ...texts, [name]: event.target.value })}
+          bad={wrong === name}
+          read={read}
+          text={text}
+          onChange={(value) => onChange({ ...texts, [name]: value })}
         />
         {hidden.length > 0 ? (
           <span className="warn" role="status">
@@ -71,4 +74,30 @@ export function Arguments({ args, texts, wrong, onChange, first }: ArgumentsProp
       </label>
     );
   });
+}
+
+interface AreaProps {
+  first?: RefObject<HTMLTextAreaElement | null>;
+  rows: number;
+  bad: boolean;
+  read: boolean;
+  text: string;
+  onChange: (text: string) => void;
+}
+
+/** The field of an argument. One that was not read before must be scrolled to its end once. */
+function Area({ first, rows, bad, read, text, onChange }: AreaProps) {
+  // What the person writes themselves they have seen: the text with which they begin counts.
+  const { attach, look, unread } = useReading("");
+  useUnread(unread && !read);
+  const take = useCallback(
+    (element: HTMLTextAreaElement | null) => {
+      attach(element);
+      if (first) first.current = element;
+    },
+    [attach, first],
+  );
+  return (
+    <textarea ref={take} onScroll={look} className="cmd" rows={rows} spellCheck={false} aria-invalid={bad} value={text} onChange={(event) => onChange(event.target.value)} />
+  );
 }

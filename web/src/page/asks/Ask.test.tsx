@@ -115,13 +115,14 @@ describe("an approval", () => {
   });
 
   it("of a long file cannot be approved before all its lines were shown", async () => {
-    const content = Array.from({ length: 1300 }, (_, n) => `x = ${n}`).join("\n");
+    const content = Array.from({ length: 500 }, (_, n) => `x = ${n}`).join("\n");
     show({ ...PLAIN, name: "write_file", args: { path: "a.py", content } });
-    await waitFor(() => expect(document.querySelectorAll(".ln")).toHaveLength(1000), { timeout: 30_000 });
-    await press("Approve");
+    await waitFor(() => expect(document.querySelectorAll(".ln")).toHaveLength(300), { timeout: 30_000 });
+    await ready("Refuse");
+    fireEvent.click(button("Approve"), { detail: 1 });
     expect(given()).toEqual([]);
-    fireEvent.click(screen.getByRole("button", { name: /next 300/ }));
-    expect(document.querySelectorAll(".ln")).toHaveLength(1300);
+    fireEvent.click(screen.getByRole("button", { name: /next 200/ }));
+    expect(document.querySelectorAll(".ln")).toHaveLength(500);
     await press("Approve");
     expect(given()).toEqual([["int-1", { decision: "approve" }]]);
   });
@@ -384,9 +385,71 @@ describe("a long command", () => {
     await waitFor(() => expect(button("Approve").hasAttribute("data-blocked")).toBe(false));
   });
 
+  it("cannot be approved unread by way of editing it", async () => {
+    heights(900, 300);
+    show({ ...PLAIN, args: { command: "echo ok\n".repeat(200) } });
+    await press("Edit");
+    const area = screen.getByLabelText(/^command/);
+    fireEvent.change(area, { target: { value: "echo no\n".repeat(200) } });
+    await ready("Back");
+    fireEvent.click(button("Approve with changes"), { detail: 1 });
+    expect(given()).toEqual([]);
+    area.scrollTop = 600;
+    fireEvent.scroll(area);
+    await press("Approve with changes");
+    expect(given()).toHaveLength(1);
+  });
+
+  it("that was read before need not be read again where it is edited", async () => {
+    heights(900, 300);
+    show({ ...PLAIN, args: { command: "echo ok\n".repeat(200) } });
+    const text = document.querySelector(".cmd .text") as HTMLElement;
+    text.scrollTop = 600;
+    fireEvent.scroll(text);
+    await press("Edit");
+    await press("Approve with changes");
+    expect(given()).toHaveLength(1);
+  });
+
+  it("with a million hidden characters is a few thousand elements, and can be refused", async () => {
+    show({ ...PLAIN, args: { command: "a\x7f".repeat(500_000) } });
+    expect(document.querySelectorAll("*").length).toBeLessThan(4000);
+    expect(document.querySelector(".unmarked")?.textContent).toContain("24,000 more hidden characters");
+    expect(button("Approve").hasAttribute("data-blocked")).toBe(true);
+    await press("Refuse");
+    await press("Refuse");
+    expect(given()).toEqual([["int-1", { decision: "reject", message: "" }]]);
+  });
+
   it("hides nothing behind empty lines", () => {
     show({ ...PLAIN, args: { command: `ls -l docs${"\n".repeat(60)}curl | sh\n\nls` } });
     expect(document.querySelector(".cmd .text")?.textContent).toBe("ls -l docs59 empty linescurl | sh\n\nls");
+  });
+});
+
+describe("a file", () => {
+  const FILE = { ...PLAIN, name: "write_file", args: { path: "a.sh", content: "echo ok\n".repeat(60) }, file: { exists: false, content: null, digest: null } as unknown as Interrupt["file"] };
+
+  it("is approved after the difference was scrolled to its end, whatever is folded beside it", async () => {
+    heights(900, 300);
+    show(FILE);
+    await waitFor(() => expect(document.querySelector(".lines")).toBeTruthy(), { timeout: 30_000 });
+    await ready("Refuse");
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(given()).toEqual([]);
+    const lines = document.querySelector(".lines") as HTMLElement;
+    lines.scrollTop = 600;
+    fireEvent.scroll(lines);
+    expect(document.querySelector("details.fold-args pre")).toBeNull();
+    await press("Approve");
+    expect(given()).toHaveLength(1);
+  });
+
+  it("does not fold away an argument that is shown nowhere else", async () => {
+    show({ ...FILE, args: { ...FILE.args, mode: "0777" } });
+    await waitFor(() => expect(document.querySelector(".lines")).toBeTruthy(), { timeout: 30_000 });
+    expect(document.querySelector("details.fold-args")).toBeNull();
+    expect(document.querySelector("pre.full")?.textContent).toContain("0777");
   });
 });
 

@@ -1,13 +1,16 @@
-import { useCallback, useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
+import { useEffect, useId, useMemo, useState, type ReactNode } from "react";
 
+import { useChunk } from "../../rich/chunk";
+import { More } from "../../rich/More";
 import { Shown } from "../../rich/Shown";
+import { useReading } from "../../rich/useReading";
 import { useWords } from "../../words/words";
 import { useSettledCard } from "./useSettled";
 
-/** Pixels that may be missing at the end of a text that was scrolled to its end. */
-const SLACK = 4;
 /** So many empty lines in a row are told, not shown. */
 const BLANK = 3;
+/** After so many parts they are shown: each number is an element. */
+const PARTS = 1000;
 
 interface BoxProps {
   text: string;
@@ -18,46 +21,26 @@ interface BoxProps {
 /** A text that the person must have seen to its end before they say yes to it. */
 export function Box({ text, draw }: BoxProps) {
   const { say, count } = useWords();
-  const { note } = useSettledCard();
-  const id = useId();
-  const box = useRef<HTMLElement | null>(null);
   const [whole, setWhole] = useState(false);
-  const [below, setBelow] = useState(false);
-  const read = useRef("");
-  const parts = useMemo(() => split(text), [text]);
-
-  const look = useCallback(() => {
-    const element = box.current;
-    if (!element) return;
-    const rest = element.scrollHeight - element.clientHeight - element.scrollTop > SLACK;
-    // A box that is folded away has no height, and was not read.
-    if (!rest && element.clientHeight > 0) read.current = text;
-    setBelow(rest);
-    note(id, rest && read.current !== text);
-  }, [text, id, note]);
-
-  useEffect(() => {
-    look();
-    const element = box.current;
-    if (!element || typeof ResizeObserver === "undefined") return;
-    const watcher = new ResizeObserver(look);
-    watcher.observe(element);
-    return () => watcher.disconnect();
-  }, [look, whole]);
-  useEffect(() => () => note(id, false), [id, note]);
-
-  const attach = useCallback((element: HTMLElement | null) => {
-    box.current = element;
-  }, []);
-  const lines = text.split("\n").length;
-  const content = parts.map((part, index) =>
-    typeof part === "string" ? (
-      <Shown key={index} text={part} />
-    ) : (
-      <span key={index} className="blank-lines">
-        {say("emptyLines", count(part.blank))}
-      </span>
-    ),
+  const { attach, look, below, unread } = useReading(text);
+  useUnread(unread);
+  useEffect(look, [look, whole]);
+  const chunk = useChunk(text);
+  const parts = useMemo(() => split(chunk.head), [chunk.head]);
+  const lines = useMemo(() => text.split("\n").length, [text]);
+  const content = (
+    <>
+      {parts.map((part, index) =>
+        typeof part === "string" ? (
+          <Shown key={index} text={part} />
+        ) : (
+          <span key={index} className="blank-lines">
+            {say("emptyLines", count(part.blank))}
+          </span>
+        ),
+      )}
+      <More chunk={chunk} />
+    </>
   );
   return (
     <div className={below ? "reading below" : "reading"}>
@@ -68,15 +51,25 @@ export function Box({ text, draw }: BoxProps) {
           {below ? (
             <>
               <strong>{say("moreBelow")}</strong>
-              <button type="button" className="link" onClick={() => setWhole(true)}>
-                {say("showWhole")}
-              </button>
+              {whole ? null : (
+                <button type="button" className="link" onClick={() => setWhole(true)}>
+                  {say("showWhole")}
+                </button>
+              )}
             </>
           ) : null}
         </p>
       ) : null}
     </div>
   );
+}
+
+/** Tells the question that something in it must still be read. */
+export function useUnread(unread: boolean): void {
+  const { note } = useSettledCard();
+  const id = useId();
+  useEffect(() => note(id, unread), [note, id, unread]);
+  useEffect(() => () => note(id, false), [note, id]);
 }
 
 type Part = string | { blank: number };
@@ -87,7 +80,7 @@ function split(text: string): Part[] {
   let kept: string[] = [];
   let blank: string[] = [];
   const settle = (): void => {
-    if (blank.length < BLANK) kept.push(...blank);
+    if (blank.length < BLANK || parts.length > PARTS) kept.push(...blank);
     else {
       if (kept.length > 0) parts.push(kept.join("\n"));
       parts.push({ blank: blank.length });

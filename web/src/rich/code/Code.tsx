@@ -1,6 +1,7 @@
 import { createContext, memo, useContext, useEffect, useMemo, useRef, useState } from "react";
 
 import { Copy } from "../../page/Copy";
+import { drawn, isDense } from "../../log/shown";
 import { normal } from "./names";
 import { Painter, type Paper } from "./painter";
 import type { Token } from "./token";
@@ -28,7 +29,7 @@ export function Code({ text, language = "", name, live = false, bare = false }: 
     // A person who uses the keyboard scrolls it.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <pre tabIndex={0} role="group" aria-label={name ?? (language || undefined)}>
-      <code>{huge ? text : <Lines text={text} language={normal(language)} />}</code>
+      <code>{huge ? drawn(text) : <Lines text={text} language={normal(language)} />}</code>
       {live ? <span className="caret" /> : null}
     </pre>
   );
@@ -88,6 +89,7 @@ interface LineProps {
 const Line = memo(function Line({ text, tokens, last }: LineProps) {
   // The group ends a line by itself, but not one that is empty.
   const end = last && text !== "" ? "" : "\n";
+  if (isDense(text)) return drawn(text) + end;
   if (!tokens) return text + end;
   // Colours come a moment after the words: words without colours follow those that have them.
   const known = tokens.reduce((sum, token) => sum + token.text.length, 0);

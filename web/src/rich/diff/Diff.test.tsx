@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { cleanup } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
 
@@ -40,13 +40,35 @@ test("an escape and the characters that it looks like are different", () => {
   expect(escapes.map((escape) => [escape.textContent, escape.getAttribute("title"), escape.closest(".ln")?.className])).toEqual([["\\u202e", "U+202E", "ln add"]]);
 });
 
-test("a very long difference is drawn in steps, and says when it was drawn to its end", () => {
-  const seen = vi.fn();
-  const { container } = render(<Diff before="" after={numbered(2500)} path="a" onSeen={seen} />);
-  for (const rows of [1000, 2000, 2500]) {
-    expect(container.querySelectorAll(".ln")).toHaveLength(rows);
-    expect(seen.mock.lastCall).toEqual([rows === 2500]);
-    if (rows < 2500) fireEvent.click(container.querySelector("button.skip")!);
+test("a very long difference is drawn in steps, and says when it was drawn to its end", async () => {
+  const unread = vi.fn();
+  const { container } = render(<Diff before="" after={numbered(800)} path="a" onUnread={unread} />);
+  for (const rows of [300, 600, 800]) {
+    await waitFor(() => expect(container.querySelectorAll(".ln")).toHaveLength(rows));
+    await waitFor(() => expect(unread.mock.lastCall).toEqual([rows < 800]));
+    if (rows < 800) fireEvent.click(container.querySelector("button.skip")!);
   }
   expect(container.querySelector("button.skip")).toBeNull();
+});
+
+test("a difference that does not fit its box is unread until it was scrolled to its end", async () => {
+  const sizes = { scrollHeight: 900, clientHeight: 300 };
+  for (const [name, value] of Object.entries(sizes)) vi.spyOn(HTMLElement.prototype, name as "scrollHeight", "get").mockReturnValue(value);
+  const unread = vi.fn();
+  const { container } = render(<Diff before="" after={numbered(40)} path="a" onUnread={unread} />);
+  expect(unread.mock.lastCall).toEqual([true]);
+  expect(container.textContent).toContain("More below");
+  const lines = container.querySelector(".lines")!;
+  lines.scrollTop = 600;
+  fireEvent.scroll(lines);
+  await waitFor(() => expect(unread.mock.lastCall).toEqual([false]));
+});
+
+test("empty lines that were put in are told as a number, and long lines and hidden characters are drawn in part", () => {
+  const { container } = render(<Diff before="" after={`a${"\n".repeat(200)}b`} path="a" />);
+  expect([...container.querySelectorAll(".ln")].map((line) => line.textContent)).toEqual(["1+a", "2+199 empty lines", "201+b"]);
+  cleanup();
+  const other = render(<Diff before="" after={"a\x7f".repeat(200_000)} path="a" />);
+  expect(other.container.querySelectorAll("*").length).toBeLessThan(300);
+  expect(other.container.querySelector("[data-more]")?.textContent).toContain("of 350,000");
 });

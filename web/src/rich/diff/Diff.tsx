@@ -1,7 +1,8 @@
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 
 import { useWords } from "../../words/words";
 import { Shown } from "../Shown";
+import { useReading } from "../useReading";
 import { folded } from "./folds";
 import { difference } from "./rows";
 import { Rows, type DiffMode } from "./Rows";
@@ -11,16 +12,18 @@ export interface DiffProps {
   after: string;
   path: string;
   mode?: DiffMode;
-  /** Is told whether every row was drawn, apart from unchanged ones that are folded. */
-  onSeen?: (all: boolean) => void;
+  /** Is told whether the person has yet to see the end of it. Unchanged lines may stay folded. */
+  onUnread?: (unread: boolean) => void;
 }
 
 /** What becomes of a file, in a frame with its name. */
-export function Diff({ before, after, path, mode = "inline", onSeen }: DiffProps) {
+export function Diff({ before, after, path, mode = "inline", onUnread }: DiffProps) {
   const { say } = useWords();
   const found = useMemo(() => difference(before, after), [before, after]);
   const parts = useMemo(() => folded(found.rows), [found]);
   const breaks = lastBreaks(before, after);
+  const { attach, look, below, unread } = useReading(after);
+  useEffect(() => onUnread?.(unread), [onUnread, unread]);
   return (
     <div className="diff">
       <header>
@@ -32,10 +35,11 @@ export function Diff({ before, after, path, mode = "inline", onSeen }: DiffProps
       </header>
       {/* A person who uses the keyboard scrolls it. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div className={mode === "split" ? "lines pair" : "lines"} tabIndex={0} role="group" aria-label={say("changes")}>
-        <Rows parts={parts} mode={mode} {...(onSeen ? { onSeen } : {})} />
+      <div ref={attach} onScroll={look} className={mode === "split" ? "lines pair" : "lines"} tabIndex={0} role="group" aria-label={say("changes")}>
+        <Rows parts={parts} mode={mode} />
         {breaks ? <div className="skip">{say(breaks)}</div> : null}
       </div>
+      {onUnread && below ? <p className="below">{say("moreBelow")}</p> : null}
     </div>
   );
 }

@@ -1,15 +1,23 @@
 import { useMemo, useState } from "react";
 
+import { drawn } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { numeric, parse } from "./csv";
 
 const STEP = 200;
 const COLUMNS = 200;
+/** Cells that are drawn at first: wide tables get fewer rows. */
+const CELLS = 5000;
+
+/** The first row is looked for in so many characters. */
+const WIDE = 20_000;
 
 /** A table of comma-separated values: its first row is the head. */
 export function Csv({ text }: { text: string }) {
   const { say, count } = useWords();
-  const [most, setMost] = useState(STEP);
+  const [steps, setSteps] = useState(1);
+  const wide = useMemo(() => Math.min(COLUMNS, parse(text.slice(0, WIDE), 1).rows[0]?.length ?? 1), [text]);
+  const most = Math.max(1, Math.min(STEP * steps, Math.floor((CELLS * steps) / wide)));
   const { rows, total } = useMemo(() => parse(text, most + 1), [text, most]);
   const sides = useMemo(() => numeric(rows), [rows]);
   const [head = [], ...body] = rows;
@@ -23,7 +31,7 @@ export function Csv({ text }: { text: string }) {
             <tr>
               {head.slice(0, COLUMNS).map((cell, column) => (
                 <th key={column} scope="col" className={side(column)}>
-                  {cell}
+                  {drawn(cell)}
                 </th>
               ))}
             </tr>
@@ -33,7 +41,7 @@ export function Csv({ text }: { text: string }) {
               <tr key={index}>
                 {row.slice(0, COLUMNS).map((cell, column) => (
                   <td key={column} className={side(column)}>
-                    {cell}
+                    {drawn(cell)}
                   </td>
                 ))}
               </tr>
@@ -44,7 +52,7 @@ export function Csv({ text }: { text: string }) {
       {total - 1 > most ? (
         <p className="more">
           <span className="quiet num">{say("rowsShown", count(most), count(total - 1))}</span>
-          <button type="button" className="btn tight" onClick={() => setMost(most + 5 * STEP)}>
+          <button type="button" className="btn tight" onClick={() => setSteps(steps + 5)}>
             {say("showMore")}
           </button>
         </p>

@@ -4,6 +4,7 @@ import type { Artifact } from "../../api/types";
 import { revised, revision as revisionOf, type Revision } from "../../log/revision";
 import { Copy } from "../../page/Copy";
 import { Icon } from "../../page/Icon";
+import { shownLine } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import type { DiffMode } from "../diff/Rows";
@@ -75,7 +76,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
             <Icon name="left" />
           </button>
         ) : null}
-        <h2>{artifact.title}</h2>
+        <h2>{shownLine(artifact.title)}</h2>
         <span className="kind">{artifact.content_type}</span>
         <span className="grow" />
         {now !== null && !failed && !growing && !editing ? (

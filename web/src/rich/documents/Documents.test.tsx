@@ -143,11 +143,20 @@ describe("a part of a document that is replaced", () => {
   });
 });
 
-test("the source of an agent's page comes first; when it is wanted, a frame without an origin gets it", async () => {
+/** The person wants to see the page, and then that its scripts run. */
+const runScripts = () => {
+  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  fireEvent.click(screen.getByRole("button", { name: "Run scripts" }));
+};
+
+test("the source of an agent's page comes first, then the page without its scripts, and they run after a choice", async () => {
   const { container } = await show("page");
   expect(container.querySelector("iframe")).toBeNull();
   expect(container.querySelector("code")?.textContent).toContain("hacked");
   fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  expect(container.querySelector("iframe")?.getAttribute("src")).toBe("/frames/still.html");
+  expect(container.querySelector(".offer")?.textContent).toContain("to other servers");
+  fireEvent.click(screen.getByRole("button", { name: "Run scripts" }));
   const frame = container.querySelector("iframe");
   expect(frame?.getAttribute("sandbox")).toBe("allow-scripts");
   expect(frame?.getAttribute("src")).toBe("/frames/document.html");
@@ -155,9 +164,21 @@ test("the source of an agent's page comes first; when it is wanted, a frame with
   expect(container.innerHTML).not.toContain("hacked");
 });
 
+test("a page that floods the page around it with messages is stopped at once", async () => {
+  const { container } = await show("page");
+  runScripts();
+  const inside = container.querySelector("iframe")?.contentWindow ?? null;
+  const send = () => window.dispatchEvent(new MessageEvent("message", { data: "x", source: inside }));
+  for (let n = 0; n < 20; n += 1) send();
+  expect(container.querySelector("iframe")).not.toBeNull();
+  for (let n = 0; n < 300; n += 1) send();
+  expect(container.querySelector("iframe")).toBeNull();
+  expect(screen.getByRole("alert").textContent).toContain("too many messages");
+});
+
 test("no page of an agent runs beside a dialog", async () => {
   const { container, again } = await show("page");
-  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  runScripts();
   await again({ quiet: true });
   expect(container.querySelector("iframe")).toBeNull();
   await again({ quiet: false });
@@ -167,7 +188,7 @@ test("no page of an agent runs beside a dialog", async () => {
 test("a page that takes the focus loses it, and is stopped when it takes it again", async () => {
   const { container } = await show("page");
   const field = document.body.appendChild(document.createElement("input"));
-  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  runScripts();
   field.focus();
   const grab = () => {
     container.querySelector("iframe")?.focus();
@@ -187,7 +208,7 @@ test("a page that takes the focus loses it, and is stopped when it takes it agai
 test("a page that was clicked into keeps the focus until the person leaves it", async () => {
   const { container } = await show("page");
   const field = document.body.appendChild(document.createElement("input"));
-  fireEvent.click(screen.getByRole("button", { name: "Show preview" }));
+  runScripts();
   fireEvent.click(screen.getByRole("button", { name: "Click to use the document" }));
   const frame = container.querySelector("iframe");
   fireEvent.blur(window);
@@ -210,6 +231,15 @@ test("values are a table, and JSON is indented unless it is none", async () => {
   const bad = await show("bad");
   expect(bad.container.textContent).toContain("This is not valid JSON.");
   expect(bad.container.querySelector("code")?.textContent).toBe("{no json");
+});
+
+test("a wide table is drawn in steps of a few thousand cells, and letters with many marks are cut", async () => {
+  content.mockResolvedValue(`a${"\u0301".repeat(500)},${"1,".repeat(198)}1\n${`${"1,".repeat(199)}1\n`.repeat(300)}`);
+  const { container } = await show("table");
+  expect(container.querySelectorAll("td")).toHaveLength(5000);
+  expect(container.querySelector("th")?.textContent).toBe(`a${"\u0301".repeat(32)}\\u0301×468`);
+  fireEvent.click(screen.getByRole("button", { name: "Show more" }));
+  expect(container.querySelectorAll("td")).toHaveLength(30_000);
 });
 
 test("without a document the list is shown", async () => {

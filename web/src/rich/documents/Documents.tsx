@@ -3,6 +3,7 @@ import "../rich.css";
 import type { Artifact, ArtifactVersion } from "../../api/types";
 import type { WrittenDocument } from "../../log/written";
 import { Icon } from "../../page/Icon";
+import { shownLine } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Document } from "./Document";
 import { QuietContext } from "./quiet";
@@ -66,7 +67,7 @@ function List({ artifacts, onSelect, onClose }: DocumentsProps) {
               <Icon name="doc" />
             </span>
             <span className="grow">
-              <b>{item.title}</b>
+              <b>{shownLine(item.title)}</b>
               <small>
                 {item.content_type} · v{item.version} · {clock(item.updated_at)}
               </small>

@@ -1,57 +1,110 @@
 import { useCallback, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 
-import { useWords } from "../../words/words";
+import { useWords, type Key } from "../../words/words";
 import { Code } from "../code/Code";
 import { useQuiet } from "./quiet";
 import { useHeldFocus } from "./useHeldFocus";
 
-type Phase = "offered" | "shown" | "paused";
+/** `still`: its scripts do not run. `paused`, `flooded`: it ran, and was stopped. */
+type Phase = "offered" | "still" | "running" | "paused" | "flooded";
 
-/** A document of an agent. Its source comes first: its code runs when the person wants it. */
+const TOLD: Record<Exclude<Phase, "running">, Key> = { offered: "previewOffer", still: "previewStill", paused: "previewGrabs", flooded: "previewFloods" };
+/** What may run in a document: it has scripts, or calls them. */
+const SCRIPTS = /<script|[\s"'/]on[a-z]+\s*=|javascript:/i;
+
+/** A document of an agent. Its source comes first, then how it looks without its scripts; they run when the person wants that
+ * after they were told what it means. */
 export function HtmlPreview({ html, title }: { html: string; title: string }) {
   const { say } = useWords();
   const quiet = useQuiet();
   const [phase, setPhase] = useState<Phase>("offered");
   const pause = useCallback(() => setPhase("paused"), []);
-  if (phase === "shown") return quiet ? <div className="framing" /> : <HtmlFrame html={html} title={title} onGrab={pause} />;
+  // At once: what waits to be drawn waits behind thousands of messages.
+  const drown = useCallback(() => flushSync(() => setPhase("flooded")), []);
+  if (phase === "running") return quiet ? <div className="framing" /> : <Running html={html} title={title} onGrab={pause} onFlood={drown} />;
+  const shown = phase === "still";
+  const stopped = phase === "paused" || phase === "flooded";
+  const runs = SCRIPTS.test(html);
+  const offer = (
+    <div className="offer" role={stopped ? "alert" : undefined}>
+      <p>{say(shown && !runs ? "previewPlain" : TOLD[phase])}</p>
+      {shown && !runs ? null : (
+        <button type="button" className="btn tight" onClick={() => setPhase(shown ? "running" : "still")}>
+          {say(shown ? "runScripts" : stopped ? "previewAgain" : "showPreview")}
+        </button>
+      )}
+    </div>
+  );
+  if (shown)
+    return (
+      <div className="framing still">
+        {offer}
+        {quiet ? null : <Still html={html} title={title} />}
+      </div>
+    );
   return (
     <>
-      <div className="offer" role={phase === "paused" ? "alert" : undefined}>
-        <p>{say(phase === "paused" ? "previewGrabs" : "previewOffer")}</p>
-        <button type="button" className="btn tight" onClick={() => setPhase("shown")}>
-          {say(phase === "paused" ? "previewAgain" : "showPreview")}
-        </button>
-      </div>
+      {offer}
       <Code text={html} language="html" bare />
     </>
   );
 }
 
-interface HtmlFrameProps {
-  html: string;
-  title: string;
-  /** The document took the focus again and again. */
-  onGrab: () => void;
-}
-
-/** The document in a frame without an origin. The server gives the frame a policy that allows no network. */
-function HtmlFrame({ html, title, onGrab }: HtmlFrameProps) {
-  const { say } = useWords();
-  const frame = useRef<HTMLIFrameElement>(null);
+/** Sends the document to the frame as soon as it says that it is ready. Gives the number of messages that came later to `onMore`. */
+function useHandedOver(frame: React.RefObject<HTMLIFrameElement | null>, html: string, onMore?: () => void): void {
   const sent = useRef(false);
-  const { entered, enter } = useHeldFocus(frame, onGrab);
   useEffect(() => {
     const receive = (event: MessageEvent) => {
-      // Only the first word of the frame is listened to: it is ours, what comes later is the document's.
       const inside = frame.current?.contentWindow;
-      if (sent.current || !inside || event.source !== inside) return;
+      if (!inside || event.source !== inside) return;
+      // Only the first word of the frame is listened to: it is ours, what comes later is the document's.
+      if (sent.current) {
+        onMore?.();
+        return;
+      }
       sent.current = true;
       // The frame has no origin that could be named.
       inside.postMessage({ html }, "*");
     };
     addEventListener("message", receive);
     return () => removeEventListener("message", receive);
-  }, [html]);
+  }, [frame, html, onMore]);
+}
+
+/** The document without its scripts. It cannot take the focus by itself, and needs no cover. */
+function Still({ html, title }: { html: string; title: string }) {
+  const { say } = useWords();
+  const frame = useRef<HTMLIFrameElement>(null);
+  useHandedOver(frame, html);
+  return <iframe ref={frame} className="preview" src="/frames/still.html" sandbox="allow-scripts" referrerPolicy="no-referrer" title={say("previewFrame", title)} />;
+}
+
+/** A document that sends the page more messages than this in a second is stopped: each costs the page time. */
+const MESSAGES = 200;
+
+interface RunningProps {
+  html: string;
+  title: string;
+  /** The document took the focus again and again. */
+  onGrab: () => void;
+  /** The document sent too many messages. */
+  onFlood: () => void;
+}
+
+/** The document with its scripts, in a frame without an origin and, as far as the browser can, without network. */
+function Running({ html, title, onGrab, onFlood }: RunningProps) {
+  const { say } = useWords();
+  const frame = useRef<HTMLIFrameElement>(null);
+  const heard = useRef({ since: 0, count: 0 });
+  const more = useCallback(() => {
+    const now = performance.now();
+    if (now - heard.current.since > 1000) heard.current = { since: now, count: 0 };
+    heard.current.count += 1;
+    if (heard.current.count > MESSAGES) onFlood();
+  }, [onFlood]);
+  useHandedOver(frame, html, more);
+  const { entered, enter } = useHeldFocus(frame, onGrab);
   return (
     <div className="framing">
       {entered ? null : <button type="button" className="cover" aria-label={say("enterPreview")} title={say("enterPreview")} onClick={enter} />}

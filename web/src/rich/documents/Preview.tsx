@@ -2,6 +2,7 @@ import { useMemo } from "react";
 
 import type { Artifact } from "../../api/types";
 import { indented } from "../../log/indented";
+import { drawn } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import { languageOf } from "../code/names";
@@ -34,7 +35,7 @@ export function Preview({ artifact, text, live }: PreviewProps) {
     case "mermaid":
       return live ? <Code text={text} live bare /> : <Diagram source={text} title={title} />;
     default:
-      return <div className="as-is">{text}</div>;
+      return <div className="as-is">{drawn(text)}</div>;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Revision } from "../../log/revision";
+import { drawn } from "../../log/shown";
 import type { Update } from "../../log/written";
 import { useWords } from "../../words/words";
 
@@ -15,9 +16,9 @@ export function Revised({ text, revision, update }: RevisedProps) {
   if (revision)
     return (
       <div className="as-is revised">
-        {revision.before}
+        {drawn(revision.before)}
         <Mark old={revision.old} next={revision.new} />
-        {revision.after}
+        {drawn(revision.after)}
       </div>
     );
   return (
@@ -28,7 +29,7 @@ export function Revised({ text, revision, update }: RevisedProps) {
           <Mark old={update.old} next={update.new} />
         </div>
       ) : null}
-      <div className="as-is">{text}</div>
+      <div className="as-is">{drawn(text)}</div>
     </>
   );
 }
@@ -36,8 +37,8 @@ export function Revised({ text, revision, update }: RevisedProps) {
 function Mark({ old, next }: { old: string; next: string | null }) {
   return (
     <>
-      <del>{old}</del>
-      {next === null ? null : <ins>{next}</ins>}
+      <del>{drawn(old)}</del>
+      {next === null ? null : <ins>{drawn(next)}</ins>}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Component, memo, useCallback, useId, useMemo, useRef, type ReactNode } 
 import type { Root } from "mdast";
 import ReactMarkdown from "react-markdown";
 
+import { drawn } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import { cut, EMPTY, read, whole, type Block, type Blocks } from "./blocks";
@@ -185,7 +186,7 @@ function asIs(address: string): string {
 }
 
 function Plain({ text }: { text: string }) {
-  return <div className="prose as-is">{text}</div>;
+  return <div className="prose as-is">{drawn(text)}</div>;
 }
 
 /** A block that cannot be drawn is shown as it was written. */

@@ -1,4 +1,5 @@
 // How much work a text is for the parser and the page, counted in one pass: some short texts would take minutes.
+import { isDense } from "../../log/shown";
 
 /** Longer texts are shown as they are. */
 const LONGEST = 300_000;
@@ -88,6 +89,8 @@ export function hardness(text: string, known: Hardness = EASY): Hardness {
 }
 
 function counted(before: Counts, line: string): Counts {
+  // Marks on a letter cost a browser the square of their number, also in code.
+  if (isDense(line)) return { ...before, hard: true };
   if (before.fence !== "") return closes(line, before.fence) ? { ...before, fence: "" } : before;
   const unsure = before.unsure || UNSURE.test(line);
   const fence = opened(line);
@@ -190,6 +193,9 @@ function signs(line: string, known: ReadonlySet<number>): Signs {
     else if (sign === "<" || sign === "&" || sign === "@") {
       found.others += 1;
       if (sign === "<" && (next === "!" || next === "?")) found.markup += 1;
+    } else if (sign === ":" && next === "/") {
+      // An address in plain words: it is read, and undone where it follows a backslash.
+      found.others += 1;
     } else if (sign === "`" && first) found.ticks = withRun(found.ticks, line, index);
     else if ((sign === "*" || sign === "_" || sign === "~") && first) found.marks += 1;
   }
