@@ -14,6 +14,7 @@ from caesura.agents.aside import Aside
 from caesura.core import events as ev
 from caesura.core.errors import Outdated
 from caesura.core.fold import fold
+from caesura.engine.branch import Branch
 from caesura.engine.holdings import Holding
 from caesura.engine.limits import Limits
 from caesura.engine.run import Control, Run
@@ -34,7 +35,7 @@ async def run_over(database: Database, log: Log) -> Run:
         limits=Limits(),
         stream=await log.open(turn.num, turn.epoch),
         transcript=fold([]),
-        history=[],
+        history=Branch(),
         journal={},
         interrupts=[],
         control=Control(),

@@ -32,9 +32,10 @@ def _said(draw: st.DrawFn) -> list[Message]:
     """The messages of one turn."""
     found: list[Message] = []
     for number in range(draw(st.integers(0, 4))):
-        call = {"id": f"call-{number}", "name": "look", "args": {"q": draw(_texts)[:200]}}
+        name = f"call-{number}"
+        call = {"id": name, "name": "look", "args": {"q": draw(_texts)[:200]}}
         found.append(Message("assistant", "", tool_calls=(call,)))
-        found.append(Message("tool", draw(_texts), tool_call_id=call["id"], name="look"))
+        found.append(Message("tool", draw(_texts), tool_call_id=name, name="look"))
     return found
 
 
