@@ -12,7 +12,7 @@ import pytest
 
 from caesura.agents import imports
 from caesura.agents.demo.model import DemoModel
-from caesura.agents.models import ModelUnavailable, chat_models, default_model, wrong_name
+from caesura.agents.models import ModelUnavailable, chat_models, default_model, windows, wrong_name
 from caesura.agents.spec import Model
 from caesura.core.messages import Message
 from caesura.models import model as protocol
@@ -49,6 +49,26 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(providers, "make", noted)
     return seen
+
+
+def test_the_window_of_a_model_is_what_the_file_says_or_its_name_tells() -> None:
+    def sizes(replaced: dict[str, str] | None = None, **given: Any) -> list[int | None]:
+        return [item.tokens for item in windows(Model(**given), "demo", replaced or {})]
+
+    assert sizes() == [None]
+    assert sizes(primary="openai:gpt-4") == [8_192]
+    assert sizes(primary="openai:gpt-4", context_tokens=4_000) == [4_000]
+    assert sizes(primary="openai:mine", fallbacks=["openai:gpt-4", "ollama:x"], context_tokens=4_000) == [
+        4_000,
+        8_192,
+        4_000,
+    ]
+    assert sizes({"openai:gpt-4": "openai:gpt-4o"}, primary="openai:gpt-4", context_tokens=4_000) == [128_000]
+    assert sizes({"openai:gpt-4": "demo"}, primary="openai:gpt-4", context_tokens=4_000) == [None]
+    (claude,) = windows(Model(primary="anthropic:claude-sonnet-5"), "demo")
+    assert claude.options == {"max_tokens": 32_000}
+    (less,) = windows(Model(primary="anthropic:claude-sonnet-5", options={"max_tokens": 9}), "demo")
+    assert less.options == {"max_tokens": 9}
 
 
 def test_without_any_key_the_default_is_the_demo_model() -> None:

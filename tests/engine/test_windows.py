@@ -20,6 +20,7 @@ from caesura.store.summaries import Summary
 from tests.conformance.rows import settled
 from tests.engine.world import World
 from tests.openai_server import Call, Say
+from tests.openai_server.windows import counted
 from tests.waiting import until
 
 MODEL = """
@@ -166,6 +167,22 @@ async def test_long_results_of_the_running_turn_are_left_out_but_no_call(world: 
     assert results[-1].endswith(CUT_OFF)
     row = await world.checked(said.turn)
     assert all(LEFT_OUT not in message.content for message in row.messages or ())
+
+
+async def test_a_sub_agent_has_a_window_too(world: World) -> None:
+    model = MODEL.replace("openai:test", "openai:helper")
+    more = "context_tokens: 2500"
+    world.agent(model.format(url=world.desk.base_url, more=more, tools="flood"), name="helper")
+    world.agent("tools: []\nsub_agents: [{ref: helper}]")
+    calls = [Say("", [Call("flood", {"text": f"{number}"}, f"call-{number}")]) for number in range(4)]
+    world.desk.script(Say("", [Call("helper", {"task": "look"}, "ask")]), Say("thanks"))
+    world.desk.script(*calls, Say("seen"), model="helper")
+    said = await world.say("go on")
+    assert said.finished
+    assert said.text.endswith("thanks")
+    sent = [request for request in world.desk.requests if request["model"] == "helper"]
+    assert all(counted(request) <= 2500 for request in sent)
+    assert all(event.context_from is None for event in said.of(ev.ModelStarted))
 
 
 async def test_calls_that_are_longer_than_the_window_fail_clearly(world: World) -> None:

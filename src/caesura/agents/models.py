@@ -78,7 +78,9 @@ def windows(
         known = providers.context_tokens(full) if full != DEMO else None
         first = place == 0 and model.class_ is None and full == full_name(name, default_model)
         tokens = its.context_tokens or known if first else known or its.context_tokens
-        yield Named(full, its.base_url, tokens if full != DEMO or first else None, its.options)
+        answer = providers.answer_tokens(full)
+        options = its.options if answer is None else {"max_tokens": answer, **its.options}
+        yield Named(full, its.base_url, tokens if full != DEMO or first else None, options)
 
 
 def full_name(name: str, default: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> str:

@@ -188,6 +188,14 @@ def context_tokens(full_name: str) -> int | None:
     return windows.tokens(full_name.partition(":")[2] or full_name)
 
 
+def answer_tokens(full_name: str) -> int | None:
+    """How many tokens of the window a request keeps free for the answer, if its protocol demands that."""
+    provider = provider_of(full_name)
+    if provider is None or PROVIDERS[provider].protocol != "anthropic":
+        return None
+    return anthropic.most_tokens(full_name.partition(":")[2] or full_name)
+
+
 class _Place(NamedTuple):
     """Where a provider is, with the key for it."""
 

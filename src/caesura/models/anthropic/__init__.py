@@ -1,5 +1,5 @@
 """Messages: the protocol of Anthropic."""
 
-from caesura.models.anthropic.speech import VERSIONS, Messages
+from caesura.models.anthropic.speech import VERSIONS, Messages, most_tokens
 
-__all__ = ["VERSIONS", "Messages"]
+__all__ = ["VERSIONS", "Messages", "most_tokens"]
