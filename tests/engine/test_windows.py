@@ -20,7 +20,6 @@ from caesura.store.summaries import Summary
 from tests.conformance.rows import settled
 from tests.engine.world import World
 from tests.openai_server import Call, Say
-from tests.openai_server.windows import counted
 from tests.waiting import until
 
 MODEL = """
@@ -174,14 +173,16 @@ async def test_a_sub_agent_has_a_window_too(world: World) -> None:
     more = "context_tokens: 2500"
     world.agent(model.format(url=world.desk.base_url, more=more, tools="flood"), name="helper")
     world.agent("tools: []\nsub_agents: [{ref: helper}]")
+    world.desk.window = 2500
     calls = [Say("", [Call("flood", {"text": f"{number}"}, f"call-{number}")]) for number in range(4)]
     world.desk.script(Say("", [Call("helper", {"task": "look"}, "ask")]), Say("thanks"))
     world.desk.script(*calls, Say("seen"), model="helper")
     said = await world.say("go on")
     assert said.finished
     assert said.text.endswith("thanks")
-    sent = [request for request in world.desk.requests if request["model"] == "helper"]
-    assert all(counted(request) <= 2500 for request in sent)
+    assert world.desk.too_long == 0
+    results = [item["content"] for item in world.desk.requests[-2]["messages"] if item["role"] == "tool"]
+    assert results[0] == LEFT_OUT
     assert all(event.context_from is None for event in said.of(ev.ModelStarted))
 
 
