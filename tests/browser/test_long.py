@@ -5,6 +5,7 @@ from playwright.async_api import CDPSession, Page, expect
 from sqlalchemy import Connection
 
 from caesura.core.messages import Message
+from caesura.core.notes import About
 from caesura.store import conversations, life
 from tests.api.server import Served
 from tests.browser.conftest import MakeVisitor
@@ -78,3 +79,32 @@ async def test_3000_messages_open_like_60_and_can_be_scrolled(server: Served, vi
     await page.get_by_role("button", name="Latest").click()
     await expect(alice.answer.locator("strong")).to_be_in_viewport()
     await page.wait_for_function(FEW, arg=3 * opened)
+
+
+def _cut(connection: Connection, name: str, person: str) -> str:
+    """A conversation of four turns, of which the model was shown the last two."""
+    conversations.create(connection, name, person, "assistant")
+    told: list[str] = []
+    for number in range(1, 5):
+        turn = life.create(connection, life.New(name, f"question {number}", owner="test", lease_ms=60_000))
+        told.append(turn.id)
+        about = About("demo", context_from=told[2] if number > 3 else None)
+        row = settled(turn, "done", Message("assistant", f"Answer **{number}**."))._replace(about=about)
+        life.settle(connection, [row])
+    return told[2]
+
+
+async def test_a_line_says_from_which_turn_on_the_model_reads(server: Served, visitor: MakeVisitor) -> None:
+    alice = await visitor()
+    first = server.call(server.database.write(_cut, "cut", alice.name))
+    page = alice.page
+    await page.reload()
+    await page.locator(".row.conv a[href$='/c/cut']").click()
+    await expect(alice.answer.locator("strong")).to_have_text("4")
+    line = page.locator("[data-begins]")
+    await expect(line).to_have_text("The model reads from here on")
+    await expect(page.locator(f".leaf[data-turn='{first}'] [data-begins]")).to_be_visible()
+    assert await line.count() == 1
+    await alice.say("echo short")
+    await expect(alice.answer).to_contain_text("short")
+    await expect(line).to_have_count(0)

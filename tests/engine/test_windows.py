@@ -242,7 +242,7 @@ async def test_what_is_left_out_is_summarised_beside_the_turns(world: World) -> 
     assert f"message {number - 1}" in covered, "no turn is in neither"
 
 
-async def test_a_summary_that_fails_leaves_the_turns_alone(world: World) -> None:
+async def test_a_summary_that_fails_leaves_the_turns_alone_and_is_made_later(world: World) -> None:
     agent(world, "context_tokens: 1000\n  context: summarise")
     world.desk.summary = Say("")
     for number in range(8):
@@ -250,6 +250,13 @@ async def test_a_summary_that_fails_leaves_the_turns_alone(world: World) -> None
     assert SUMMARY not in "".join(shown(world))
     await until(lambda: not world.engine.runner._summaries._requested)
     assert not await world.database.read(summaries.of, world.conversation)
+    world.desk.summary = Say("<think>Hm.</think>Later.")
+    await world.say("message 8")
+    await until(lambda: not world.engine.runner._summaries._requested)
+    made = (await world.database.read(summaries.of, world.conversation))[0]
+    assert made.text == "Later."
+    await world.say("message 9")
+    assert shown(world)[0] == f"{SUMMARY}\nLater."
 
 
 async def test_a_summary_of_another_branch_is_not_used(world: World) -> None:
