@@ -23,6 +23,7 @@ import { Missing } from "./Opening";
 import { Panel } from "./Panel";
 import { Sidebar } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
+import { useWritten } from "./useWritten";
 
 /** The page of a person who is signed in. */
 export function Shell() {
@@ -39,6 +40,7 @@ export function Shell() {
   useKeys();
   useTitle(id);
   useNews();
+  useWritten();
   useEffect(prefetch, []);
 
   const panel = id !== null && shown !== null;

@@ -212,6 +212,7 @@ export const TEXTS = {
   hiddenCharacters: ["Contains hidden characters: {0}", "含有隐藏字符：{0}"],
   unchanged: ["{0} unchanged lines", "{0} 行未改动"],
   follow: ["Follow", "跟随"],
+  placeUnknown: ["This does not stand in the document word for word. Its place is seen when it is written.", "文档里没有一字不差的原文，写完后才能看到替换的位置。"],
 
   // loading and faults
   loading: ["Opening the conversation", "正在打开对话"],
