@@ -172,7 +172,7 @@ function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions
     <div className={last || versions.length > 1 ? "acts on" : "acts"}>
       <Copy text={() => answerText(entry.log)} />
       {status === "done" ? (
-        <button type="button" className="icon" aria-label={say("regenerate")} title={say("regenerate")} onClick={() => void regenerate(entry)}>
+        <button type="button" className="icon" aria-label={say("regenerate")} title={say("regenerate")} onClick={(event) => event.detail < 2 && void regenerate(entry)}>
           <Icon name="again" />
         </button>
       ) : null}

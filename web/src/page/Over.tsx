@@ -64,7 +64,7 @@ function sentence(text: string): string {
 function Again({ entry }: { entry: Entry }) {
   const { say } = useWords();
   return (
-    <button type="button" className="btn" onClick={() => void retry(entry)}>
+    <button type="button" className="btn" onClick={(event) => event.detail < 2 && void retry(entry)}>
       <Icon name="again" small />
       <span>{say("retry")}</span>
     </button>
