@@ -2785,7 +2785,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For 24 hours the same request under the same key is done once, and gets the same response */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path?: never;
@@ -4484,7 +4484,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For 24 hours the same request under the same key is done once, and gets the same response */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -4910,7 +4910,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For 24 hours the same request under the same key is done once, and gets the same response */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5295,7 +5295,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For 24 hours the same request under the same key is done once, and gets the same response */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5608,7 +5608,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For 24 hours the same request under the same key is done once, and gets the same response */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5728,7 +5728,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description For 24 hours the same request under the same key is done once, and gets the same response */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {

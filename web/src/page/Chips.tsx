@@ -63,6 +63,6 @@ export function Chips({ log }: { log: TurnLog }) {
     const artifact = artifacts.find((item) => item.id === id);
     if (!artifact) return null;
     const facts = [shownLine(artifact.content_type.replace(/^text\//, "")), version === null ? "" : `v${version}`, version === artifact.version ? clock(artifact.updated_at) : ""].filter(Boolean);
-    return <Chip key={id} title={artifact.title} facts={facts.join(" · ")} open={open === id} onClick={() => openDocument(open === id ? null : id)} />;
+    return <Chip key={id} title={artifact.title} facts={facts.join(" · ")} open={open === id} onClick={() => openDocument(id)} />;
   });
 }

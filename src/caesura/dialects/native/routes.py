@@ -48,7 +48,7 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="For 24 hours the same request under the same key is done once, and gets the same response",
+        description="For 24 hours the same request under the same key is done once and answered alike",
     ),
 ]
 Cursor = Annotated[int | None, Query(ge=0, le=2**53, description="The `id` of the last event that was seen")]
