@@ -95,7 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
                 allow_origins=settings.cors_origins,
                 allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
                 allow_headers=["Authorization", "Content-Type", "Last-Event-ID", *_headers()],
-                expose_headers=["X-Request-ID", "Retry-After"],
+                expose_headers=["X-Request-ID", "X-Error-Code", "Retry-After"],
                 max_age=600,
             ),
             Middleware(Faults, errors=errors),

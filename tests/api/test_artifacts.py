@@ -234,6 +234,19 @@ def test_what_the_agent_writes_is_there_for_its_owner(alice: httpx.Client, serve
     assert found["turn_id"] == sent["id"]
 
 
+def test_a_turn_says_which_versions_it_made(alice: httpx.Client) -> None:
+    place = finished(alice, "hello")["conversation_id"]
+    for text in ("create artifact about trees then rewrite artifact: one", "rewrite artifact: two"):
+        sent = send(alice, place, text, agent="writer")
+        events(alice, sent["id"])
+    shown = alice.get(f"/api/v2/conversations/{place}/snapshot").json()["turns"]
+    assert [turn["artifacts"] for turn in shown] == [
+        [],
+        [{"id": "trees", "version": 2}],
+        [{"id": "trees", "version": 3}],
+    ]
+
+
 def test_edits_count_for_the_persons_share(tmp_path: Path) -> None:
     with Served(tmp_path, stored_bytes_per_person=5_000) as small, small.client("alice") as client:
         start = url(client)

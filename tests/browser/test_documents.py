@@ -48,7 +48,7 @@ async def test_a_document_grows_beside_the_conversation_and_its_versions_are_com
         await expect(sheet).not_to_contain_text("willows")
         # A page that is opened in the middle has what was written so far, and goes on with it.
         await alice.page.reload()
-        await alice.answer.locator(".chip", has_text="writing v3").click()
+        await expect(panel.get_by_role("radio", name="v3")).to_contain_text("now")
         await expect(sheet).to_contain_text("beeches, which keep their leaves in winter")
         await expect(sheet).not_to_contain_text("willows")
         stored = await alice.api.get(f"/api/v2/conversations/{alice.conversation}/artifacts")
@@ -88,11 +88,12 @@ async def test_a_new_document_and_a_file_are_seen_before_they_exist(
     (held,) = hold_words(monkeypatch, "Written")
     try:
         await alice.say(f"create artifact about {topic}")
-        await alice.answer.locator(".chip", has_text="writing v1").click()
+        # It opens by itself, and what the person types still goes to the message.
         panel = alice.page.get_by_role("complementary", name="Documents")
         await expect(panel.get_by_role("heading", name=topic).first).to_be_visible()
         await expect(panel.get_by_role("tabpanel")).to_contain_text("grow in the north of the country")
         await expect(panel.get_by_role("tabpanel")).not_to_contain_text("Written")
+        await expect(alice.box).to_be_focused()
     finally:
         held.release()
     await expect(panel.get_by_role("radio", name="v1")).to_contain_text("created")
@@ -111,6 +112,42 @@ async def test_a_new_document_and_a_file_are_seen_before_they_exist(
         held.release()
     # Nothing is written without consent, whatever was seen before.
     await expect(alice.ask).to_contain_text("trees.md")
+
+
+async def test_a_replacement_is_seen_in_its_place_while_it_is_written(
+    alice: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await alice.say("create artifact about trees")
+    await alice.done()
+    panel = alice.page.get_by_role("complementary", name="Documents")
+    await alice.answer.locator(".chip", has_text="trees").click()
+    await panel.get_by_role("button", name="Close").click()
+    sheet = panel.get_by_role("tabpanel")
+    (held,) = hold_words(monkeypatch, "willows")
+    try:
+        await alice.say(f"update artifact: Status: draft => {TREES}")
+        await expect(sheet.locator("del")).to_have_text("Status: draft")
+        await expect(sheet.locator("ins")).to_contain_text("beeches, which keep their leaves in winter")
+        await expect(sheet.locator("ins")).not_to_contain_text("willows")
+        await expect(sheet).to_contain_text("Written by rules.")
+        # Whoever closes it is left alone for the rest of the turn; a chip offers it.
+        await panel.get_by_role("button", name="Close").click()
+        await expect(panel).to_have_count(0)
+        await alice.answer.locator(".chip", has_text="writing v2").click()
+        await expect(sheet.locator("del")).to_have_text("Status: draft")
+    finally:
+        held.release()
+    await expect(panel.get_by_role("radio", name="v2")).to_contain_text("updated")
+    await expect(sheet.locator("del")).to_have_count(0)
+    await expect(sheet).to_contain_text("Last willows, which grow beside water")
+    await alice.done()
+    await alice.page.reload()
+    # The answer names the version that it made, also when there is a newer one.
+    await alice.say("rewrite artifact: all new")
+    await alice.done()
+    chips = alice.page.locator(".chip", has_text="trees")
+    await expect(chips.nth(1)).to_contain_text("v2")
+    await expect(chips.nth(2)).to_contain_text("v3")
 
 
 async def test_a_document_does_not_get_what_is_typed_beside_it(alice: Visitor) -> None:

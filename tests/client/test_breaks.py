@@ -180,3 +180,11 @@ async def test_a_delete_whose_response_was_lost_is_done(server: Served, straight
     async with Proxy(server.port, (10, 100_000)) as proxy, Client(proxy.url, straight.token) as client:
         await client.delete(conversation.id)
     assert [item async for item in straight.conversations() if item.id == conversation.id] == []
+
+
+async def test_a_conversation_whose_response_was_lost_is_made_once(server: Served, straight: Client) -> None:
+    title = "made once"
+    async with Proxy(server.port, (10, 100_000)) as proxy, Client(proxy.url, straight.token) as client:
+        made = await client.create(title=title)
+    assert proxy.count > 1
+    assert [item.id async for item in straight.conversations() if item.title == title] == [made.id]

@@ -129,9 +129,9 @@ def test_a_clock_that_was_set_back_gives_no_negative_time() -> None:
 
 
 def test_what_is_kept_of_a_turn_is_read_again() -> None:
-    about = About("some-model", whole(timed(log(*RESUMED))))
+    about = About("some-model", whole(timed(log(*RESUMED))), {"report": 2})
     assert notes.read(about.dumps()) == about
-    assert notes.read(None) == About("", [])
+    assert notes.read(None) == About("", [], {})
     assert About().dumps() is None
     assert notes.read(b'{"model":"m","notes":[{"kind":"pause","after":1,"new":5}]}').notes[0].after == 1
 

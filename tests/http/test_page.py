@@ -19,6 +19,7 @@ SCRIPT = b"export const words = 'one two three';" * 40
 def _app(folder: Path) -> FastAPI:
     app = FastAPI(middleware=[Middleware(Headers)], docs_url=None, redoc_url=None)
     app.add_api_route("/health", lambda: {"status": "ok"})
+    app.add_api_route("/only-post", lambda: {}, methods=["POST"])
     page.install(app, folder)
     return app
 
@@ -150,6 +151,35 @@ def test_nothing_else_is_served(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
     assert "secret" not in answer.text
+
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize("path", ["/settings", "/c/", "/c/a/b", "/nowhere/at/all", "/apiary", "/健康"])
+def test_a_person_who_is_lost_gets_the_page_and_a_program_the_error(client: TestClient, path: str) -> None:
+    found = client.get(path, headers=HTML)
+    assert (found.status_code, found.text) == (404, client.get("/").text)
+    again = client.get(path, headers=HTML | {"If-None-Match": found.headers["etag"]})
+    assert (again.status_code, again.text) == (404, found.text)
+    assert client.head(path, headers=HTML).status_code == 404
+    for asked in ({}, {"Accept": "application/json"}):
+        answer = client.get(path, headers=asked)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/v2/nothing", "/docs/x", "/assets/nothing", "/frames/nothing", "/a.php", "/x/.env"]
+)
+def test_where_no_person_looks_a_browser_gets_the_error_too(client: TestClient, path: str) -> None:
+    answer = client.get(path, headers=HTML)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
+
+
+def test_a_known_path_keeps_its_own_refusals_for_a_browser(client: TestClient) -> None:
+    assert client.post("/settings", headers=HTML).status_code == 404
+    assert client.get("/only-post", headers=HTML).status_code == 405
+    assert client.get("/health", headers=HTML).json() == {"status": "ok"}
 
 
 def test_the_page_takes_no_other_method(client: TestClient) -> None:

@@ -22,6 +22,8 @@ class Scenario:
     log: list[Envelope]
     transcript: list[dict[str, Any]]
     frames: dict[str, list[Any]]
+    #: The version that the turn made last of each artifact.
+    artifacts: dict[str, int]
 
 
 def load() -> list[Scenario]:
@@ -53,4 +55,5 @@ def _number(text: str | None) -> int | str | None:
 def _scenario(path: Path) -> Scenario:
     data = orjson.loads(path.read_bytes())
     log = codec.decode(codec.VERSION, orjson.dumps(data["log"]), 1, 1_700_000_000_000)
-    return Scenario(path.stem, data["about"], data["ordinal"], log, data["transcript"], data["frames"])
+    about, ordinal, transcript, frames = (data[name] for name in ("about", "ordinal", "transcript", "frames"))
+    return Scenario(path.stem, about, ordinal, log, transcript, frames, data.get("artifacts", {}))

@@ -15,3 +15,4 @@ def test_a_log_is_folded_to_the_expected_messages(situation: Scenario) -> None:
     transcript = fold.fold(item.event for item in situation.log)
     found = [messages.to_dict(message) for message in transcript.messages()]
     assert orjson.loads(orjson.dumps(found)) == situation.transcript
+    assert transcript.artifacts == situation.artifacts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from caesura.core import events as ev
@@ -53,7 +55,7 @@ async def test_a_conversation_is_created_and_renamed_with_a_clean_title(
     ],
 )
 async def test_a_conversation_that_may_not_be_is_not_made(
-    service: Service, values: dict[str, str], error: type[Exception]
+    service: Service, values: dict[str, Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         await service.conversations.create("alice", **values)

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import Connection, func, select, update
 
 from caesura.core import events as ev
-from caesura.core.errors import BadInput, KeyReused, RunInProgress, TooManyRuns
+from caesura.core.conversations import Conversation
+from caesura.core.errors import BadInput, KeyReused, RunInProgress, TooManyConversations, TooManyRuns
 from caesura.core.turns import Turn
 from caesura.service.idempotency import Key
 from caesura.service.service import Service
@@ -118,6 +119,26 @@ async def test_of_many_equal_requests_at_once_one_is_done(service: Service, worl
     assert len({turn.id for turn in sent}) == 1
     await world.segment(sent[0])
     assert await kept(world) == (1, 1)
+
+
+async def test_of_many_equal_requests_one_makes_a_conversation(world: World) -> None:
+    world.agent("tools: []")
+    await world.begin()
+    service = world.service(share=Share(conversations=2))
+
+    async def make(given: Key, title: str = "Trees") -> Conversation:
+        return await service.conversations.create(world.user, title=title, key=given)
+
+    made = await asyncio.gather(*(make(key()) for _ in range(8)))
+    (found,) = {item.id for item in made}
+    renamed = await service.conversations.rename(world.user, found, "Woods")
+    assert await make(key()) == renamed
+    with pytest.raises(KeyReused):
+        await make(key("k-1", "another"), "Rivers")
+    with pytest.raises(TooManyConversations):
+        await make(key("k-2"))
+    await service.conversations.delete(world.user, found)
+    assert (await make(key())).id != found
 
 
 async def test_an_old_key_is_forgotten(service: Service, world: World) -> None:

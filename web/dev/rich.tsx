@@ -18,7 +18,7 @@ function Panel() {
   const [selected, setSelected] = useState(options.get("id") ?? "build-report");
   const versions = useCallback((id: string) => Promise.resolve(VERSIONS(id)), []);
   const content = useCallback((id: string, version: number) => Promise.resolve(CONTENTS(id, version)), []);
-  const live = options.has("live") ? { id: selected, title: null, type: null, content: CONTENTS(selected, 4).slice(0, -60) } : null;
+  const live = options.has("live") ? { id: selected, title: null, type: null, content: CONTENTS(selected, 4).slice(0, -60), updates: [] } : null;
   return (
     <div className="app has-panel">
       <div className="side" />

@@ -7,12 +7,14 @@ import { createRoot } from "react-dom/client";
 
 import { App } from "./page/App";
 import { followLeaving } from "./state/drafts";
+import { followLayers } from "./state/layers";
 import { followHistory } from "./state/route";
 import { followTabs, start } from "./state/session";
 import { followSystem } from "./state/settings";
 
 followSystem();
 followHistory();
+followLayers();
 followTabs();
 followLeaving();
 void start();

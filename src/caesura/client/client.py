@@ -89,8 +89,11 @@ class Client:
 
     # --- conversations
 
-    async def create(self, agent: str | None = None, title: str | None = None) -> Conversation:
-        made = await self._post(path_of("conversations"), {"agent": agent, "title": title}, repeatable=False)
+    async def create(
+        self, agent: str | None = None, title: str | None = None, key: str | None = None
+    ) -> Conversation:
+        body = {"agent": agent, "title": title}
+        made = await self._post(path_of("conversations"), body, key=key or ids.token())
         return values.pick(Conversation, made)
 
     async def conversations(
@@ -245,7 +248,5 @@ class Client:
     async def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         return await self._connection.request("GET", path, params=params)
 
-    async def _post(
-        self, path: str, body: Any = None, *, key: str | None = None, repeatable: bool = True
-    ) -> Any:
-        return await self._connection.request("POST", path, body, key=key, repeatable=repeatable)
+    async def _post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
+        return await self._connection.request("POST", path, body, key=key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from caesura.core import answers, interrupts
@@ -86,6 +86,8 @@ class SeenTurn:
     running_tools: tuple[RunningTool, ...]
     cursor: int
     writing_tools: tuple[WritingTool, ...] = ()
+    #: The version that it made last of each artifact that it changed.
+    artifacts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ def seen_turn(data: Data) -> SeenTurn:
         tuple(pick(RunningTool, item) for item in data["running_tools"]),
         data["cursor"],
         tuple(pick(WritingTool, item) for item in data.get("writing_tools", ())),
+        {item["id"]: item["version"] for item in data.get("artifacts", ())},
     )
 
 

@@ -3,9 +3,13 @@
 CaesuraError
 ├── BadInput                400
 │   ├── BadAnswer           400  an answer that does not fit its interrupt
-│   └── UsernameTaken       400
+│   ├── UsernameTaken       400
+│   ├── BadUsername         400
+│   └── BadPassword         400
 ├── Unauthenticated         401
 ├── Forbidden               403
+│   ├── RegistrationClosed  403
+│   └── BadInvite           403  none, or one that is not valid
 ├── NotFound                404
 │   └── NoConversation      404  or another's, which looks the same
 ├── Conflict                409
@@ -67,6 +71,18 @@ class UsernameTaken(BadInput):
     code = "username_taken"
 
 
+class BadUsername(BadInput):
+    """Not a name that a person may have"""
+
+    code = "bad_username"
+
+
+class BadPassword(BadInput):
+    """Not a password that a person may have"""
+
+    code = "bad_password"
+
+
 class Unauthenticated(CaesuraError):
     """Not authenticated"""
 
@@ -79,6 +95,18 @@ class Forbidden(CaesuraError):
 
     status = 403
     code = "forbidden"
+
+
+class RegistrationClosed(Forbidden):
+    """registration is closed: ask whoever runs this server to add you"""
+
+    code = "registration_closed"
+
+
+class BadInvite(Forbidden):
+    """an invite is needed to register: ask whoever runs this server for a code"""
+
+    code = "bad_invite"
 
 
 class NotFound(CaesuraError):

@@ -11,7 +11,7 @@ from caesura.core import messages
 from caesura.core import notes as between
 from caesura.core.interrupts import Interrupt
 from caesura.core.messages import Message
-from caesura.core.notes import Note
+from caesura.core.notes import About, Note
 
 NOT_DONE = "Not done: the turn ended before this call was made."
 UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may not have taken effect."
@@ -93,6 +93,8 @@ class Transcript:
     last_call: int = 0
     #: The model of the agent's newest reply.
     model: str = ""
+    #: The version that the turn has made last of each artifact, in the order in which it first changed them.
+    artifacts: dict[str, int] = field(default_factory=dict)
     #: Their places count the finished messages, in the order of the log.
     notes: list[Note] = field(default_factory=list)
     #: When each tool call that runs was started, and the time of the newest event.
@@ -142,8 +144,8 @@ class Transcript:
                     self.notes.append(between.ended(event, len(self.finished), at))
             case ev.SegmentEnded():
                 self.open = False
-            case ev.ArtifactChanged():
-                pass
+            case ev.ArtifactChanged(id, version):
+                self.artifacts[id] = version
             case unreachable:
                 assert_never(unreachable)
 
@@ -162,6 +164,11 @@ class Transcript:
             for call, draft in self.drafts.items()
             for index, (name, pieces) in draft.tool_calls.items()
         ]
+
+    def about(self, shown: list[Message], outcome: ev.Event | None = None, at: int | None = None) -> About:
+        """What is told of the turn beside the messages that are shown. `outcome` is one that is not applied
+        yet, with its time."""
+        return About(self.model, self.placed(shown, outcome, at), self.artifacts)
 
     def placed(
         self, shown: list[Message], outcome: ev.Event | None = None, at: int | None = None

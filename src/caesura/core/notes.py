@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import fields as fields_of
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from caesura.core import events as ev
@@ -35,15 +36,19 @@ class Note:
 
 
 class About(NamedTuple):
-    """What is kept of an ended turn beside its messages: the model of its reply, and its notes."""
+    """What is kept of an ended turn beside its messages: the model of its reply, its notes, and the version
+    that it made last of each artifact."""
 
     model: str = ""
     notes: Sequence[Note] = ()
+    artifacts: Mapping[str, int] = MappingProxyType({})
 
     def dumps(self) -> bytes | None:
         data: dict[str, Any] = {"model": self.model} if self.model else {}
         if self.notes:
             data["notes"] = [to_dict(note) for note in self.notes]
+        if self.artifacts:
+            data["artifacts"] = dict(self.artifacts)
         return json_data.dumps(data) if data else None
 
 
@@ -53,7 +58,8 @@ NOTHING = About()
 def read(stored: bytes | None) -> About:
     """What was kept. An older version kept nothing."""
     data = json_data.loads(stored) if stored else {}
-    return About(data.get("model", ""), [from_dict(item) for item in data.get("notes", ())])
+    told = [from_dict(item) for item in data.get("notes", ())]
+    return About(data.get("model", ""), told, data.get("artifacts", {}))
 
 
 def to_dict(note: Note) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from caesura.core import ids
 from caesura.core.errors import CaesuraError, Fenced, StopRequested
 from caesura.core.fold import Transcript
 from caesura.core.messages import Message
-from caesura.core.notes import About
+from caesura.core.notes import NOTHING, About
 from caesura.core.turns import Turn
 from caesura.engine.changes import Changes
 from caesura.engine.failures import RunFailed
@@ -93,8 +93,7 @@ class Ending:
         stream = await self._log.open(turn.num, turn.epoch)
         at = time.time_ns() // 1_000_000
         messages = transcript.closed(at) if transcript is not None else None
-        told = transcript.placed(messages, outcome, at) if transcript is not None and messages else []
-        about = About(transcript.model if transcript is not None else "", told)
+        about = NOTHING if messages is None or transcript is None else transcript.about(messages, outcome, at)
 
         def ended(connection: Connection) -> None:
             interrupts.close(connection, turn.num, "cancelled")
@@ -149,7 +148,7 @@ def _messages(transcript: Transcript, outcome: Outcome, at: int) -> list[Message
 
 def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool, at: int) -> Also:
     if not isinstance(outcome, ev.Interrupted):
-        about = About(run.transcript.model, run.transcript.placed(messages, outcome, at))
+        about = run.transcript.about(messages, outcome, at)
         return _Over(run, _STATUS[type(outcome)], messages, about, released)
     turn = run.turn
     until = min((item.expires_at for item in outcome.interrupts if item.expires_at), default=None)

@@ -30,6 +30,8 @@ from caesura.core.errors import (
 logger = logging.getLogger(__name__)
 
 _CODES = {400: "bad_input", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+#: The header with the code of an error: not every API has a place for it in the body.
+CODE = "x-error-code"
 _BEARER = {"www-authenticate": "Bearer"}
 #: At most this many faults of one request are reported. Names chosen by the client, and messages that contain
 #: one, are cut to these lengths.
@@ -101,7 +103,7 @@ class Errors:
     def response(self, path: str, error: Exception) -> Response:
         form = self.form(path)
         problem = _problem(error, form)
-        headers = {**problem.headers, "content-type": "application/json"}
+        headers = {**problem.headers, "content-type": "application/json", CODE: problem.code}
         return Response(json_data.dumps(form.body(problem)), problem.status, headers)
 
     def install(self, app: FastAPI) -> None:

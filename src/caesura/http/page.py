@@ -15,9 +15,10 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
-from caesura.http.headers import ASSETS, FRAME_FILES, FRAMES
+from caesura.http.headers import ASSETS, DOCS, FRAME_FILES, FRAMES
 
 #: Where the build puts the page: a part of the package, so a wheel carries it.
 BUILT = Path(__file__).parents[1] / "page"
@@ -25,6 +26,8 @@ BUILT = Path(__file__).parents[1] / "page"
 _SOURCES = Path(__file__).parents[3] / "web"
 #: The addresses that the page itself shows, each with the same document.
 _SCREENS = ("/", "/c/{conversation_id}", "/inbox")
+#: Where a program asks, or a part of the page: who errs there gets no document.
+_NOT_SCREENS = ("/api", DOCS, ASSETS.rstrip("/"), FRAMES.rstrip("/"))
 _INDEX = "/index.html"
 _STYLE = f"{ASSETS}missing.css"
 #: In order of preference: the name in HTTP, and the ending of the file that the build wrote.
@@ -55,11 +58,11 @@ class File:
     size: int
     bodies: Mapping[str, bytes]
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: Request, status: int = 200) -> Response:
         encoding = _chosen(request.headers.get("accept-encoding", ""), self.bodies)
         etag = f'"{self.digest}{"-" if encoding else ""}{encoding}"'
         headers = {"etag": etag, "cache-control": self.caching, "vary": "accept-encoding"}
-        if _known(request.headers.get("if-none-match", ""), etag):
+        if status == 200 and _known(request.headers.get("if-none-match", ""), etag):
             return Response(status_code=304, headers=headers)
         headers["content-type"] = self.media_type
         if encoding:
@@ -69,10 +72,40 @@ class File:
             headers["access-control-allow-origin"] = "*"
         size = len(self.bodies[encoding]) if encoding in self.bodies else self.size
         headers["content-length"] = str(size)
-        return Response(b"" if request.method == "HEAD" else self._body(encoding), headers=headers)
+        body = b"" if request.method == "HEAD" else self._body(encoding)
+        return Response(body, status, headers=headers)
 
     def _body(self, encoding: str) -> bytes:
         return self.bodies[encoding] if encoding in self.bodies else gzip.decompress(self.bodies["gzip"])
+
+
+class _Nowhere(Route):
+    """Any path at which a person is lost: a browser asks for a document, and no other route knows the path,
+    whatever the method. Whoever asks for something else gets the error of the API."""
+
+    def __init__(self, app: FastAPI, files: Mapping[str, File]) -> None:
+        async def nothing(request: Request) -> Response:
+            return files[_INDEX].answer(request, 404)
+
+        super().__init__("/{path:path}", nothing, methods=["GET"], include_in_schema=False)
+        self._routes = app.router.routes
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or not _is_lost(scope):
+            return Match.NONE, {}
+        others = (route for route in self._routes if route is not self)
+        if any(route.matches(scope)[0] != Match.NONE for route in others):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
+def _is_lost(scope: Scope) -> bool:
+    path: str = scope["path"]
+    if "." in path.rstrip("/").rpartition("/")[2] or f"{path}/".startswith(
+        tuple(f"{item}/" for item in _NOT_SCREENS)
+    ):
+        return False
+    return "text/html" in Request(scope).headers.get("accept", "").lower()
 
 
 def read(folder: Path) -> dict[str, File]:
@@ -84,7 +117,8 @@ def install(app: FastAPI, folder: Path = BUILT) -> None:
     """Serve the page, or where there is none a sentence about how to get it. Only known files are served: a
     path is looked up, and never becomes the name of a file."""
     files = read(folder)
-    if _INDEX not in files:
+    built = _INDEX in files
+    if not built:
         files = _missing()
 
     async def screen(request: Request) -> Response:
@@ -101,6 +135,8 @@ def install(app: FastAPI, folder: Path = BUILT) -> None:
         app.router.routes.append(Route(path, screen, methods=["GET"], include_in_schema=False))
     for path in (f"{ASSETS}{{name:path}}", f"{FRAMES}{{name:path}}", *own):
         app.router.routes.append(Route(path, file, methods=["GET"], include_in_schema=False))
+    if built:
+        app.router.routes.append(_Nowhere(app, files))
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -17,9 +17,10 @@ from caesura.core.turns import Turn
 from caesura.engine.engine import Engine
 from caesura.engine.workspaces import Workspaces
 from caesura.log import Log
-from caesura.service import pages
+from caesura.service import idempotency, pages
 from caesura.service.agents import Agents
 from caesura.service.counts import Counts
+from caesura.service.idempotency import Kept, Key, Made
 from caesura.service.locks import PersonLocks
 from caesura.service.long_reads import LongReads
 from caesura.service.pages import BranchPage, TreePage
@@ -83,17 +84,25 @@ class Conversations:
         agent: str | None = None,
         conversation_id: str | None = None,
         title: str | None = None,
+        key: Key | None = None,
     ) -> Conversation:
+        """Under the same key, the same conversation."""
         name = self._agents.get(agent or self._agents.default).name
         titled = None if title is None else _title(title)
         new = conversation_id or ids.conversation()
         if not ids.is_file_name(new):  # the workspace folder has this name
             raise BadInput("a conversation's id has letters, digits, '.', '_' and '-'")
+
+        def create(connection: Connection) -> Conversation:
+            return _create(connection, new, user_id, name, titled, self._share.conversations)
+
+        kept: Kept[Conversation] = Kept(
+            made=lambda made: Made(made.id, made.id),
+            again=lambda connection, known: rows.get(connection, known, user_id),
+        )
         try:
             async with self._locks.of(user_id):
-                return await self._database.write(
-                    _create, new, user_id, name, titled, self._share.conversations
-                )
+                return await idempotency.once(user_id, key, create, kept, self._database.write)
         except TooManyConversations as error:
             self._refused(error)
             raise

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import BadInput, Conflict
-from caesura.core.turns import Turn
-from caesura.store import keys, turns
+from caesura.store import keys
 
 _LONGEST = 200
 
 
-class Done(Protocol):
-    """The result of a request: it has a turn."""
-
-    @property
-    def turn(self) -> Turn: ...
-
-
-D = TypeVar("D", bound=Done)
+D = TypeVar("D")
 Unit = Callable[[Connection], D]
+
+
+class Made(NamedTuple):
+    """What is kept of a result: the id by which it is found again, and its conversation."""
+
+    id: str
+    conversation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[D]):
+    """How a result is kept under a key, and read again."""
+
+    made: Callable[[D], Made]
+    again: Callable[[Connection, str], D]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +50,11 @@ async def once(
     user_id: str,
     key: Key | None,
     work: Unit[D],
-    again: Callable[[Turn], D],
+    kept: Kept[D],
     do: Callable[[Unit[D]], Awaitable[D]],
 ) -> D:
-    """Let `do` run the work in a transaction. If a request with this key has already done the work, `again`
-    makes the result from its turn."""
+    """Let `do` run the work in a transaction. If a request with this key has already done the work, the
+    result is the one that it kept."""
     if key is None:
         return await do(work)
 
@@ -55,9 +62,9 @@ async def once(
         fingerprint = keys.fingerprint(*key.request)
         known = keys.find(connection, user_id, key.value, fingerprint)
         if known is not None:
-            return again(turns.get(connection, known))
+            return kept.again(connection, known)
         done = work(connection)
-        keys.keep(connection, user_id, key.value, fingerprint, done.turn.id, done.turn.conversation_id)
+        keys.keep(connection, user_id, key.value, fingerprint, *kept.made(done))
         return done
 
     try:

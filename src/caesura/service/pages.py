@@ -48,7 +48,8 @@ class Seen:
     pending: tuple[Interrupt, ...] = ()
     calls: tuple[int | None, ...] = ()
     running: tuple[ToolStarted, ...] = ()
-    #: The model of the reply, what happened between the messages, and the turns with the same parent.
+    #: The model of the reply, what happened between the messages, the artifacts that were changed; and the
+    #: turns with the same parent.
     about: About = notes.NOTHING
     siblings: tuple[str, ...] = ()
     writing: tuple[fold.Writing, ...] = ()
@@ -180,7 +181,7 @@ def _seen(item: Stored) -> Seen:
     calls = tuple(_calls(transcript, messages))
     cursor = cursors.make(transcript.epoch, item.end)
     running = tuple(transcript.running.values())
-    about = About(transcript.model, transcript.placed(messages))
+    about = transcript.about(messages)
     writing = tuple(transcript.writing())
     return Seen(item.turn, messages, cursor, item.pending, calls, running, about, item.siblings, writing)
 

@@ -12,7 +12,15 @@ from sqlalchemy import Connection
 
 from caesura.agents.aside import Aside
 from caesura.core import ids
-from caesura.core.errors import BadInput, Forbidden, TooManyRequests, Unauthenticated, UsernameTaken
+from caesura.core.errors import (
+    BadInvite,
+    BadPassword,
+    BadUsername,
+    RegistrationClosed,
+    TooManyRequests,
+    Unauthenticated,
+    UsernameTaken,
+)
 from caesura.store import invites, users
 from caesura.store.database import Database
 from caesura.store.invites import Invite
@@ -51,11 +59,11 @@ class People:
     async def register(self, username: str, password: str, invite: str | None = None) -> str:
         """Register a person, if the server allows it. Returns the new person's id, which is the name."""
         if self.registration == "closed":
-            raise Forbidden("registration is closed: ask whoever runs this server to add you")
+            raise RegistrationClosed
         if self.registration == "open":
             return await self.add(username, password)
         if not invite:
-            raise Forbidden("an invite is needed to register: ask whoever runs this server for a code")
+            raise BadInvite
         return await self._add_invited(username, password, invite)
 
     async def add(self, username: str, password: str) -> str:
@@ -147,15 +155,15 @@ def _check(username: str, password: str) -> None:
 
 def check_username(username: str) -> None:
     if not ids.is_username(username):
-        raise BadInput(
+        raise BadUsername(
             "username must begin with a-z or 0-9 and have at most 50 characters of a-z, 0-9, '.', '_' and '-'"
         )
     if username == LOCAL:
-        raise BadInput(f"username must not be {LOCAL!r}: it is the person of a server without log-in")
+        raise BadUsername(f"username must not be {LOCAL!r}: it is the person of a server without log-in")
 
 
 def check_password(password: str) -> None:
     if not _SHORTEST <= len(password) <= _LONGEST:
-        raise BadInput(f"password must have {_SHORTEST} to {_LONGEST} characters")
+        raise BadPassword(f"password must have {_SHORTEST} to {_LONGEST} characters")
     if "\0" in password:
-        raise BadInput("password must not contain NUL")
+        raise BadPassword("password must not contain NUL")

@@ -26,7 +26,7 @@ from caesura.engine.engine import Begun, Engine
 from caesura.service import idempotency
 from caesura.service.agents import Agents
 from caesura.service.conversations import Refused
-from caesura.service.idempotency import Key
+from caesura.service.idempotency import Kept, Key, Made
 from caesura.service.locks import PersonLocks
 from caesura.service.presence import Presence
 from caesura.store import conversations, fence, interrupts, life, readings, shares, turns
@@ -238,7 +238,7 @@ class Turns:
             with self._presence.coming(user_id, *locks) as about:
                 async with self._locks.of(user_id):
                     begun = await idempotency.once(
-                        user_id, key, work, _again, lambda unit: self._engine.begin(unit, about)
+                        user_id, key, work, _KEPT, lambda unit: self._engine.begin(unit, about)
                     )
                 self._presence.expect(begun.turn)
                 return begun
@@ -304,8 +304,10 @@ def _waits(connection: Connection, num: int, asked: set[str]) -> bool:
     return turn is not None and turn.status == "waiting" and pending == asked
 
 
-def _again(turn: Turn) -> Begun:
-    return Begun(turn, new=False)
+_KEPT: Kept[Begun] = Kept(
+    made=lambda begun: Made(begun.turn.id, begun.turn.conversation_id),
+    again=lambda connection, turn_id: Begun(turns.get(connection, turn_id), new=False),
+)
 
 
 def check_message(content: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
-from caesura.core.errors import Forbidden, NotFound
+from caesura.core.errors import BadInvite, NotFound
 from caesura.store.schema import invites, now_ms
 
 _ID = 8
@@ -31,7 +31,7 @@ def create(connection: Connection, code: str, days: int) -> None:
 
 
 def check(connection: Connection, code: str) -> None:
-    """Raise `Forbidden` if the code is not valid now. Does not use it up: `use` decides."""
+    """Raise `BadInvite` if the code is not valid now. Does not use it up: `use` decides."""
     if connection.execute(select(invites.c.id).where(*_good(code))).first() is None:
         raise _refused()
 
@@ -63,5 +63,5 @@ def _hash(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
 
 
-def _refused() -> Forbidden:
-    return Forbidden("the invite is not valid: it is wrong, was used or is too old")
+def _refused() -> BadInvite:
+    return BadInvite("the invite is not valid: it is wrong, was used or is too old")

@@ -1,5 +1,5 @@
 // One function for each route that the page uses.
-import { insist, newKey, request } from "./client";
+import { insist, request } from "./client";
 import type { Agent, Artifact, ArtifactVersion, Asked, Conversation, Grant, NewAnswer, NewTurn, Options, Session, Snapshot, Turn } from "./types";
 
 const V2 = "/api/v2";
@@ -27,8 +27,8 @@ export interface ConversationPage {
 
 export const conversations = (cursor: string | null, limit = 40) =>
   request<ConversationPage>(`${V2}/conversations?limit=${limit}${cursor ? `&cursor=${enc(cursor)}` : ""}`);
-export const createConversation = (agent: string | null) =>
-  request<Conversation>(`${V2}/conversations`, { method: "POST", body: agent ? { agent } : {} });
+export const createConversation = (agent: string | null, key: string) =>
+  insist<Conversation>(`${V2}/conversations`, { method: "POST", body: agent ? { agent } : {}, key });
 export const rename = (id: string, title: string) => request<Conversation>(`${V2}/conversations/${enc(id)}`, { method: "PATCH", body: { title } });
 export const remove = (id: string) => request<undefined>(`${V2}/conversations/${enc(id)}`, { method: "DELETE" });
 export const snapshot = (id: string, cursor: string | null, limit: number, signal?: AbortSignal) =>
@@ -43,8 +43,8 @@ export const revoke = (id: string, tool: string) => request<undefined>(`${V2}/co
 
 export const send = (id: string, turn: NewTurn, key: string) => insist<Turn>(`${V2}/conversations/${enc(id)}/turns`, { method: "POST", body: turn, key });
 export const stop = (turn: string) => request<{ stopped: boolean }>(`${V2}/turns/${enc(turn)}/stop`, { method: "POST" });
-export const retry = (turn: string) => insist<Turn>(`${V2}/turns/${enc(turn)}/retry`, { method: "POST", key: newKey() });
-export const regenerate = (turn: string) => insist<Turn>(`${V2}/turns/${enc(turn)}/regenerate`, { method: "POST", key: newKey() });
+export const retry = (turn: string, key: string) => insist<Turn>(`${V2}/turns/${enc(turn)}/retry`, { method: "POST", key });
+export const regenerate = (turn: string, key: string) => insist<Turn>(`${V2}/turns/${enc(turn)}/regenerate`, { method: "POST", key });
 export const eventsOf = (turn: string) => `${V2}/turns/${enc(turn)}/events`;
 export const FEED = `${V2}/feed`;
 

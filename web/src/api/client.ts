@@ -72,7 +72,8 @@ async function errorOf(response: Response): Promise<ApiError> {
   const given = body as { error?: Record<string, unknown>; detail?: unknown } | null;
   const error = given?.error ?? {};
   const message = typeof error.message === "string" ? error.message : typeof given?.detail === "string" ? given.detail : response.statusText;
-  return new ApiError(response.status, typeof error.code === "string" ? error.code : "", message, error, retryAfter(response));
+  const code = typeof error.code === "string" ? error.code : (response.headers.get("X-Error-Code") ?? "");
+  return new ApiError(response.status, code, message, error, retryAfter(response));
 }
 
 interface Sent {

@@ -857,6 +857,19 @@ export interface components {
             /** Text */
             text: string;
         };
+        /**
+         * Change
+         * @description An artifact that a turn changed.
+         */
+        Change: {
+            /** Id */
+            id: string;
+            /**
+             * Version
+             * @description The version that the turn made last
+             */
+            version: number;
+        };
         /** Conversation */
         Conversation: {
             /** Active Turn */
@@ -1635,6 +1648,11 @@ export interface components {
         SeenTurn: {
             /** Agent */
             agent: string;
+            /**
+             * Artifacts
+             * @description The artifacts that it changed, in the order in which it first did
+             */
+            artifacts: components["schemas"]["Change"][];
             /** Content */
             content: string;
             /** Conversation Id */
@@ -2766,7 +2784,10 @@ export interface operations {
     create_api_v2_conversations_post: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
+                "Idempotency-Key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4463,7 +4484,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -4889,7 +4910,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5274,7 +5295,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5587,7 +5608,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {
@@ -5707,7 +5728,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request under the same key is done once, and gets the same turn, for 24 hours */
+                /** @description For 24 hours the same request under the same key is done once and answered alike */
                 "Idempotency-Key"?: string | null;
             };
             path: {

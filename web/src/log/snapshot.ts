@@ -32,6 +32,7 @@ export function fromSnapshot(turn: SeenTurn): TurnLog {
     running: turn.running_tools.map((tool) => ({ at: null, ...tool, edited: isEdited(finished, tool.id, tool.args) })),
     pending: turn.interrupts,
     notes: turn.notes,
+    documents: turn.artifacts ?? [],
     endedAt: turn.ended_at,
     usage: turn.usage,
     model: turn.model,

@@ -9,6 +9,7 @@ import { EMPTY, reduce, transcript, type LogMessage, type TurnLog } from "./turn
 interface Scenario {
   about: string;
   transcript: Record<string, unknown>[];
+  artifacts?: Record<string, number>;
   frames: { native: [number, string, unknown][] };
 }
 
@@ -37,6 +38,7 @@ describe.each(SCENARIOS)("the scenario %s", (_, scenario) => {
 
   it("is folded to the same messages as on the server", () => {
     expect(transcript(whole).map(plain)).toEqual(scenario.transcript);
+    expect(Object.fromEntries(whole.documents.map(({ id, version }) => [id, version]))).toEqual(scenario.artifacts ?? {});
     expect(whole.stale).toBe(false);
   });
 

@@ -47,6 +47,7 @@ export interface ClosedAsk {
   at: number;
 }
 
+/** A document that the turn changed, and the version that it made last. */
 export interface DocumentChange {
   id: string;
   version: number;
@@ -140,7 +141,9 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
       return { ...state, title: event.data.title };
     case "artifact_changed": {
       const { id, version } = event.data;
-      return { ...state, documents: [...state.documents.filter((item) => item.id !== id), { id, version }] };
+      const known = state.documents.some((item) => item.id === id);
+      const documents = known ? state.documents.map((item) => (item.id === id ? { id, version } : item)) : [...state.documents, { id, version }];
+      return { ...state, documents };
     }
     case "interrupted":
       return asking(state, event.data);

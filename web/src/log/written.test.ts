@@ -4,11 +4,12 @@ import type { SeenTurn } from "../api/types";
 import type { UnknownEvent } from "./events";
 import { fromSnapshot } from "./snapshot";
 import { EMPTY, reduce, type TurnLog } from "./turn";
-import { writtenDocuments } from "./written";
+import { beingWritten, writtenDocuments } from "./written";
 
 const TEXT = '{"id": "plan", "title": "The plan", "content_type": "markdown", "content": "# Plan\\n\\nwords"}';
 const ARGS = JSON.parse(TEXT) as Record<string, unknown>;
-const DOCUMENT = { id: "plan", title: "The plan", type: "markdown", content: "# Plan\n\nwords" };
+const DOCUMENT = { id: "plan", title: "The plan", type: "markdown", content: "# Plan\n\nwords", updates: [] };
+const UPDATE = '{"id": "plan", "old": "words", "new": "better words"}';
 const BEGUN: [string, Record<string, unknown>][] = [
   ["run_started", { agent: "a", segment: 1, cause: "start", epoch: 1 }],
   ["model_started", { call: 1, agent: "a", model: "demo", parent: null, ref: "" }],
@@ -64,4 +65,43 @@ describe("a document that is written", () => {
     expect(found(log([delta(TEXT.slice(half))], state))).toEqual([DOCUMENT]);
     expect(log([ENDED[0]!], state).stale).toBe(false);
   });
+});
+
+describe("a part of a document that is replaced", () => {
+  it("tells what goes before it tells what comes, letter by letter", () => {
+    let state = log([...BEGUN, delta("", "update_artifact")]);
+    const seen = [...UPDATE].map((sign) => {
+      state = log([delta(sign)], state);
+      return JSON.stringify(found(state, 1)[0]?.updates[0] ?? null);
+    });
+    const steps = [...new Set(seen)].map((item) => JSON.parse(item) as unknown);
+    expect(steps.slice(0, 3)).toEqual([null, { old: "", whole: false, new: null }, { old: "w", whole: false, new: null }]);
+    expect(steps).toContainEqual({ old: "words", whole: true, new: null });
+    expect(steps.at(-1)).toEqual({ old: "words", whole: true, new: "better words" });
+    expect(found(state, 1)).toMatchObject([{ id: "plan", content: null }]);
+  });
+
+  it("comes on top of what this page does not know yet, and of nothing that it knows", () => {
+    const update = (id: string, old: string, next: string) => ({ id, name: "update_artifact", args: { id: "plan", old, new: next } });
+    const calls = [CALL, update("c2", "words", "a word"), update("c3", "a word", "b")];
+    const made = calls.flatMap(({ id, name }, index): [string, Record<string, unknown>][] => [
+      ["artifact_changed", { id: "plan", version: index + 1, update_type: "update", agent: "a", parent: null }],
+      ["tool_finished", { id, name, output: "", status: "ok", agent: "a", parent: null }],
+    ]);
+    const state = log([...BEGUN, ["model_finished", { call: 1, tool_calls: calls, usage: null, finish_reason: null }], ...made]);
+    expect(found(state, 0)).toMatchObject([{ content: "# Plan\n\nwords", updates: [{ old: "words" }, { old: "a word" }] }]);
+    expect(found(state, 1)).toMatchObject([{ content: null, updates: [{ old: "words" }, { old: "a word" }] }]);
+    expect(found(state, 2)).toMatchObject([{ content: null, updates: [{ old: "a word", new: "b" }] }]);
+    expect(found(state, 3)).toEqual([]);
+  });
+});
+
+it("a document begins to be written with its first word, and no longer when its call is complete", () => {
+  expect(beingWritten(log([...BEGUN, delta('{"id": "plan"', "create_artifact")]))).toBeNull();
+  for (const [name, text] of [["create_artifact", TEXT], ["update_artifact", UPDATE]] as const) {
+    const writing = log([...BEGUN, delta(text.slice(0, -2), name)]);
+    expect(beingWritten(writing)).toBe("plan");
+    expect(beingWritten(log([ENDED[0]!], writing))).toBeNull();
+  }
+  expect(beingWritten(log([...BEGUN, delta(TEXT, "write_file")]))).toBeNull();
 });

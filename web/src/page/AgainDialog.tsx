@@ -20,7 +20,7 @@ export function AgainDialog() {
     try {
       await signIn(user, password);
     } catch (error) {
-      setFault(doorFault(error, false, words));
+      setFault(doorFault(error, words));
       setBusy(false);
     }
   };

@@ -3,10 +3,10 @@ import { memo, Suspense, useMemo } from "react";
 import type { Note as NoteData } from "../api/types";
 import { answerText, blocks, type Block } from "../log/blocks";
 import { shownLine } from "../log/shown";
-import { isLive } from "../log/turn";
+import { endingOf, isLive } from "../log/turn";
 import { useAgents } from "../state/agents";
 import { useConnection } from "../state/connection";
-import { regenerate } from "../state/doing";
+import { regenerate, retry } from "../state/doing";
 import { type Entry } from "../state/thread";
 import type { ReadMark } from "../state/reading";
 import { useWords } from "../words/words";
@@ -78,7 +78,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   return (
     <article className={style} aria-label={shownLine(entry.turn.agent)} aria-busy={live}>
       {found.map((block) => (
-        <BlockView key={block.key} block={lost && block.kind === "text" ? { ...block, live: false } : block} mark={mark} entry={entry} />
+        <BlockView key={block.key} block={lost && block.kind === "text" ? { ...block, live: false } : block} mark={mark} entry={entry} last={last} />
       ))}
       {settled ? <Chips log={log} /> : <WritingChips log={log} />}
       <Over entry={entry} last={last} />
@@ -89,7 +89,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   );
 }
 
-function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null; entry: Entry }) {
+function BlockView({ block, mark, entry, last }: { block: Block; mark: ReadMark | null; entry: Entry; last: boolean }) {
   switch (block.kind) {
     case "text":
       return <Text text={block.text} live={block.live} left={block.left} at={mark?.at ?? 0} />;
@@ -98,11 +98,11 @@ function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null
     case "tools":
       return <Tools tools={block.tools} />;
     case "agent":
-      return <SubAgent block={block} entry={entry} />;
+      return <SubAgent block={block} entry={entry} last={last} />;
     case "said":
       return <div className="said">{<Bubble text={block.text} />}</div>;
     case "note":
-      return <Note note={block.note} closed={block.closed} />;
+      return <Note note={block.note} closed={block.closed} again={last && endedUnanswered(entry, block.note) ? () => void retry(entry) : undefined} />;
     case "ask":
       return (
         <Boundary fallback={<Broken />}>
@@ -116,13 +116,18 @@ function BlockView({ block, mark, entry }: { block: Block; mark: ReadMark | null
   }
 }
 
+/** Whether the turn ended because nobody answered this question in time. Of several ones the last offers to ask again. */
+function endedUnanswered({ log }: Entry, note: NoteData): boolean {
+  return endingOf(log)?.outcome === "timeout" && note === log.notes.findLast((item) => item.outcome === "expired");
+}
+
 /** When each question was asked. */
 function askedAt(notes: readonly NoteData[]): Record<string, number> {
   return Object.fromEntries(notes.flatMap((note) => (note.interrupt_id && note.at !== null ? [[note.interrupt_id, note.at] as const] : [])));
 }
 
 /** A sub-agent at work, under the call that started it. */
-function SubAgent({ block, entry }: { block: Extract<Block, { kind: "agent" }>; entry: Entry }) {
+function SubAgent({ block, entry, last }: { block: Extract<Block, { kind: "agent" }>; entry: Entry; last: boolean }) {
   const { say, span } = useWords();
   const { tool, inner } = block;
   const steps = inner.reduce((sum, item) => sum + (item.kind === "tools" ? item.tools.length : item.kind === "agent" ? 1 : 0), 0);
@@ -149,7 +154,7 @@ function SubAgent({ block, entry }: { block: Extract<Block, { kind: "agent" }>; 
       </summary>
       <div className="inner">
         {inner.map((item) => (
-          <BlockView key={item.key} block={item} mark={null} entry={entry} />
+          <BlockView key={item.key} block={item} mark={null} entry={entry} last={last} />
         ))}
       </div>
     </details>
@@ -172,7 +177,7 @@ function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions
     <div className={last || versions.length > 1 ? "acts on" : "acts"}>
       <Copy text={() => answerText(entry.log)} />
       {status === "done" ? (
-        <button type="button" className="icon" aria-label={say("regenerate")} title={say("regenerate")} onClick={() => void regenerate(entry)}>
+        <button type="button" className="icon" aria-label={say("regenerate")} title={say("regenerate")} onClick={(event) => event.detail < 2 && void regenerate(entry)}>
           <Icon name="again" />
         </button>
       ) : null}

@@ -1,11 +1,12 @@
 import { Suspense, useEffect, useMemo } from "react";
 
+import { useRoute } from "../state/route";
 import { signOutAgain, start, useSession } from "../state/session";
 import { useSettings } from "../state/settings";
 import { useWords, words, WordsContext } from "../words/words";
 import { Boundary } from "./Boundary";
 import { Door } from "./lazy";
-import { Broken, Missing } from "./Opening";
+import { Broken, Missing, Nowhere } from "./Opening";
 import { Shell } from "./Shell";
 
 export function App() {
@@ -22,6 +23,7 @@ export function App() {
 
 function Place() {
   const phase = useSession((state) => state.phase);
+  const nowhere = useRoute((state) => state.at === "nowhere");
   switch (phase) {
     case "starting":
     case "gone":
@@ -31,7 +33,11 @@ function Place() {
     case "unreachable":
       return <Unreachable />;
     case "out":
-      return (
+      return nowhere ? (
+        <main>
+          <Nowhere />
+        </main>
+      ) : (
         <Suspense>
           <Door />
         </Suspense>

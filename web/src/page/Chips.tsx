@@ -10,24 +10,13 @@ import { Icon } from "./Icon";
 
 const WRITES = new Set(["create_artifact", "update_artifact", "rewrite_artifact"]);
 
-/** What the tools that write say at the end of their first line. */
-const MADE = /: version (\d+)/;
-
-/** The documents that a turn has written, in the order in which they were first touched, each with the version that the
- * turn left behind. */
+/** The documents that a turn has written, each with the version that the turn made last. A turn that ended under an older
+ * version of the server does not tell the versions. */
 function documentsOf(log: TurnLog): [string, number | null][] {
-  const made = new Map<string, number | null>();
-  const done = new Map(log.finished.filter((message) => message.role === "tool" && message.status === "ok").map((message) => [message.tool_call_id, message.content]));
-  for (const message of log.finished) {
-    for (const call of message.tool_calls) {
-      const said = done.get(call.id);
-      if (!WRITES.has(call.name) || said === undefined || typeof call.args.id !== "string") continue;
-      const version = MADE.exec(said)?.[1];
-      made.set(call.args.id, version === undefined ? null : Number(version));
-    }
-  }
-  for (const change of log.documents) made.set(change.id, change.version);
-  return [...made];
+  if (log.documents.length > 0) return log.documents.map(({ id, version }) => [id, version]);
+  const done = new Set(log.finished.filter((message) => message.role === "tool" && message.status === "ok").map((message) => message.tool_call_id));
+  const calls = log.finished.flatMap((message) => message.tool_calls).filter((call) => WRITES.has(call.name) && done.has(call.id));
+  return [...new Set(calls.flatMap(({ args }) => (typeof args.id === "string" ? [args.id] : [])))].map((id) => [id, null]);
 }
 
 /** The documents that are being written and not looked at. */
@@ -36,9 +25,9 @@ export function WritingChips({ log }: { log: TurnLog }) {
   const artifacts = useThread((state) => state.artifacts);
   const open = useView((state) => state.document);
   const documents = useMemo(() => writtenDocuments(log, versionsOf(artifacts)), [log, artifacts]);
-  return documents.map(({ id, title, type, content }) => {
+  return documents.map(({ id, title, type, content, updates }) => {
     const known = artifacts.find((item) => item.id === id);
-    const facts = [shownLine(known?.content_type ?? type ?? ""), say("writing", (known?.version ?? 0) + 1), say("characters", count(content.length))];
+    const facts = [shownLine(known?.content_type ?? type ?? ""), say("writing", (known?.version ?? 0) + 1), say("characters", count((updates.at(-1)?.new ?? content ?? "").length))];
     return open === id ? null : <Chip key={id} title={known?.title ?? title ?? id} facts={facts.filter(Boolean).join(" · ")} open={false} onClick={() => openDocument(id)} />;
   });
 }
@@ -73,8 +62,7 @@ export function Chips({ log }: { log: TurnLog }) {
   return made.map(([id, version]) => {
     const artifact = artifacts.find((item) => item.id === id);
     if (!artifact) return null;
-    const newest = version === null || version === artifact.version;
-    const facts = [shownLine(artifact.content_type.replace(/^text\//, "")), `v${version ?? artifact.version}`, newest ? clock(artifact.updated_at) : ""].filter(Boolean);
-    return <Chip key={id} title={artifact.title} facts={facts.join(" · ")} open={open === id} onClick={() => openDocument(open === id ? null : id)} />;
+    const facts = [shownLine(artifact.content_type.replace(/^text\//, "")), version === null ? "" : `v${version}`, version === artifact.version ? clock(artifact.updated_at) : ""].filter(Boolean);
+    return <Chip key={id} title={artifact.title} facts={facts.join(" · ")} open={open === id} onClick={() => openDocument(id)} />;
   });
 }

@@ -2,10 +2,12 @@ import { useEffect, useState } from "react";
 
 import * as api from "../api/calls";
 import type { Grant } from "../api/types";
+import { ApiError } from "../api/client";
 import { shownLine } from "../log/shown";
 import { deleteConversation, useList } from "../state/list";
 import { go, useRoute } from "../state/route";
 import { openDialog, useView } from "../state/view";
+import { refusalText } from "../words/faults";
 import { useWords, type Key } from "../words/words";
 import { Dialog } from "./Dialog";
 import { keyName } from "./keys";
@@ -27,7 +29,8 @@ export function Dialogs() {
 const close = (): void => openDialog(null);
 
 function Delete({ id }: { id: string }) {
-  const { say } = useWords();
+  const words = useWords();
+  const { say } = words;
   const title = useList((state) => state.rows[id]?.title);
   const route = useRoute();
   const [busy, setBusy] = useState(false);
@@ -39,7 +42,7 @@ function Delete({ id }: { id: string }) {
       await deleteConversation(id);
       close();
     } catch (error) {
-      setFault(error instanceof Error ? error.message : "");
+      setFault(error instanceof ApiError ? refusalText(error, words) : say("serverFault"));
       setBusy(false);
     }
   };

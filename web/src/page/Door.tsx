@@ -1,21 +1,21 @@
-import { useId, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 
 import { ApiError } from "../api/client";
 import { register, signIn, useSession } from "../state/session";
 import { isDark, setLanguage, setTheme, useSettings } from "../state/settings";
+import { refusalText } from "../words/faults";
 import { useWords, type Words } from "../words/words";
 import { Art } from "./Art";
 import { Icon, Logo } from "./Icon";
 
-/** Why the door stays closed, as a text of the page or in the server's words. */
-export function doorFault(error: unknown, registering: boolean, { say }: Words): string {
+/** Why the door stays closed. */
+export function doorFault(error: unknown, words: Words): string {
+  const { say } = words;
   if (!(error instanceof ApiError)) return say("noServer");
   if (error.status === 401) return say("wrongLogin");
   if (error.status === 429) return say("tooManyTries");
   if (error.unreachable || error.status >= 500) return say("noServer");
-  if (registering && error.status === 400 && /exist|taken|already/i.test(error.message)) return say("nameTaken");
-  if (registering && error.status === 422) return say("nameRule");
-  return error.message;
+  return refusalText(error, words);
 }
 
 export function Door() {
@@ -31,6 +31,14 @@ export function Door() {
   const [busy, setBusy] = useState(false);
   const faultId = useId();
   const aboutName = fault !== "" && [say("nameTaken"), say("nameRule")].includes(fault);
+  const aboutInvite = fault !== "" && fault === say("inviteWrong");
+  const aboutPassword = fault !== "" && !aboutName && !aboutInvite;
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // A browser may have filled in what it keeps.
+    const fields = [...(form.current?.querySelectorAll("input") ?? [])];
+    (fields.find((field) => field.value === "") ?? fields[0])?.focus({ preventScroll: true });
+  }, []);
 
   const enter = async (): Promise<void> => {
     setBusy(true);
@@ -39,7 +47,7 @@ export function Door() {
       if (joining) await register(name.trim(), password, invite.trim() || null);
       else await signIn(name.trim(), password);
     } catch (error) {
-      setFault(doorFault(error, joining, words));
+      setFault(doorFault(error, words));
     } finally {
       setBusy(false);
     }
@@ -57,6 +65,7 @@ export function Door() {
           <span className="name">Caesura</span>
         </div>
         <form
+          ref={form}
           className="in"
           onSubmit={(event) => {
             event.preventDefault();
@@ -80,7 +89,7 @@ export function Door() {
               required
               maxLength={50}
               value={name}
-              aria-invalid={fault !== ""}
+              aria-invalid={aboutName}
               aria-describedby={aboutName ? faultId : undefined}
               onChange={(event) => setName(event.target.value)}
             />
@@ -89,22 +98,32 @@ export function Door() {
           <label className="field">
             <span>{say("password")}</span>
             <input
-              className={`input${fault && !aboutName ? " bad" : ""}`}
+              className={`input${aboutPassword ? " bad" : ""}`}
               type="password"
               name="password"
               autoComplete={joining ? "new-password" : "current-password"}
               required
               value={password}
-              aria-invalid={fault !== "" && !aboutName}
-              aria-describedby={fault && !aboutName ? faultId : undefined}
+              aria-invalid={aboutPassword}
+              aria-describedby={aboutPassword ? faultId : undefined}
               onChange={(event) => setPassword(event.target.value)}
             />
-            {joining ? <small className="hint">{say("passwordRule")}</small> : null}
+            {joining && fault !== say("passwordRule") ? <small className="hint">{say("passwordRule")}</small> : null}
           </label>
           {joining && registration === "invite" ? (
             <label className="field">
               <span>{say("invite")}</span>
-              <input className="input" name="invite" autoComplete="off" spellCheck={false} required value={invite} onChange={(event) => setInvite(event.target.value)} />
+              <input
+                className={`input${aboutInvite ? " bad" : ""}`}
+                name="invite"
+                autoComplete="off"
+                spellCheck={false}
+                required
+                value={invite}
+                aria-invalid={aboutInvite}
+                aria-describedby={aboutInvite ? faultId : undefined}
+                onChange={(event) => setInvite(event.target.value)}
+              />
             </label>
           ) : null}
           <div role="alert" className="fault-place">

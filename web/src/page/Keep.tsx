@@ -2,10 +2,10 @@ import type { ReactNode } from "react";
 
 import type { ApiError } from "../api/client";
 import type { Interrupt } from "../api/types";
-import { shownLine } from "../log/shown";
 import { tryNow, useConnection } from "../state/connection";
 import { nameOf, useAway } from "../state/drafts";
 import { useThread } from "../state/thread";
+import { refusalText } from "../words/faults";
 import { useWords, type Words } from "../words/words";
 import { Bars, Icon } from "./Icon";
 import { useNow } from "./useNow";
@@ -95,11 +95,8 @@ function firstEnd(pending: readonly Interrupt[]): number | null {
   return ends.length > 0 ? Math.min(...ends) : null;
 }
 
-function faultText(fault: ApiError, { say }: Words): string {
-  if (fault.status === 503 || fault.status === 500) return say("serverDown");
-  if (fault.code === "unanswered") return say("unanswered");
-  if (fault.code === "run_in_progress") return say("alreadyWriting");
-  if (fault.unreachable) return say("noServer");
-  if (fault.code === "too_many_runs" || fault.status === 429) return say("tooManyRuns");
-  return say("notSent", shownLine(fault.message));
+function faultText(fault: ApiError, words: Words): string {
+  if (fault.status === 503 || fault.status === 500) return words.say("serverDown");
+  if (fault.unreachable || fault.code === "run_in_progress") return refusalText(fault, words);
+  return words.say("notSent", refusalText(fault, words));
 }

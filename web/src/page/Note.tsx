@@ -19,8 +19,15 @@ const OUTCOMES: Record<string, Key> = {
   cancelled: "pausedClosed",
 };
 
+interface NoteProps {
+  note: NoteData;
+  closed: ClosedAsk | null;
+  /** Asks once more, if this is the question whose time ran out and with which the turn ended. */
+  again?: (() => void) | undefined;
+}
+
 /** Something that hangs on the rail: a pause that is over, a restart, an earlier end. */
-export function Note({ note, closed }: { note: NoteData; closed: ClosedAsk | null }) {
+export function Note({ note, closed, again }: NoteProps) {
   const { say, clock, span } = useWords();
   const given = useAnswers((state) => (note.interrupt_id ? state[note.interrupt_id] : undefined));
   const time = note.at === null ? null : <time>{clock(note.at)}</time>;
@@ -40,7 +47,7 @@ export function Note({ note, closed }: { note: NoteData; closed: ClosedAsk | nul
       </p>
     );
   if (note.outcome === "expired" || given?.phase === "elsewhere") {
-    return <ClosedCard interrupt={closed?.interrupt ?? null} expired={note.outcome === "expired"} decision={note.outcome} at={note.at} />;
+    return <ClosedCard interrupt={closed?.interrupt ?? null} expired={note.outcome === "expired"} decision={note.outcome} at={note.at} again={note.outcome === "expired" ? again : undefined} />;
   }
   const key = OUTCOMES[note.outcome ?? ""] ?? "pausedAnswered";
   return (

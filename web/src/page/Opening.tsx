@@ -29,7 +29,13 @@ export function Opening() {
   );
 }
 
-export function Missing({ text, again }: { text: string; again?: () => void }) {
+/** An address that the page does not know. */
+export function Nowhere() {
+  const { say } = useWords();
+  return <Missing text={say("nothingHere")} home={say("home")} />;
+}
+
+export function Missing({ text, home, again }: { text: string; home?: string; again?: () => void }) {
   const { say } = useWords();
   return (
     <div className="nothing">
@@ -42,7 +48,7 @@ export function Missing({ text, again }: { text: string; again?: () => void }) {
           </button>
         ) : (
           <a className="btn" href="/" onClick={visit}>
-            {say("newConversation")}
+            {home ?? say("newConversation")}
           </a>
         )}
       </p>

@@ -1,14 +1,15 @@
-import { shownLine } from "../log/shown";
 import { endingOf } from "../log/turn";
 import { retry } from "../state/doing";
 import { type Entry } from "../state/thread";
+import { failureText, sentence } from "../words/faults";
 import { useWords } from "../words/words";
 import { Copy } from "./Copy";
 import { Bars, Icon } from "./Icon";
 
 /** How a turn ended, if not well: stopped or failed, with another try. */
 export function Over({ entry, last }: { entry: Entry; last: boolean }) {
-  const { say } = useWords();
+  const words = useWords();
+  const { say } = words;
   const { status } = entry.log;
   const ending = endingOf(entry.log);
   if (status === "stopped") {
@@ -30,7 +31,7 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
   }
   if (status !== "failed") return null;
   const title = say(ending?.outcome?.startsWith("model") ? "failedHere" : "turnFailed");
-  const why = ending?.message ? sentence(shownLine(ending.message)) : "";
+  const why = failureText(ending?.outcome ?? null, ending?.message ?? null, words);
   // The server may say the same as the title.
   const told = why === "" ? say("failedText") : [why === sentence(title) ? "" : why, say("nothingLost")].filter(Boolean).join(" ");
   return (
@@ -55,16 +56,10 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
   );
 }
 
-/** The server's words as a sentence. */
-function sentence(text: string): string {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?。！？]$/.test(begun) ? begun : `${begun}.`;
-}
-
 function Again({ entry }: { entry: Entry }) {
   const { say } = useWords();
   return (
-    <button type="button" className="btn" onClick={() => void retry(entry)}>
+    <button type="button" className="btn" onClick={(event) => event.detail < 2 && void retry(entry)}>
       <Icon name="again" small />
       <span>{say("retry")}</span>
     </button>

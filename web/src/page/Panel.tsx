@@ -2,12 +2,12 @@ import { Suspense, useCallback, useMemo, useState } from "react";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
-import { shownLine } from "../log/shown";
 import { writtenDocuments } from "../log/written";
 import { documentDraft, keepDocumentDraft, saveDocument, type DocumentDraft } from "../state/documents";
 import { useSession } from "../state/session";
 import { useThread, versionsOf } from "../state/thread";
 import { openDocument, useView } from "../state/view";
+import { refusalText } from "../words/faults";
 import { useWords, type Words } from "../words/words";
 import { Boundary } from "./Boundary";
 import { Documents } from "./lazy";
@@ -71,7 +71,6 @@ export function Panel({ conversation, document }: { conversation: string; docume
   );
 }
 
-function savingFault(fault: ApiError, { say }: Words): string {
-  if (fault.status === 503 || fault.status === 500) return say("serverDown");
-  return fault.unreachable ? say("noServer") : shownLine(fault.message);
+function savingFault(fault: ApiError, words: Words): string {
+  return fault.status === 503 || fault.status === 500 ? words.say("serverDown") : refusalText(fault, words);
 }

@@ -19,10 +19,11 @@ import { Bar } from "./Bar";
 import { Conversation } from "./Conversation";
 import { command } from "./keys";
 import { AgainDialog, Dialogs, Inbox, prefetch } from "./lazy";
-import { Missing } from "./Opening";
+import { Nowhere } from "./Opening";
 import { Panel } from "./Panel";
 import { Sidebar } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
+import { useWritten } from "./useWritten";
 
 /** The page of a person who is signed in. */
 export function Shell() {
@@ -39,6 +40,7 @@ export function Shell() {
   useKeys();
   useTitle(id);
   useNews();
+  useWritten();
   useEffect(prefetch, []);
 
   const panel = id !== null && shown !== null;
@@ -54,7 +56,7 @@ export function Shell() {
             <Suspense fallback={<div className="scroll" />}>
               <Inbox />
             </Suspense>
-          ) : route.at === "nowhere" ? <Missing text={say("notFound")} /> : <Conversation id={id} />}
+          ) : route.at === "nowhere" ? <Nowhere /> : <Conversation id={id} />}
         </main>
         {panel ? <Panel conversation={id} document={shown} /> : null}
       </div>

@@ -8,6 +8,7 @@ import { adopt, comeBack, nameOf, sendOff, useAway } from "./drafts";
 import { settled } from "./following";
 import { putRow } from "./list";
 import { follow, reload } from "./opening";
+import { once } from "./once";
 import { go, pathOf, useRoute } from "./route";
 import { dropSent, editOf, keepSent, sentAs, sentOf, type Sent } from "./sent";
 import { NONE, update, useThread, type Entry, type Sending } from "./thread";
@@ -75,7 +76,8 @@ function close(id: string | null, sent: Sent, sending: Sending, taken: boolean):
 }
 
 async function begin(sent: Sent, sending: Sending): Promise<string> {
-  const conversation = await api.createConversation(useAgents.getState().chosen);
+  // The same message makes the same conversation, also after a reload: then no agent is chosen.
+  const conversation = await api.createConversation(sent.body.agent ?? null, `${sent.key}.place`);
   const { id } = conversation;
   putRow(conversation);
   // The person may be elsewhere by now, or may have begun to write another new message.
@@ -122,7 +124,8 @@ export async function retry(entry: Entry): Promise<void> {
   const { id } = get();
   set({ fault: null });
   try {
-    await api.retry(entry.turn.id);
+    const done = await once(`retry ${entry.turn.id} ${entry.log.seq}`, (key) => api.retry(entry.turn.id, key));
+    if (done === null) return;
     const now = get().entries.at(-1);
     if (now?.turn.id !== entry.turn.id) return;
     // Its first events may be here before the response.
@@ -138,8 +141,9 @@ export async function regenerate(entry: Entry): Promise<void> {
   const { id } = get();
   set({ fault: null });
   try {
-    const turn = await api.regenerate(entry.turn.id);
-    if (get().id === id) began(turn);
+    const known = [...(entry.turn.siblings ?? [])].sort().join(" ");
+    const turn = await once(`regenerate ${entry.turn.id} ${known}`, (key) => api.regenerate(entry.turn.id, key));
+    if (turn && get().id === id) began(turn);
   } catch (error) {
     blame(id, error);
   }

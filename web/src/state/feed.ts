@@ -10,7 +10,8 @@ import { dropRow, loadList, putRow } from "./list";
 import { checkPerson } from "./session";
 
 export interface FeedEvents {
-  ready: { inbox: number; user_id: string };
+  /** A server of an older version does not tell whose feed it is. */
+  ready: { inbox: number; user_id?: string };
   conversation: Conversation;
   conversation_deleted: { id: string };
   question_opened: { interrupt: Interrupt; conversation_id: string; turn_id: string };
@@ -30,7 +31,7 @@ export function onFeed(listener: Listener): () => void {
 const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void } = {
   ready: ({ inbox, user_id }) => {
     // A stream that begins again may be another person's.
-    checkPerson(user_id);
+    if (user_id !== undefined) checkPerson(user_id);
     setCount(inbox);
   },
   conversation: putRow,

@@ -60,7 +60,7 @@ async function load(id: string, first: boolean): Promise<void> {
 }
 
 function entryOf(turn: SeenTurn): Entry {
-  const { messages: _m, interrupts: _i, running_tools: _r, writing_tools: _w, notes: _n, cursor: _c, ...meta } = turn;
+  const { messages: _m, interrupts: _i, running_tools: _r, writing_tools: _w, notes: _n, artifacts: _a, cursor: _c, ...meta } = turn;
   return { turn: meta, log: fromSnapshot(turn) };
 }
 

@@ -1,6 +1,8 @@
 // Where the person is: the address of the page.
 import { create } from "zustand";
 
+import { isCovered } from "./layers";
+
 export type Route = { at: "new" } | { at: "inbox" } | { at: "conversation"; id: string } | { at: "nowhere" };
 
 function routeOf(path: string): Route {
@@ -16,7 +18,8 @@ export const useRoute = create<Route>()(() => routeOf(location.pathname));
 
 export function go(path: string, replace = false): void {
   if (path !== location.pathname) {
-    if (replace) history.replaceState(null, "", path);
+    // Who comes back should not find what covered the page open: the new place takes its step.
+    if (replace || isCovered()) history.replaceState(null, "", path);
     else history.pushState(null, "", path);
   }
   useRoute.setState(routeOf(path), true);

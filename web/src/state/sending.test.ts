@@ -100,6 +100,23 @@ describe("a message goes to the conversation in whose box it was written", () =>
     expect([box("B"), box("C"), box(null)]).toEqual(["", "a beginning", ""]);
   });
 
+  it("a conversation whose response was lost is not made twice, also not after a reload", async () => {
+    go("/");
+    openThread(null);
+    useAgents.setState({ chosen: "writer" });
+    const create = vi.mocked(api.createConversation);
+    create.mockReset();
+    create.mockRejectedValueOnce(LOST).mockResolvedValueOnce({ id: "C", title: "" } as Conversation);
+    post.mockResolvedValueOnce(turn("c1", null, "a beginning"));
+    expect(await write(null, "a beginning")).toBe(false);
+    loadAnew();
+    useAgents.setState({ chosen: null });
+    expect(await write(null, "a beginning")).toBe(true);
+    const [first, second] = create.mock.calls;
+    expect(first?.[0]).toBe("writer");
+    expect(second).toEqual(first);
+  });
+
   it("what is typed while a conversation is made goes along", async () => {
     const made = held<Conversation>();
     vi.mocked(api.createConversation).mockReturnValueOnce(made.promise);

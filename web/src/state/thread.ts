@@ -6,7 +6,7 @@ import type { Artifact, Conversation, SeenTurn } from "../api/types";
 import type { TurnLog } from "../log/turn";
 import type { ReadMark } from "./reading";
 
-export type TurnMeta = Omit<SeenTurn, "messages" | "interrupts" | "running_tools" | "writing_tools" | "notes" | "cursor">;
+export type TurnMeta = Omit<SeenTurn, "messages" | "interrupts" | "running_tools" | "writing_tools" | "notes" | "artifacts" | "cursor">;
 
 export interface Entry {
   turn: TurnMeta;

@@ -171,6 +171,7 @@ export const TEXTS = {
   elsewhereText: ["That answer counts. What you chose here was not sent.", "以那次回答为准，此处的选择没有发送。"],
   expired: ["Time ran out", "已超时"],
   expiredText: ["Nothing was done. Ask again if you still want it.", "什么都没有执行。需要的话请再说一次。"],
+  askOnceMore: ["Ask again", "再问一次"],
 
   // questions, confirmations
   questionsTitle: ["{0} has {1} questions", "{0} 有 {1} 个问题"],
@@ -212,9 +213,12 @@ export const TEXTS = {
   hiddenCharacters: ["Contains hidden characters: {0}", "含有隐藏字符：{0}"],
   unchanged: ["{0} unchanged lines", "{0} 行未改动"],
   follow: ["Follow", "跟随"],
+  placeUnknown: ["This does not stand in the document word for word. Its place is seen when it is written.", "文档里没有一字不差的原文，写完后才能看到替换的位置。"],
 
   // loading and faults
   loading: ["Opening the conversation", "正在打开对话"],
+  nothingHere: ["Nothing is here.", "这里什么都没有。"],
+  home: ["Go home", "回到首页"],
   notFound: ["There is no such conversation, or it is not yours.", "没有这个对话，或它不属于你。"],
   serverDown: ["The server cannot store anything right now. Your draft is kept here.", "服务器暂时无法保存，草稿留在本页。"],
 
@@ -231,6 +235,28 @@ export const TEXTS = {
     "本浏览器中的草稿已清除，但无法通知服务器您已退出。在通知成功或登录过期之前，此浏览器仍可登录您的账号。",
   ],
   docsLink: ["API", "API"],
+
+  // why something was not done, by the code of the server
+  inviteWrong: ["This invite code is not valid: it is wrong, was used or is too old.", "邀请码无效：可能有误、已使用或已过期。"],
+  notAllowed: ["This is not allowed.", "没有权限。"],
+  gone: ["It is no longer there.", "它已经不在了。"],
+  answerUnfit: ["The answer does not fit the question.", "回答与问题不符。"],
+  questionWaits: ["A question waits for you here first.", "这里有个问题要先等你回答。"],
+  movedOn: ["It has changed meanwhile. Look again, and try once more.", "内容已有变化，请再看一下后重试。"],
+  tooLarge: ["This is too long.", "内容太长。"],
+  tooManyConversations: ["You have too many conversations. Delete some.", "对话太多，请删除一些。"],
+  storageFull: ["You have stored too much. Delete some conversations.", "存储已满，请删除一些对话。"],
+  tooManyQuestions: ["Too many questions wait for you. Answer some, or stop their turns.", "等你回答的问题太多，请先回答或停止一些。"],
+  tooManyRequests: ["Too many requests. Wait a little.", "请求太多，请稍后再试。"],
+  serverFault: ["Something went wrong on the server.", "服务器出错了。"],
+  modelFault: ["The model gave no usable answer.", "模型没有给出可用的回答。"],
+  modelMissing: ["The model is not available right now.", "模型暂时不可用。"],
+  stepsFault: ["The agent did not come to an end.", "智能体一直没有结束。"],
+  saidTooMuch: ["The turn said too much.", "这一轮内容太多。"],
+  askedTooMuch: ["The agent asked too much at once.", "智能体一次问得太多。"],
+  notStored: ["What the turn did could not be stored.", "这一轮的结果无法保存。"],
+  tookTooLong: ["The turn took too long.", "这一轮用时太久。"],
+  agentChanged: ["The agent has changed since this turn began. Send the message again.", "智能体在这一轮开始后有了改动，请重新发送消息。"],
 
   // shortcuts
   keySend: ["Send", "发送"],

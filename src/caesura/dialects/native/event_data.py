@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from caesura.core import events as ev
-from caesura.dialects.native import encode, replies
+from caesura.dialects.native import encode, question_replies
 
 _AT = (int, Field(description="The time of the event"))
 _UNTIMED = (ev.TextDelta, ev.ReasoningDelta, ev.CallDelta)
@@ -19,7 +19,7 @@ def _model(kind: type[Any]) -> type[BaseModel]:
     members: dict[str, Any] = {} if kind in _UNTIMED else {"at": _AT}
     members |= {item.name: (hints[item.name], ...) for item in fields(kind)}
     if kind is ev.Interrupted:
-        members["interrupts"] = (list[replies.Interrupt], ...)
+        members["interrupts"] = (list[question_replies.Interrupt], ...)
     if kind is ev.ModelFinished:
         members["tool_calls"] = (list[dict[str, Any]], ...)
     return create_model(f"{kind.__name__}Event", __doc__=_first_line(kind), **members)

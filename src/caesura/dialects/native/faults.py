@@ -10,7 +10,7 @@ from pydantic import (
 )
 
 from caesura.core.errors import AlreadyAnswered, InterruptPending
-from caesura.dialects.native import encode, replies
+from caesura.dialects.native import encode, question_replies
 from caesura.http.errors import Form, Invalid, Problem
 
 
@@ -18,7 +18,9 @@ class Fault(BaseModel):
     code: str
     message: str
     fields: list[str] | None = Field(default=None, description="What in the request is wrong")
-    interrupts: list[replies.Interrupt] | None = Field(default=None, description="What waits for an answer")
+    interrupts: list[question_replies.Interrupt] | None = Field(
+        default=None, description="What waits for an answer"
+    )
     decision: dict[str, Any] | None = Field(default=None, description="What the one who was first decided")
     error_id: str | None = Field(default=None, description="Also in the server's log")
 

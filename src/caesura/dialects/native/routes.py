@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from caesura.core import json_data
 from caesura.core.errors import NotFound
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.dialects.native import artifacts, encode, feed, replies, requests
+from caesura.dialects.native import artifacts, encode, feed, question_replies, replies, requests, turn_replies
 from caesura.dialects.native.event_data import MODELS
 from caesura.dialects.native.faults import FORM
 from caesura.http import pagination, sse
@@ -48,7 +48,7 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="The same request under the same key is done once, and gets the same turn, for 24 hours",
+        description="For 24 hours the same request under the same key is done once and answered alike",
     ),
 ]
 Cursor = Annotated[int | None, Query(ge=0, le=2**53, description="The `id` of the last event that was seen")]
@@ -90,9 +90,11 @@ async def agents_schema(here: Here, user_id: User) -> dict[str, Any]:
 @router.post(
     "/conversations", tags=["conversations"], status_code=201, responses=_SENT | documented(FORM, 404)
 )
-async def create(here: Here, user_id: User, new: requests.NewConversation) -> replies.Conversation:
+async def create(
+    here: Here, request: Request, user_id: User, new: requests.NewConversation, key: IdempotencyKey = None
+) -> replies.Conversation:
     conversations = here.service.conversations
-    made = await conversations.create(user_id, new.agent, title=new.title)
+    made = await conversations.create(user_id, new.agent, title=new.title, key=_key(request, key, new))
     return replies.Conversation.of(made)
 
 
@@ -188,10 +190,10 @@ async def mark_read(here: Here, user_id: User, conversation_id: Id, to: requests
 
 
 @router.get("/conversations/{conversation_id}/grants", tags=["conversations"], responses=_FOUND)
-async def grants(here: Here, user_id: User, conversation_id: Id) -> replies.Grants:
+async def grants(here: Here, user_id: User, conversation_id: Id) -> question_replies.Grants:
     """The tools that are always allowed on the active branch."""
     found = await here.service.grants.listing(user_id, conversation_id)
-    return replies.Grants(grants=[replies.Grant.of(item) for item in found])
+    return question_replies.Grants(grants=[question_replies.Grant.of(item) for item in found])
 
 
 @router.delete(
@@ -217,7 +219,7 @@ async def send(
     conversation_id: Id,
     new: requests.NewTurn,
     key: IdempotencyKey = None,
-) -> replies.Turn:
+) -> turn_replies.Turn:
     """Send a message. When the response arrives, the message is stored and its turn is queued or running."""
     message = Message(
         new.content,
@@ -227,34 +229,34 @@ async def send(
         new.supersede,
     )
     turn = await here.service.turns.send(user_id, conversation_id, message, _key(request, key, new))
-    return replies.Turn.of(turn)
+    return turn_replies.Turn.of(turn)
 
 
 @router.get("/turns/{turn_id}", tags=["turns"], responses=_FOUND)
-async def turn(here: Here, user_id: User, turn_id: Id) -> replies.Turn:
-    return replies.Turn.of(await here.service.turns.get(user_id, turn_id))
+async def turn(here: Here, user_id: User, turn_id: Id) -> turn_replies.Turn:
+    return turn_replies.Turn.of(await here.service.turns.get(user_id, turn_id))
 
 
 @router.post("/turns/{turn_id}/stop", tags=["turns"], responses=_FOUND)
-async def stop(here: Here, user_id: User, turn_id: Id) -> replies.Stopped:
+async def stop(here: Here, user_id: User, turn_id: Id) -> turn_replies.Stopped:
     """Stop a turn; `stopped` is false when it had already ended. Its messages are kept."""
-    return replies.Stopped(stopped=await here.service.turns.stop(user_id, turn_id))
+    return turn_replies.Stopped(stopped=await here.service.turns.stop(user_id, turn_id))
 
 
 @router.post("/turns/{turn_id}/retry", tags=["turns"], responses=_STARTS)
 async def retry(
     here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
-) -> replies.Turn:
+) -> turn_replies.Turn:
     """Retry a failed or stopped turn that no other turn follows."""
-    return replies.Turn.of(await here.service.turns.retry(user_id, turn_id, _key(request, key)))
+    return turn_replies.Turn.of(await here.service.turns.retry(user_id, turn_id, _key(request, key)))
 
 
 @router.post("/turns/{turn_id}/regenerate", tags=["turns"], status_code=201, responses=_STARTS)
 async def regenerate(
     here: Here, request: Request, user_id: RunningUser, turn_id: Id, key: IdempotencyKey = None
-) -> replies.Turn:
+) -> turn_replies.Turn:
     """Send the same message again, as a sibling of this turn. Both replies are kept."""
-    return replies.Turn.of(await here.service.turns.regenerate(user_id, turn_id, _key(request, key)))
+    return turn_replies.Turn.of(await here.service.turns.regenerate(user_id, turn_id, _key(request, key)))
 
 
 @router.get("/turns/{turn_id}/events", tags=["turns"], response_class=Response, responses=_FOUND | _STREAM)
@@ -279,7 +281,10 @@ async def events(
 
 
 @router.get(
-    "/interrupts", tags=["interrupts"], response_model=replies.Inbox, responses=documented(FORM, 400, 422)
+    "/interrupts",
+    tags=["interrupts"],
+    response_model=question_replies.Inbox,
+    responses=documented(FORM, 400, 422),
 )
 async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCursor = None) -> Response:
     """The interrupts that wait for the caller in all conversations, oldest first. Without `limit` a page has
@@ -291,8 +296,8 @@ async def inbox(here: Here, user_id: User, limit: Limit = None, cursor: PageCurs
 
 
 @router.get("/interrupts/{interrupt_id}", tags=["interrupts"], responses=_FOUND)
-async def interrupt(here: Here, user_id: User, interrupt_id: Id) -> replies.Asked:
-    return replies.Asked.of_row(await here.service.inbox.get(user_id, interrupt_id))
+async def interrupt(here: Here, user_id: User, interrupt_id: Id) -> question_replies.Asked:
+    return question_replies.Asked.of_row(await here.service.inbox.get(user_id, interrupt_id))
 
 
 @router.post("/interrupts/{interrupt_id}/answer", tags=["interrupts"], responses=_STARTS)
@@ -303,12 +308,12 @@ async def answer(
     interrupt_id: Id,
     new: requests.NewAnswer,
     key: IdempotencyKey = None,
-) -> replies.Turn:
+) -> turn_replies.Turn:
     """Answer an interrupt. The turn continues once none of its interrupts is pending. A second answer is
     refused, and the error contains the first one."""
     answers = {interrupt_id: new.answer()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
-    return replies.Turn.of(answered.turn)
+    return turn_replies.Turn.of(answered.turn)
 
 
 @router.post("/turns/{turn_id}/answers", tags=["interrupts"], responses=_STARTS)
@@ -319,14 +324,14 @@ async def answer_all(
     turn_id: Id,
     new: requests.NewAnswers,
     key: IdempotencyKey = None,
-) -> replies.Turn:
+) -> turn_replies.Turn:
     """Answer several interrupts of a turn at once: all answers are accepted, or none."""
     for interrupt_id in new.answers:
         if (await here.service.inbox.get(user_id, interrupt_id)).turn_id != turn_id:
             raise NotFound("interrupt not found")
     answers = {interrupt_id: given.answer() for interrupt_id, given in new.answers.items()}
     answered = await here.service.turns.answer(user_id, answers, _key(request, key, new))
-    return replies.Turn.of(answered.turn)
+    return turn_replies.Turn.of(answered.turn)
 
 
 router.routes.extend(artifacts.router.routes)
@@ -336,7 +341,7 @@ router.routes.extend(feed.router.routes)
 def _inbox(found: list[StoredInterrupt], more: bool) -> bytes:
     """One interrupt at a time: serializing a large page in one call would stop all other threads."""
     last = found[-1] if more else None
-    items = b",".join(_json(replies.Asked.of_row(item)) for item in found)
+    items = b",".join(_json(question_replies.Asked.of_row(item)) for item in found)
     cursor = pagination.cursor(last.created_at, last.interrupt.id) if last else None
     return b'{"interrupts":[%b],"next":%b}' % (items, json_data.dumps(cursor))
 

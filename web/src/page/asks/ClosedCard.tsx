@@ -10,10 +10,12 @@ interface ClosedCardProps {
   at: number | null;
   /** Nobody answered it, and its time is not over: the turn went another way. */
   gone?: boolean;
+  /** Does what was asked for once more; left out where that is not possible. */
+  again?: (() => void) | undefined;
 }
 
 /** A question that is over without an answer from here. */
-export function ClosedCard({ interrupt, expired, decision, at, gone = false }: ClosedCardProps) {
+export function ClosedCard({ interrupt, expired, decision, at, gone = false, again }: ClosedCardProps) {
   const words = useWords();
   const { say, clock } = words;
   const title = interrupt ? titleOf(interrupt, words) : "";
@@ -34,6 +36,15 @@ export function ClosedCard({ interrupt, expired, decision, at, gone = false }: C
         </div>
         {at !== null ? <time className="quiet num">{clock(at)}</time> : null}
       </header>
+      {again ? (
+        <footer>
+          <span className="grow" />
+          <button type="button" className="btn" onClick={(event) => event.detail < 2 && again()}>
+            <Icon name="again" small />
+            <span>{say("askOnceMore")}</span>
+          </button>
+        </footer>
+      ) : null}
     </section>
   );
 }

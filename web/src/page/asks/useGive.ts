@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ApiError } from "../../api/client";
 import type { NewAnswer } from "../../api/types";
 import { giveAnswer, useAnswers } from "../../state/answers";
+import { refusalText } from "../../words/faults";
 import { useWords } from "../../words/words";
 import { focusNext } from "./focus";
 
@@ -14,7 +15,7 @@ interface Give {
 
 /** Sends an answer to one question, and says why if it was not taken. */
 export function useGive(id: string): Give {
-  const { say } = useWords();
+  const words = useWords();
   const given = useAnswers((state) => state[id]);
   const [fault, setFault] = useState("");
   const send = async (answer: NewAnswer): Promise<void> => {
@@ -26,7 +27,7 @@ export function useGive(id: string): Give {
       // The end of a session has a dialog of its own.
       if (error instanceof ApiError && error.status === 401) return;
       const unreachable = !(error instanceof ApiError) || error.unreachable;
-      setFault(unreachable ? say("unanswered") : error.code === "too_many_runs" ? say("tooManyRuns") : say("answerFailed", error.message));
+      setFault(unreachable ? words.say("unanswered") : words.say("answerFailed", refusalText(error, words)));
     }
   };
   return { give: (answer) => void send(answer), busy: given !== undefined, fault };

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 
 import type { Artifact } from "../../api/types";
+import { revised, revision as revisionOf, type Revision } from "../../log/revision";
 import { Copy } from "../../page/Copy";
 import { Icon } from "../../page/Icon";
 import { useWords } from "../../words/words";
@@ -13,6 +14,7 @@ import { Editor } from "./Editor";
 import type { DocumentsProps } from "./Documents";
 import { fileName, save } from "./download";
 import { Preview } from "./Preview";
+import { Revised } from "./Revised";
 import { Tabs, type View } from "./Tabs";
 import { Track } from "./Track";
 
@@ -47,9 +49,13 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
   const growing = on === writing;
   // What was written stays until the stored version has been loaded.
   const [written, setWritten] = useState<{ version: number; text: string } | null>(null);
-  if (live && writing !== null && (written?.version !== writing || written.text !== live.content)) setWritten({ version: writing, text: live.content });
-  const now = growing && live ? live.content : stored.state === "loading" && written?.version === on ? written.text : stored.value;
-  const body = useFollowed(growing && chosen === null, now);
+  const origin = live?.content ?? (stored.state === "there" ? stored.value : null);
+  const grown = useMemo(() => (live && origin !== null ? revised(origin, live.updates) : null), [live, origin]);
+  if (growing && grown !== null && writing !== null && (written?.version !== writing || written.text !== grown)) setWritten({ version: writing, text: grown });
+  const update = growing ? live?.updates.at(-1) : undefined;
+  const marked = useMemo(() => (live && origin !== null ? revisionOf(origin, live.updates) : null), [live, origin]);
+  const now = growing && live ? grown : stored.state === "loading" && written?.version === on ? written.text : stored.value;
+  const body = useFollowed(growing && chosen === null, now, marked);
   const at = (version: number) => {
     const made = versions.find((item) => item.version === version);
     return made === undefined ? `v${version}` : `v${version} · ${clock(made.created_at)}${made.turn_id === null ? ` · ${say("byYou")}` : ""}`;
@@ -127,7 +133,9 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
           />
           <div className={view === "changes" ? "sheet-body flush" : "sheet-body"} ref={body} role="tabpanel" tabIndex={0} aria-label={say(view)}>
             {failed ? <p className="quiet told">{say("loadFailed")}</p> : null}
-            {now === null || failed ? null : view === "preview" ? (
+            {now === null || failed ? null : update && view !== "changes" ? (
+              <Revised text={now} revision={marked} update={update} />
+            ) : view === "preview" ? (
               <Preview artifact={artifact} text={now} live={growing} />
             ) : view === "source" ? (
               <Code text={now} language={LANGUAGES[artifact.content_type] ?? languageOf(artifact.id)} live={growing} bare />
@@ -141,11 +149,16 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
   );
 }
 
-/** Keeps the end of a text that is written in sight. */
-function useFollowed(follow: boolean, text: string | null) {
+/** Keeps the newest words of a text that is written in sight. */
+function useFollowed(follow: boolean, text: string | null, marks: Revision | null) {
   const body = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (follow && body.current) body.current.scrollTop = body.current.scrollHeight;
-  }, [follow, text]);
+    const box = body.current;
+    if (!follow || !box) return;
+    const place = box.querySelector<HTMLElement>(".revised ins") ?? box.querySelector<HTMLElement>(".revised del");
+    // Not scrollIntoView: that would move the page, too.
+    if (!place) box.scrollTop = box.querySelector(".revised") ? 0 : box.scrollHeight;
+    else box.scrollTop += place.getBoundingClientRect().bottom - box.getBoundingClientRect().top - box.clientHeight / 2;
+  }, [follow, text, marks]);
   return body;
 }

@@ -87,7 +87,7 @@ test("a version that comes is followed, unless an older one was chosen", async (
 });
 
 test("what is being written stands at the end of the line and grows", async () => {
-  const { container, again } = await show("report", { live: { id: "report", title: null, type: null, content: "# Next\n\nwor" } });
+  const { container, again } = await show("report", { live: { id: "report", title: null, type: null, content: "# Next\n\nwor", updates: [] } });
   expect(container.querySelector(".track .writing")?.textContent).toContain("v4");
   expect(container.querySelector(".prose .caret")).not.toBeNull();
   expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "Follow" }).checked).toBe(true);
@@ -97,24 +97,49 @@ test("what is being written stands at the end of the line and grows", async () =
 
 test("a document that is new has its title and its type before its first version, and asks for none", async () => {
   versions.mockClear();
-  const live = { id: "fresh", title: "A fresh one", type: "markdown", content: "# Fresh\n\nwor" };
+  const live = { id: "fresh", title: "A fresh one", type: "markdown", content: "# Fresh\n\nwor", updates: [] };
   const { container, again } = await show("fresh", { live });
   expect(screen.getByRole("heading", { name: "A fresh one" })).toBeTruthy();
   expect(container.querySelector(".prose")?.textContent).toContain("wor");
-  await again({ live: { ...live, content: "# Fresh\n\nwords" } });
+  await again({ live: { ...live, content: "# Fresh\n\nwords", updates: [] } });
   expect(container.querySelector(".prose")?.textContent).toContain("words");
   expect(radio(/v1/).getAttribute("aria-checked")).toBe("true");
   expect(versions).not.toHaveBeenCalled();
 });
 
 test("what was written stays until the stored version has been loaded", async () => {
-  const { container, again } = await show("report", { live: { id: "report", title: null, type: null, content: "# Four\n\nwritten" } });
+  const { container, again } = await show("report", { live: { id: "report", title: null, type: null, content: "# Four\n\nwritten", updates: [] } });
   let arrive: (text: string) => void = () => undefined;
   content.mockImplementation((_: string, version: number) => (version === 4 ? new Promise((resolve) => (arrive = resolve)) : Promise.resolve("# old")));
   await again({ live: null, artifacts: [artifact("report", "markdown", 4)], revision: 1 });
   expect(container.querySelector(".prose")?.textContent).toContain("written");
   await settle(() => arrive("# Four\n\nstored"));
   expect(container.querySelector(".prose")?.textContent).toContain("stored");
+});
+
+describe("a part of a document that is replaced", () => {
+  const live = (update: { old: string; whole: boolean; new: string | null }) => ({ id: "report", title: null, type: null, content: null, updates: [update] });
+
+  test("is marked in its place, and the new words appear beside it", async () => {
+    const { container, again } = await show("report", { live: live({ old: "sa", whole: false, new: null }) });
+    expect(container.querySelector(".revised del")?.textContent).toBe("sa");
+    await again({ live: live({ old: "same", whole: true, new: "oth" }) });
+    expect(container.querySelector(".revised")?.textContent).toBe("# Three\n\nsameoth\n\nmore **words**\n");
+    expect(container.querySelector(".revised ins")?.textContent).toBe("oth");
+    await settle(() => fireEvent.click(screen.getByRole("tab", { name: "Changes" })));
+    expect(container.querySelector(".ln.add")?.textContent).toContain("oth");
+    await settle(() => fireEvent.click(screen.getByRole("tab", { name: "Preview" })));
+    content.mockImplementation(() => Promise.resolve("# Three\n\nother\n"));
+    await again({ live: null, artifacts: [artifact("report", "markdown", 4)], revision: 1 });
+    expect(container.querySelector(".revised")).toBeNull();
+    expect(container.querySelector(".prose")?.textContent).toContain("other");
+  });
+
+  test("is shown apart while its place is not known", async () => {
+    const { container } = await show("report", { live: live({ old: "nowhere", whole: true, new: "here" }) });
+    expect(container.querySelector(".revised.apart del")?.textContent).toBe("nowhere");
+    expect(container.querySelector(".as-is:not(.revised)")?.textContent).toBe(texts.report![2]);
+  });
 });
 
 test("the source of an agent's page comes first; when it is wanted, a frame without an origin gets it", async () => {
