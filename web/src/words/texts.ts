@@ -169,6 +169,7 @@ export const TEXTS = {
   waitsForRest: ["goes on when the rest is answered", "其余回答后继续"],
   elsewhere: ["Already answered elsewhere: {0}", "已在别处回答：{0}"],
   elsewhereText: ["That answer counts. What you chose here was not sent.", "以那次回答为准，此处的选择没有发送。"],
+  elsewherePlain: ["That answer counts.", "以那次回答为准。"],
   expired: ["Time ran out", "已超时"],
   expiredText: ["Nothing was done. Ask again if you still want it.", "什么都没有执行。需要的话请再说一次。"],
   askOnceMore: ["Ask again", "再问一次"],
@@ -181,6 +182,7 @@ export const TEXTS = {
   dontAnswer: ["Don’t answer", "不回答"],
   confirmTitle: ["Please confirm", "请确认"],
   confirm: ["Confirm", "确认"],
+  confirmAbout: ["What is to be confirmed", "要确认的内容"],
   required: ["required", "必填"],
   optional: ["optional", "可不填"],
 

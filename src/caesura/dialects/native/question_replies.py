@@ -57,6 +57,9 @@ class Interrupt(BaseModel):
     )
     questions: list[Question]
     reason: str
+    context: str = Field(
+        description="What is to be confirmed: the end of the text in which the agent asks, at most 2,000 characters"
+    )
     fields: list[FormField]
     value: Any
     agent: str

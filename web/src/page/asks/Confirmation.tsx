@@ -5,7 +5,9 @@ import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
 import { AnswerButton } from "./AnswerButton";
+import { Asking } from "./Asking";
 import { Body, Footer, Refusal, type Place } from "./parts";
+import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 type Values = Record<string, string | boolean>;
@@ -27,6 +29,7 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
   const { give, busy, fault } = useGive(interrupt.id);
   const [values, setValues] = useState<Values>({});
   const [missing, setMissing] = useState<string | null>(null);
+  const [refusing, setRefusing] = useState(false);
   const base = useId();
   // A form that only wants a yes is answered by its buttons.
   const alone = interrupt.fields.length === 1 && interrupt.fields[0]?.type === "confirm" ? interrupt.fields[0] : null;
@@ -43,22 +46,23 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
     setMissing(found.missing);
     document.getElementById(`${base}-${found.missing}`)?.focus();
   };
+  if (refusing) return <Refusing place={place} what={<Asking interrupt={interrupt} />} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   return (
     <>
       <Body place={place} qs>
-        {interrupt.reason ? <p className="plain lines-kept">{shown(interrupt.reason)}</p> : null}
+        <Asking interrupt={interrupt} />
         {(alone ? [] : interrupt.fields).map((field) => (
           <Field key={field.name} field={field} id={`${base}-${field.name}`} value={values[field.name]} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
         ))}
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
+        <AnswerButton disabled={busy} onAnswer={send}>
           {say("confirm")}
         </AnswerButton>
-        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
+        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setRefusing(true)}>
           {say("refuse")}
-        </AnswerButton>
+        </button>
         <span className="grow" />
         {more}
       </Footer>

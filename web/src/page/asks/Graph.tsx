@@ -6,6 +6,7 @@ import { useWords } from "../../words/words";
 import { json } from "../tools";
 import { AnswerButton } from "./AnswerButton";
 import { Body, Footer, Refusal, type Place } from "./parts";
+import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 /** An operator's own graph asks in its own form: any JSON is the answer, and plain words are JSON too. */
@@ -15,6 +16,7 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
   const [form, setForm] = useState<"text" | "json">(typeof interrupt.value === "string" ? "text" : "json");
   const [text, setText] = useState("");
   const [wrong, setWrong] = useState(false);
+  const [refusing, setRefusing] = useState(false);
   const id = useId();
   const send = (): void => {
     if (form === "text") {
@@ -32,18 +34,11 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
     setForm(next);
     setWrong(false);
   };
+  if (refusing) return <Refusing place={place} what={<Value value={interrupt.value} />} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   return (
     <>
       <Body place={place}>
-        {typeof interrupt.value === "string" ? (
-          <p className="plain lines-kept">
-            <Shown text={interrupt.value} />
-          </p>
-        ) : (
-          <pre className="full">
-            <Shown text={json(interrupt.value)} />
-          </pre>
-        )}
+        <Value value={interrupt.value} />
         <div className="field">
           <span>
             <label htmlFor={id}>{say("graphValue")}</label>
@@ -79,15 +74,30 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy} onAnswer={send}>
+        <AnswerButton disabled={busy} onAnswer={send}>
           {say("sendAnswer")}
         </AnswerButton>
-        <AnswerButton kind="refuse" disabled={busy} onAnswer={() => give({ decision: "reject" })}>
+        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setRefusing(true)}>
           {say("refuse")}
-        </AnswerButton>
+        </button>
         <span className="grow" />
         {more}
       </Footer>
     </>
+  );
+}
+
+/** What the graph asks. */
+function Value({ value }: { value: unknown }) {
+  if (typeof value === "string")
+    return (
+      <p className="plain lines-kept">
+        <Shown text={value} />
+      </p>
+    );
+  return (
+    <pre className="full">
+      <Shown text={json(value)} />
+    </pre>
   );
 }
