@@ -189,3 +189,17 @@ def test_an_open_stream_is_cut_when_the_password_changes(tmp_path: Path, by: str
 
 async def _set(database: Database, name: str) -> None:
     await database.write(users.set_password, name, "another hash")
+
+
+def test_a_refusal_has_its_code_in_a_header(tmp_path: Path) -> None:
+    """The body below /api/auth has no place for it."""
+    with Served(tmp_path) as server, httpx.Client(base_url=server.url) as client:
+        assert client.post(REGISTER, json=credentials("alice")).status_code == 201
+        for given, code in (
+            (credentials("alice"), "username_taken"),
+            (credentials("Not A Name"), "bad_username"),
+            (credentials("bob") | {"password": "short"}, "bad_password"),
+        ):
+            refused = client.post(REGISTER, json=given)
+            assert (refused.status_code, refused.headers["x-error-code"]) == (400, code)
+            assert set(refused.json()) == {"detail"}

@@ -10,10 +10,20 @@ import pytest
 from caesura.agents.tools.workspace import Workspace, WorkspaceError
 from caesura.core import json_data
 from caesura.store.schema import interrupts as rows
-from tests.api.reading import Event, conversation, outcome, send, to_segment_end
+from tests.api.reading import Event, conversation, events, outcome, send, to_segment_end
 from tests.api.server import Served
 
 CONTENT = "print(1)"
+
+HASTY = """
+apiVersion: caesura/v1
+kind: Agent
+metadata: {name: hasty, description: Waits one second for an answer.}
+spec:
+  model: {primary: demo, options: {delay: 0, think: false}}
+  approvals: {timeout_seconds: 1}
+  tools: [write_file]
+"""
 
 
 class Writing:
@@ -249,3 +259,15 @@ def test_two_approved_writes_of_one_file_are_not_both_made_silently(tmp_path: Pa
         workspace.write("a.txt", "two", before)
     assert workspace.read("a.txt") == "one"
     assert workspace.write("a.txt", "two", workspace.look("a.txt")) == 3
+
+
+def test_what_nobody_answered_in_time_is_asked_again_by_a_retry(tmp_path: Path) -> None:
+    server = Served(tmp_path)
+    (tmp_path / "agents" / "hasty.yaml").write_text(HASTY)
+    with server, server.client("alice") as client:
+        sent = send(client, conversation(client), "write a.txt: x", agent="hasty")
+        log = events(client, sent["id"])
+        assert [event.data["reason"] for event in log if event.name == "stopped"] == ["timeout"]
+        assert client.post(f"/api/v2/turns/{sent['id']}/retry").status_code == 200
+        again = events(client, sent["id"])
+        assert sum(event.name == "interrupted" for event in again) == 2

@@ -6,6 +6,7 @@ from playwright.async_api import Page, expect
 from tests.api.server import PASSWORD, Served
 from tests.browser.axe import axe
 from tests.browser.conftest import MakeVisitor
+from tests.browser.faults import Faults
 from tests.browser.picture import picture
 from tests.browser.visitor import press
 
@@ -116,10 +117,36 @@ async def test_nothing_moves_sideways_on_a_phone(server: Served, stranger: MakeV
     await page.locator(".chip").tap()
     await expect(page.get_by_role("tabpanel")).to_contain_text("Status: draft")
     assert await sideways(page) == []
-    await page.get_by_role("complementary", name="Documents").get_by_role("button", name="Close").tap()
+    # Back closes what covers the conversation, before it leaves it.
+    panel = page.get_by_role("complementary", name="Documents")
+    await page.go_back()
+    await expect(panel).to_have_count(0)
+    await page.locator(".chip").tap()
+    await panel.get_by_role("button", name="Close").tap()
     await page.get_by_role("button", name="Open sidebar").tap()
     await expect(page.get_by_role("link", name="Inbox")).to_be_visible()
     assert await sideways(page) == []
+    await page.go_back()
+    await expect(page.locator(".drawer-scrim")).to_have_count(0)
+    await page.get_by_role("button", name="Open sidebar").tap()
     await page.get_by_role("link", name="Inbox").tap()
     await expect(page.get_by_role("heading", name="Nothing waits for you.")).to_be_visible()
     assert await sideways(page) == []
+    await page.go_back()
+    await expect(page.locator(".said .bubble").last).to_have_text("create artifact about trees")
+    assert paula.conversation == conversation
+    await expect(page.locator(".drawer-scrim")).to_have_count(0)
+
+
+async def test_an_address_that_nothing_knows_says_so_and_leads_home(
+    stranger: MakeVisitor, faults: Faults
+) -> None:
+    faults.expect(r"status of 404 .*/settings$")
+    lost = await stranger("lost")
+    page = lost.page
+    found = await page.goto(f"{lost.url}/settings")
+    assert found is not None
+    assert found.status == 404
+    await expect(page.get_by_role("heading", name="Nothing is here.")).to_be_visible()
+    await page.get_by_role("link", name="Go home").click()
+    await expect(page.get_by_label("Username")).to_be_focused()

@@ -44,7 +44,8 @@ async def respond(stage: Stage) -> None:
 
 async def approval_file(stage: Stage) -> None:
     await stage.enter()
-    await _open(stage, await _writes(stage, "A new package.json"))
+    # The README shows this one: the agent that ships sets no time limit either.
+    await _open(stage, await _writes(stage, "A new package.json", "careful_agent"))
     await expect(stage.page.locator(".diff .add").first).to_be_visible()
 
 
@@ -134,6 +135,7 @@ async def expired(stage: Stage) -> None:
     await stage.ended(here)
     await stage.open(here)
     await expect(stage.page.get_by_text("Time ran out")).to_be_visible()
+    await expect(stage.page.get_by_role("button", name="Ask again")).to_be_visible()
 
 
 async def inbox(stage: Stage) -> None:
@@ -156,9 +158,9 @@ async def grants(stage: Stage) -> None:
     await expect(stage.page.locator(".grants li")).to_be_visible()
 
 
-async def _writes(stage: Stage, title: str) -> str:
+async def _writes(stage: Stage, title: str, agent: str = "lead_agent") -> str:
     if (here := stage.made.get(title)) is None:
-        here = await stage.begin(title, _FILES)
+        here = await stage.begin(title, _FILES, agent=agent)
         await stage.say(here, f"read package.json then write package.json: {texts.NEW_PACKAGE} delay=0")
         await stage.asked(here)
     return here

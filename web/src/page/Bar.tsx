@@ -6,11 +6,11 @@ import { useList } from "../state/list";
 import { useRoute } from "../state/route";
 import { toggleSide, useSettings } from "../state/settings";
 import { useThread } from "../state/thread";
-import { openConnect, openDialog, openDocument, openDrawer, renameRow, useView } from "../state/view";
+import { openConnect, openDocument, openDrawer, useView } from "../state/view";
 import { useWords } from "../words/words";
+import { ConversationMenu } from "./ConversationMenu";
 import { Icon } from "./Icon";
 import { Connect } from "./lazy";
-import { Menu } from "./Menu";
 import { NARROW, useMedia } from "./useMedia";
 
 /** Whether rules speak here instead of a model. */
@@ -70,46 +70,16 @@ export function Bar() {
             <Icon name="dots" />
           </button>
           {menu ? (
-            <Menu onClose={() => setMenu(false)} className="small right" label={say("more")}>
-              <button
-                type="button"
-                className="item"
-                role="menuitem"
-                onClick={() => {
-                  setMenu(false);
-                  if (narrow) openDrawer(true);
-                  else if (sideHidden) toggleSide();
-                  renameRow(id);
-                }}
-              >
-                <Icon name="pen" />
-                <span>{say("rename")}</span>
-              </button>
-              <button
-                type="button"
-                className="item"
-                role="menuitem"
-                onClick={() => {
-                  setMenu(false);
-                  openDialog({ kind: "grants", id });
-                }}
-              >
-                <Icon name="check" />
-                <span>{say("grants")}</span>
-              </button>
-              <button
-                type="button"
-                className="item danger"
-                role="menuitem"
-                onClick={() => {
-                  setMenu(false);
-                  openDialog({ kind: "delete", id });
-                }}
-              >
-                <Icon name="bin" />
-                <span>{say("delete")}</span>
-              </button>
-            </Menu>
+            <ConversationMenu
+              id={id}
+              open
+              className="small right"
+              onRename={() => {
+                if (narrow) openDrawer(true);
+                else if (sideHidden) toggleSide();
+              }}
+              onClose={() => setMenu(false)}
+            />
           ) : null}
         </span>
       ) : null}

@@ -5,10 +5,10 @@ import { shownLine } from "../log/shown";
 import { useConnection } from "../state/connection";
 import { renameConversation, useList } from "../state/list";
 import { pathOf } from "../state/route";
-import { openDialog, renameRow, useView } from "../state/view";
+import { renameRow, useView } from "../state/view";
 import { useWords } from "../words/words";
+import { ConversationMenu } from "./ConversationMenu";
 import { Bars, Icon } from "./Icon";
-import { Menu } from "./Menu";
 import { visit } from "./Sidebar";
 
 export const Row = memo(function Row({ row, current }: { row: Conversation; current: boolean }) {
@@ -44,32 +44,7 @@ export const Row = memo(function Row({ row, current }: { row: Conversation; curr
         <Icon name="dots" />
       </button>
       {menu ? (
-        <Menu onClose={() => setMenu(null)} className="small" style={{ position: "fixed", ...menu }} label={say("more")}>
-          <button
-            type="button"
-            className="item"
-            role="menuitem"
-            onClick={() => {
-              setMenu(null);
-              renameRow(row.id);
-            }}
-          >
-            <Icon name="pen" />
-            <span>{say("rename")}</span>
-          </button>
-          <button
-            type="button"
-            className="item danger"
-            role="menuitem"
-            onClick={() => {
-              setMenu(null);
-              openDialog({ kind: "delete", id: row.id });
-            }}
-          >
-            <Icon name="bin" />
-            <span>{say("delete")}</span>
-          </button>
-        </Menu>
+        <ConversationMenu id={row.id} className="small" style={{ position: "fixed", ...menu }} onClose={() => setMenu(null)} />
       ) : null}
     </div>
   );

@@ -4,9 +4,9 @@ import type { FormField, Interrupt } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
-import { AnswerButton } from "./AnswerButton";
+import { AnswerFooter } from "./AnswerFooter";
 import { Asking } from "./Asking";
-import { Body, Footer, Refusal, type Place } from "./parts";
+import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
@@ -25,7 +25,6 @@ function fieldsOf(fields: readonly FormField[], values: Values): { fields: Value
 }
 
 export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
-  const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
   const [values, setValues] = useState<Values>({});
   const [missing, setMissing] = useState<string | null>(null);
@@ -56,16 +55,9 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
         ))}
         <Refusal text={fault} />
       </Body>
-      <Footer place={place}>
-        <AnswerButton disabled={busy} onAnswer={send}>
-          {say("confirm")}
-        </AnswerButton>
-        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setRefusing(true)}>
-          {say("refuse")}
-        </button>
-        <span className="grow" />
+      <AnswerFooter place={place} busy={busy} yes="confirm" no="refuse" onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
-      </Footer>
+      </AnswerFooter>
     </>
   );
 }

@@ -4,8 +4,8 @@ import type { Interrupt } from "../../api/types";
 import { Shown } from "../../rich/Shown";
 import { useWords } from "../../words/words";
 import { json } from "../tools";
-import { AnswerButton } from "./AnswerButton";
-import { Body, Footer, Refusal, type Place } from "./parts";
+import { AnswerFooter } from "./AnswerFooter";
+import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
@@ -73,16 +73,9 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
         </div>
         <Refusal text={fault} />
       </Body>
-      <Footer place={place}>
-        <AnswerButton disabled={busy} onAnswer={send}>
-          {say("sendAnswer")}
-        </AnswerButton>
-        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setRefusing(true)}>
-          {say("refuse")}
-        </button>
-        <span className="grow" />
+      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
-      </Footer>
+      </AnswerFooter>
     </>
   );
 }

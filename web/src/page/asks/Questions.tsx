@@ -4,8 +4,8 @@ import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { PHONE, useMedia } from "../useMedia";
-import { AnswerButton } from "./AnswerButton";
-import { Body, Footer, Refusal, type Place } from "./parts";
+import { AnswerFooter } from "./AnswerFooter";
+import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
@@ -79,17 +79,10 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
         ))}
         <Refusal text={fault} />
       </Body>
-      <Footer place={place}>
-        <AnswerButton disabled={busy} onAnswer={send}>
-          {say("sendAnswers")}
-        </AnswerButton>
-        <button type="button" className="btn bare" data-refuse disabled={busy} onClick={() => setRefusing(true)}>
-          {say("dontAnswer")}
-        </button>
-        <span className="grow" />
+      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
         <span className="quiet num span">{say("answered", done, questions.length)}</span>
-      </Footer>
+      </AnswerFooter>
     </>
   );
 }

@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+
+import { useWords, type Key } from "../../words/words";
+import { AnswerButton } from "./AnswerButton";
+import { Footer, type Place } from "./parts";
+
+interface AnswerFooterProps {
+  place: Place;
+  busy: boolean;
+  /** What the buttons say: to send the answer, and to give none. */
+  yes: Key;
+  no: Key;
+  onSend: () => void;
+  /** Opens the step that refuses. */
+  onRefuse: () => void;
+  /** Giving no answer is nothing to draw attention to. */
+  quiet?: boolean;
+  children?: ReactNode;
+}
+
+/** The end of a question that has one answer or none. */
+export function AnswerFooter({ place, busy, yes, no, onSend, onRefuse, quiet = false, children }: AnswerFooterProps) {
+  const { say } = useWords();
+  return (
+    <Footer place={place}>
+      <AnswerButton disabled={busy} onAnswer={onSend}>
+        {say(yes)}
+      </AnswerButton>
+      <button type="button" className={quiet ? "btn bare" : "btn"} data-refuse disabled={busy} onClick={onRefuse}>
+        {say(no)}
+      </button>
+      <span className="grow" />
+      {children}
+    </Footer>
+  );
+}
