@@ -6,6 +6,7 @@ import { useThread } from "../state/thread";
 import { useWords } from "../words/words";
 import { Icon } from "./Icon";
 import { Menu } from "./Menu";
+import { focusBox } from "./places";
 
 /** Which agent answers the next message. */
 export function AgentPicker({ id }: { id: string | null }) {
@@ -31,6 +32,7 @@ export function AgentPicker({ id }: { id: string | null }) {
               onClick={() => {
                 chooseAgent(agent.name);
                 setOpen(false);
+                setTimeout(focusBox, 0);
               }}
             >
               {agent.name === current ? <Icon name="check" /> : <span className="state" />}

@@ -11,6 +11,8 @@ import { useWords } from "../words/words";
 import { ConversationMenu } from "./ConversationMenu";
 import { Icon } from "./Icon";
 import { Connect } from "./lazy";
+import { focusPanel } from "./places";
+import { visit } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
 
 /** Whether rules speak here instead of a model. */
@@ -58,11 +60,20 @@ export function Bar() {
       ) : null}
       <span className="grow" />
       {here && documents.length > 0 && shownDocument === null ? (
-        <button type="button" className="btn bare tight" id="docs" onClick={() => openDocument(documents.at(-1)?.id ?? null)} aria-label={`${say("documents")} ${documents.length}`}>
+        <button type="button" className="btn bare tight" id="docs" onClick={() => {
+            openDocument(documents.at(-1)?.id ?? null);
+            focusPanel();
+          }}
+          aria-label={`${say("documents")} ${documents.length}`}>
           <Icon name="doc" />
           <span className="hide-phone">{say("documents")}</span>{" "}
           <span className="num">{documents.length}</span>
         </button>
+      ) : null}
+      {narrow && route.at !== "new" ? (
+        <a className="icon" href="/" onClick={visit} aria-label={say("newConversation")} title={say("newConversation")}>
+          <Icon name="plus" />
+        </a>
       ) : null}
       {here ? (
         <span className="anchor">

@@ -35,6 +35,10 @@ export const TEXTS = {
   deleteText: ["Its run is stopped. All its messages, files and documents go. This cannot be undone.", "运行会停止，其中的消息、文件和文档全部删除，无法恢复。"],
   keep: ["Keep", "保留"],
   loadingMore: ["Loading more", "正在加载"],
+  search: ["Search titles", "搜索标题"],
+  searching: ["Searching", "正在搜索"],
+  nothingFound: ["No title has this.", "没有标题包含它。"],
+  skipToBox: ["To the message box", "跳到输入框"],
   hideSidebar: ["Hide sidebar", "收起侧栏"],
   openSidebar: ["Open sidebar", "打开侧栏"],
 
@@ -70,6 +74,8 @@ export const TEXTS = {
   placeholder: ["Write a message", "输入消息"],
   placeholderReply: ["Reply", "回复"],
   placeholderWaiting: ["Reply instead (refuses the request)", "改说别的（会拒绝请求）"],
+  replyRefuses: ["A reply refuses: {0}", "回复会拒绝：{0}"],
+  replyUndoes: ["Approved, but then not done: {0}", "已批准，但将不会执行：{0}"],
   send: ["Send", "发送"],
   stop: ["Stop", "停止"],
   agent: ["Agent", "智能体"],
@@ -87,7 +93,6 @@ export const TEXTS = {
   keepStopped: ["Stopped. What was said is kept.", "已停止，说过的都已保存。"],
   keepFailed: ["Failed. What was said is kept.", "出错了，说过的都已保存。"],
   keepSending: ["Sending", "发送中"],
-  cursor: ["event {0}", "事件 {0}"],
   tryNow: ["Try now", "立即重连"],
 
   // an answer
@@ -272,6 +277,11 @@ export const TEXTS = {
   keyOptions: ["Choose an option", "选择选项"],
   keySide: ["Show or hide the sidebar", "显示或收起侧栏"],
   keyLast: ["Edit the last message (empty box)", "修改上一条消息（输入框为空时）"],
+  keySearch: ["Search titles", "搜索标题"],
+  keyBox: ["To the message box", "跳到输入框"],
+  keysList: ["In the list of conversations", "在对话列表中"],
+  keyRows: ["Go through the rows", "逐行移动"],
+  keyRowMenu: ["Menu of a row", "打开该行菜单"],
   keyList: ["This list", "本列表"],
   keysAsk: ["While a request has focus", "请求获得焦点时"],
 
@@ -367,6 +377,7 @@ export const TEXTS = {
   previewAgain: ["Show again", "再次显示"],
   previewFrame: ["Preview of {0}", "{0} 的预览"],
   noChanges: ["No difference.", "没有差别。"],
+  noVersion: ["empty", "空白"],
   olderVersion: ["older", "更早"],
   versions: ["Versions", "版本"],
   byYou: ["by you", "由你"],

@@ -25,6 +25,7 @@ function fieldsOf(fields: readonly FormField[], values: Values): { fields: Value
 }
 
 export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
+  const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
   const [values, setValues] = useState<Values>({});
   const [missing, setMissing] = useState<string | null>(null);
