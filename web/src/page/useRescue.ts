@@ -34,11 +34,14 @@ export function useRescue(): void {
       held = null;
     };
     const look = (): void => {
-      if (!held || document.activeElement !== document.body || !isLost(held.element)) return;
+      if (!held || !isLost(held.element)) return;
       const lost = held;
       held = null;
       // What takes its place may take the focus by itself.
-      setTimeout(() => document.activeElement === document.body && rescue(lost), 0);
+      setTimeout(() => {
+        const now = document.activeElement;
+        if (now === null || now === document.body || now === lost.element) rescue(lost);
+      }, 0);
     };
     document.addEventListener("focusin", focused);
     document.addEventListener("pointerdown", pressed, true);

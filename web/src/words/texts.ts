@@ -365,6 +365,7 @@ export const TEXTS = {
   breakAdded: ["Adds a line break at the end", "末尾增加换行"],
   breakRemoved: ["Removes the line break at the end", "末尾去掉换行"],
   table: ["Table", "表格"],
+  diagram: ["Diagram", "图表"],
   image: ["Picture: {0}", "图片：{0}"],
   rowsShown: ["{0} of {1} rows", "{0} / {1} 行"],
   showMore: ["Show more", "显示更多"],

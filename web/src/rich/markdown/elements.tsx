@@ -1,9 +1,10 @@
 // How the elements of markdown are drawn.
-import type { ComponentProps } from "react";
+import { lazy, Suspense, type ComponentProps } from "react";
 import type { Components, ExtraProps } from "react-markdown";
 
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
+import { Drawing } from "./Drawing";
 import { safeAddress } from "./safety";
 import { Cell, Head, Table, wordsOf } from "./Table";
 
@@ -39,12 +40,33 @@ function Box({ checked }: Props<"input">) {
   return <input type="checkbox" className="task" checked={checked ?? false} disabled readOnly aria-label={say(checked ? "done" : "notDone")} />;
 }
 
+const Formula = lazy(() => import("../math/Formula"));
+
+/** Code among words, or a formula. */
+function Inline({ node, children }: Props<"code">) {
+  const names = node?.properties.className;
+  if (!node || !Array.isArray(names) || !names.includes("math")) return <code>{children}</code>;
+  const tex = wordsOf(node);
+  return (
+    <Suspense fallback={<code>{tex}</code>}>
+      <Formula tex={tex} display={names.includes("display")} />
+    </Suspense>
+  );
+}
+
 function Block({ node }: Props<"pre">) {
   const code = node?.children.find((child) => child.type === "element");
   const [, language] = /language-(\S+)/.exec(String(code?.properties.className ?? "")) ?? [];
   const meta = (code?.data as { meta?: string | null } | undefined)?.meta;
   const name = meta ? (/^(?:title|file|filename)=["']?([^"'\s]{1,100})/.exec(meta)?.[1] ?? /^[\w.@/-]{1,100}\.\w{1,8}$/.exec(meta.trim())?.[0]) : undefined;
   const text = code ? wordsOf(code).replace(/\n$/, "") : "";
+  if (language === "mermaid") return <Drawing source={text} />;
+  if (language === "math")
+    return (
+      <Suspense fallback={<Code text={text} />}>
+        <Formula tex={text} display />
+      </Suspense>
+    );
   return <Code text={text} {...(language === undefined ? {} : { language })} {...(name === undefined ? {} : { name })} />;
 }
 
@@ -56,6 +78,7 @@ export const ELEMENTS: Components = {
   th: Head,
   td: Cell,
   input: Box,
+  code: Inline,
   pre: Block,
   h1: "h2",
   h2: "h3",
