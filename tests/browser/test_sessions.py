@@ -121,7 +121,6 @@ async def test_the_keyboard_alone_leads_from_the_door_to_an_approval(
     keys = karl.page.keyboard
     await karl.page.goto(karl.url)
     await expect(karl.page.get_by_label("Username")).to_be_visible()
-    await keys.press("Tab")
     await keys.type("karl")
     await keys.press("Tab")
     await keys.type(PASSWORD)
