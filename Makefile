@@ -84,7 +84,8 @@ film: $(VENV)/.dev web ## Make the film in the README anew (needs Chromium)
 	$(BIN)/python -m tests.browser.film docs/pictures/killed.webp
 
 pictures: $(VENV)/.dev web ## Take the pictures in the README anew (needs Chromium)
-	$(BIN)/python -m pytest -q tests/browser/test_states.py -k 'approval-file or streaming'
+	$(BIN)/python -m pytest -q tests/browser/test_states.py \
+		tests/browser/test_asking_states.py -k 'approval-file or streaming'
 	cp build/pages/light-approval-file.png build/pages/dark-streaming.png docs/pictures/
 
 lock: $(VENV)/.dev ## Renew the locks in requirements/ (UPGRADE=--upgrade for newer versions)

@@ -3,8 +3,8 @@
 import gc
 import os
 import shutil
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from copy import deepcopy
 from functools import cache, partial
@@ -22,7 +22,7 @@ from caesura.agents.tools import artifacts
 from caesura.http import page
 from caesura.store.database import Database
 from caesura.store.open import open_database
-from tests import programs
+from tests import effort, programs
 from tests.servers import Missing, Postgres, Redis
 from tests.servers.databases import Databases
 from tests.servers.server import MEMORY, ROOM
@@ -35,7 +35,26 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 #: Tests that go through every place where something can happen. They take longest, and begin first.
-ENUMERATIONS = ("tests/chaos/", "tests/hostile/")
+ENUMERATIONS = (
+    "tests/browser/test_asking_states.py",
+    "tests/browser/test_states.py",
+    "tests/chaos/",
+    "tests/hostile/",
+)
+#: Tests of the engine, which does the same on both databases. PostgreSQL takes three times as long: it gets a
+#: sample of each file. The conformance tests compare the databases, and run whole on both.
+SAMPLED = ("tests/engine/",)
+#: Files of these that get no sample: what several servers do at once, and what a database refuses.
+WHOLE = (
+    "tests/engine/test_approvals.py",
+    "tests/engine/test_cancellation.py",
+    "tests/engine/test_effects.py",
+    "tests/engine/test_hand_over.py",
+    "tests/engine/test_stops.py",
+    "tests/engine/test_stops_elsewhere.py",
+    "tests/engine/test_supervisor.py",
+    "tests/engine/test_unwritable.py",
+)
 #: Tests that start many processes, wait long or generate many requests.
 SLOW = (
     *ENUMERATIONS,
@@ -147,7 +166,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """No two tests have one name: of those, workers would run one.
 
     Files that take long come first, so that in the end no worker waits long for another.
@@ -155,6 +174,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = Counter(item.nodeid for item in items)
     if twice := [name for name, count in names.items() if count > 1]:
         raise pytest.UsageError(f"several tests have one name: {', '.join(twice)}")
+    left = _left_out(items)
+    config.hook.pytest_deselected(items=list(left.values()))
+    items[:] = [item for item in items if item.nodeid not in left]
     items.sort(key=lambda item: (not item.nodeid.startswith(ENUMERATIONS), not item.nodeid.startswith(SLOW)))
     for item in items:
         if item.nodeid.startswith(SLOW):
@@ -163,12 +185,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("server")
 
 
-def _needs_server(item: pytest.Item) -> bool:
+def _left_out(items: Iterable[pytest.Item]) -> dict[str, pytest.Item]:
+    """Tests that only a thorough run has: on PostgreSQL two of three of most files of the engine."""
+    files = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        if item.nodeid.startswith(SAMPLED) and not item.nodeid.startswith(WHOLE) and _on_postgres(item):
+            files[item.nodeid.partition("::")[0]].append(item)
+    left: dict[str, pytest.Item] = {}
+    for file, tests in files.items():
+        tried = effort.sample([file] * len(tests), 3)
+        left |= {test.nodeid: test for place, test in enumerate(tests) if place not in tried}
+    return left
+
+
+def _on_postgres(item: pytest.Item) -> bool:
     chosen = getattr(item, "callspec", None)
-    parameters = chosen.params.values() if chosen is not None else ()
-    return "postgresql" in parameters or not {"postgres", "redis"}.isdisjoint(
-        getattr(item, "fixturenames", ())
-    )
+    return chosen is not None and "postgresql" in chosen.params.values()
+
+
+def _needs_server(item: pytest.Item) -> bool:
+    return _on_postgres(item) or not {"postgres", "redis"}.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -30,7 +30,8 @@ export default defineConfig(({ mode }) => ({
   server: { proxy },
   preview: { proxy },
   test: {
-    environment: "jsdom",
+    // A file that needs a document asks for jsdom in its first line: that costs a quarter of a second.
+    environment: "node",
     include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
     // A busy machine is no fault.

@@ -9,6 +9,35 @@ from tests.servers.binaries import need
 
 #: Milliseconds. Tests wait for what must come, and a busy machine is no fault.
 PATIENCE = 30_000
+#: Of these flags Chromium takes the last one, so that this also has what Playwright turns off.
+_WITHOUT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+    # Parts of a window that are pages themselves. Nobody sees them here, and with them each person's browser
+    # costs a second more.
+    "InitialWebUI",
+    "PreloadTopChromeWebUI",
+    "WebUIBackForwardButton",
+    "WebUIHomeButton",
+    "WebUILocationBar",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+    "WebUIOmniboxPopup",
+    "WebUIReloadButton",
+    "WebUISplitTabsButton",
+    # Processes that are started in case somebody needs them.
+    "OptimizationGuideOnDeviceModel",
+    "SpareRendererForSitePerProcess",
+)
 _FLAGS = (
     # The tests may run as root, which Chromium's own sandbox refuses.
     "--no-sandbox",
@@ -18,6 +47,7 @@ _FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(_WITHOUT)}",
 )
 
 

@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from tests.api.server import Served
 from tests.browser.conftest import MakeVisitor
-from tests.browser.visitor import Visitor, press
+from tests.browser.visitor import Visitor, press, press_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 WRITE = "write hello.py: print(1)"
@@ -95,7 +95,7 @@ async def test_questions_are_answered_with_options_and_own_words(alice: Visitor)
     ask = await alice.asked("assistant has 3 questions")
     await ask.get_by_role("textbox", name="Own answer").first.fill("mauve, nearly")
     await ask.get_by_role("radio", name="Cat").check()
-    await ask.get_by_role("button", name="Send answers").click()
+    await press_until(ask.get_by_role("button", name="Send answers"), ask.get_by_role("alert"))
     # One is missing: it gets the focus, and nothing was sent.
     await expect(ask.get_by_role("alert")).to_have_text("Please answer this one.")
     await expect(ask.get_by_role("radio", name="At once")).to_be_focused()

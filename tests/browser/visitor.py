@@ -24,10 +24,14 @@ class Visitor:
 
     async def sign_in(self, password: str) -> None:
         """Sign in without the form, which is quicker, and open the page."""
+        await self.begin_session(password)
+        await self.open("/")
+
+    async def begin_session(self, password: str) -> None:
+        """Sign in, and leave the page as it is."""
         body = {"username": self.name, "password": password}
         begun = await self.context.request.post(f"{self.url}/api/auth/session", data=body)
         assert begun.ok, await begun.text()
-        await self.open("/")
 
     async def open(self, path: str) -> None:
         await self.page.goto(f"{self.url}{path}")
@@ -125,6 +129,16 @@ async def press(button: Locator) -> None:
             await handle.wait_for_element_state("hidden", timeout=2000)
             return
     raise AssertionError("the question took no answer")
+
+
+async def press_until(button: Locator, shown: Locator) -> None:
+    """Press a button that stays, until the page shows what it leads to: the first click may be ignored."""
+    for _ in range(20):
+        await button.click()
+        with suppress(TimeoutError):
+            await shown.wait_for(timeout=2000)
+            return
+    raise AssertionError("the question took no click")
 
 
 def spoken(turn: dict[str, Any]) -> list[str]:

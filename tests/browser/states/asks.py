@@ -11,7 +11,7 @@ _COMMAND = "npm install --save-dev vite @vitejs/plugin-react && npm run build --
 
 
 async def approval_command(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     if (here := stage.made.get("Slow build, approved")) is None:
         here = await stage.begin("Slow build, approved", _FILES)
         await stage.say(
@@ -43,7 +43,7 @@ async def respond(stage: Stage) -> None:
 
 
 async def approval_file(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     # The README shows this one: the agent that ships sets no time limit either.
     await _open(stage, await _writes(stage, "A new package.json", "careful_agent"))
     await expect(stage.page.locator(".diff .add").first).to_be_visible()
@@ -51,7 +51,7 @@ async def approval_file(stage: Stage) -> None:
 
 async def file_changed(stage: Stage) -> None:
     """Somebody else wrote the file while the question waited."""
-    await stage.enter()
+    await stage.sign_in()
     here = await _writes(stage, "Two writers")
     [first] = await stage.asked(here)
     stage.put(here, "package.json", texts.PACKAGE.replace("webpack --mode production", "webpack"))
@@ -62,7 +62,7 @@ async def file_changed(stage: Stage) -> None:
 
 
 async def approvals_several(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Three at once", _FILES)
     await stage.say(
         here,
@@ -76,7 +76,7 @@ async def approvals_several(stage: Stage) -> None:
 
 
 async def waits_above(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Far above", _FILES, agent="free_agent")
     await stage.say(here, f"echo {texts.REPORT}\n\n{texts.REPORT}")
     await stage.ended(here)
@@ -88,7 +88,7 @@ async def waits_above(stage: Stage) -> None:
 
 
 async def questions(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     if (here := stage.made.get("Invoice CSV cleanup")) is None:
         here = await stage.begin("Invoice CSV cleanup", {"invoices-03.csv": "a,b\n1,2\n"})
         await stage.say(here, "read invoices-03.csv then ask me 3 questions delay=0")
@@ -99,7 +99,7 @@ async def questions(stage: Stage) -> None:
 
 
 async def confirmation(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Deploy v2.0", agent="release_agent")
     await stage.say(here, "deploy v2.0 to production")
     await stage.asked(here)
@@ -110,7 +110,7 @@ async def confirmation(stage: Stage) -> None:
 
 
 async def graph(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Drain two nodes", agent="node_agent")
     await stage.say(here, "drain what can be drained")
     await stage.asked(here)
@@ -119,7 +119,7 @@ async def graph(stage: Stage) -> None:
 
 
 async def answered_elsewhere(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Answered elsewhere", _FILES)
     await stage.say(here, "list files then run sleep 300 delay=0")
     await stage.asked(here)
@@ -129,7 +129,7 @@ async def answered_elsewhere(stage: Stage) -> None:
 
 
 async def expired(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Too late", _FILES, agent="hasty_agent")
     await stage.say(here, f"list files then run {_COMMAND}")
     await stage.ended(here)
@@ -147,7 +147,7 @@ async def inbox(stage: Stage) -> None:
 
 
 async def grants(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Always allowed", _FILES)
     await stage.say(here, "run true delay=0")
     await stage.answer(here, decision="approve", always_allow=True)

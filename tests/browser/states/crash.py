@@ -29,6 +29,7 @@ class Crash:
         return self.process.url
 
     def happen(self) -> None:
+        self.process.start()
         with httpx.Client(base_url=f"{self.url}/api/v2", timeout=30, trust_env=False) as api:
             self.conversation = self._begin(api, "free_agent")
             self.asking = self._begin(api, "careful_agent")
@@ -45,14 +46,16 @@ class Crash:
             gone = time.monotonic()
         self.process.kill()
         self.process.start()
+        with httpx.Client(base_url=f"{self.url}/api/v2", timeout=30, trust_env=False) as api:
+            for conversation in (self.conversation, self.asking):
+                _until(api, conversation, lambda turn: turn["interrupts"])
         time.sleep(max(0.0, gone + _AWAY - time.monotonic()))
 
     def refuse(self) -> None:
         """The person does not want the interrupted command to run again."""
         with httpx.Client(base_url=f"{self.url}/api/v2", timeout=30, trust_env=False) as api:
-            for question in _until(api, self.conversation, lambda turn: turn["interrupts"] or [{}]):
-                if question:
-                    _ok(api.post(f"/interrupts/{question['id']}/answer", json={"decision": "reject"}))
+            for question in _until(api, self.conversation, lambda turn: turn["interrupts"]):
+                _ok(api.post(f"/interrupts/{question['id']}/answer", json={"decision": "reject"}))
 
     def _begin(self, api: httpx.Client, agent: str) -> str:
         made: str = _ok(api.post("/conversations", json={"agent": agent, "title": "Slow build, and why"}))[

@@ -14,7 +14,7 @@ async def artifact(stage: Stage) -> None:
 
 async def artifact_live(stage: Stage) -> None:
     """The third version is being written. The demo model names its document itself."""
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Written before your eyes", agent="free_agent")
     await stage.document(here, "demo-note", "markdown", *texts.VERSIONS[:2])
     await stage.open(here)
@@ -68,7 +68,7 @@ async def listed(stage: Stage) -> None:
 
 
 async def _shown(stage: Stage, id: str, kind: str, content: str) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = stage.made.get("Documents")
     if here is None:
         here = await stage.begin("Documents", agent="free_agent")

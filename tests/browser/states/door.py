@@ -44,12 +44,13 @@ async def connect_model(stage: Stage) -> None:
 
 
 async def inbox_empty(stage: Stage) -> None:
-    await stage.enter("newcomer")
+    await stage.sign_in("newcomer")
     await stage.visitor.open("/inbox")
     await expect(stage.page.get_by_text("Nothing waits for you.")).to_be_visible()
 
 
 async def new(stage: Stage) -> None:
+    await stage.report()
     await stage.enter()
     await expect(stage.page.locator(".examples")).to_be_visible()
     await expect(stage.page.locator(".row.conv").first).to_be_visible()

@@ -33,7 +33,7 @@ async def stopped(stage: Stage) -> None:
 
 
 async def failed(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Broke off")
     await stage.say(here, "fail midway delay=0")
     await stage.ended(here)
@@ -42,7 +42,7 @@ async def failed(stage: Stage) -> None:
 
 
 async def leaving(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Only while you look")
     await stage.say(here, "long 900 delay=0.05", on_disconnect="stop")
     await stage.open(here)
@@ -73,15 +73,16 @@ async def sign_in_again(stage: Stage) -> None:
 
 async def away(stage: Stage) -> None:
     """The person left in the middle. The server was killed while a command ran, and started again."""
-    stage.crash.refuse()
-    await stage.page.goto(f"{stage.crash.url}/c/{stage.crash.conversation}")
+    fallen = await stage.fall()
+    fallen.refuse()
+    await stage.page.goto(f"{fallen.url}/c/{fallen.conversation}")
     await expect(stage.page.locator("#left-here")).to_be_visible()
     await expect(stage.page.locator(".tool", has_text="unknown")).to_be_visible()
     await stage.drawn()
 
 
 async def _streams(stage: Stage, title: str) -> str:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin(title, _FILES)
     await stage.say(here, "list files + read webpack.config.js then run cat report.md delay=0.03")
     await stage.answer(here, decision="approve")
@@ -92,5 +93,6 @@ async def _streams(stage: Stage, title: str) -> str:
 
 async def unknown(stage: Stage) -> None:
     """The person had allowed the command that was running when the server was killed."""
-    await stage.page.goto(f"{stage.crash.url}/c/{stage.crash.asking}")
+    fallen = await stage.fall()
+    await stage.page.goto(f"{fallen.url}/c/{fallen.asking}")
     await expect(stage.page.locator("section.ask")).to_be_visible()

@@ -105,7 +105,7 @@ class Stage:
 
     async def report(self) -> str:
         """A conversation with a document in four versions. It is made once."""
-        await self.enter()
+        await self.sign_in()
         if (here := self.made.get("Build speed report")) is None:
             here = await self.begin("Build speed report", {"report.md": texts.REPORT}, "free_agent")
             await self.document(here, "build-speed-report", "markdown", *texts.VERSIONS)
@@ -114,12 +114,23 @@ class Stage:
             await self.ended(here)
         return here
 
+    async def fall(self) -> Crash:
+        """The server that was killed. That happens once, when a state needs it."""
+        if not self.crash.conversation:
+            await asyncio.to_thread(self.crash.happen)
+        return self.crash
+
     async def enter(self, name: str = "alice") -> None:
         """Somebody signs in, and sees the page of a new conversation."""
+        await self.sign_in(name)
+        await self.visitor.open("/")
+
+    async def sign_in(self, name: str = "alice") -> None:
+        """Somebody signs in, and is about to open a conversation."""
         await self.page.context.clear_cookies()
         self.server.token(name)
         self.visitor.name, self.visitor.url = name, self.server.url
-        await self.visitor.sign_in(PASSWORD)
+        await self.visitor.begin_session(PASSWORD)
 
     def renew(self) -> None:
         """Every token of the person is void: those who read without a page get a new one."""

@@ -1,6 +1,7 @@
 """The states, in the order in which they were drawn."""
 
 from collections.abc import Awaitable, Callable
+from types import ModuleType
 from typing import NamedTuple
 
 from tests.browser.states import asks, documents, door, lost, talk
@@ -41,6 +42,12 @@ _ASIDE = frozenset({talk.row_menu, talk.rename, talk.settings})
 
 def named(*states: Reach) -> tuple[State, ...]:
     return tuple(State(_name(reach), reach, reach if reach in _ASIDE else None) for reach in states)
+
+
+def reached(*files: ModuleType) -> list[State]:
+    """The states that these files reach."""
+    names = {file.__name__ for file in files}
+    return [state for state in (*DRAWN, *ALSO) if state.reach.__module__ in names]
 
 
 def _name(reach: Reach) -> str:

@@ -10,7 +10,7 @@ _LOOK = "list files + read webpack.config.js + read tsconfig.build.json + fetch 
 
 
 async def tools(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Slow build, and why", _FILES, "free_agent")
     await stage.say(here, _LOOK)
     await stage.answer(here, decision="reject", message="Not the CI host. Use the local log.")
@@ -22,7 +22,7 @@ async def tools(stage: Stage) -> None:
 
 
 async def streaming(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     here = await stage.begin("Slow build, and why", _FILES)
     await stage.say(here, "list files + read webpack.config.js then run cat report.md delay=0.02")
     await stage.answer(here, decision="approve")
@@ -96,7 +96,7 @@ async def loading(stage: Stage) -> None:
 
 
 async def missing(stage: Stage) -> None:
-    await stage.enter()
+    await stage.sign_in()
     await stage.visitor.open("/c/conv-nobody-has-this")
     await expect(stage.page.locator(".nothing")).to_be_visible()
 
@@ -116,7 +116,7 @@ async def _side(stage: Stage) -> None:
 
 async def _named(stage: Stage) -> str:
     """A conversation with branches. It is made once."""
-    await stage.enter()
+    await stage.sign_in()
     if (here := stage.made.get("Names for the robot")) is None:
         here = await stage.begin("Names for the robot", agent="free_agent")
         first = await stage.say(here, "echo **Mallet**, **Tick** and **Plumb**. All three are tools.")

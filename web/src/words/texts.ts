@@ -74,7 +74,7 @@ export const TEXTS = {
   placeholder: ["Write a message", "输入消息"],
   placeholderReply: ["Reply", "回复"],
   placeholderWaiting: ["Reply instead (refuses the request)", "改说别的（会拒绝请求）"],
-  replyRefuses: ["A reply refuses: {0}", "回复会拒绝：{0}"],
+  replyRefuses: ["Sending this refuses: {0}", "发送后会拒绝：{0}"],
   replyUndoes: ["Approved, but then not done: {0}", "已批准，但将不会执行：{0}"],
   send: ["Send", "发送"],
   stop: ["Stop", "停止"],

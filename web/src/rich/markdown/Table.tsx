@@ -44,10 +44,13 @@ const SIDES: Record<string, string> = { right: "r", center: "mid" };
 /** A number, a date, a price: it stays on one line. */
 const NUMBER = /^[\d\s.,:;%‰°+\-−–/×€$£¥()]{1,40}$/;
 
+/** A text of more characters than this is not squeezed into a narrow column. */
+const LONG = 24;
+
 function styleOf(node: Element | undefined): string | undefined {
   const { align } = node?.properties ?? {};
   const text = (node?.children ?? []).map(wordsOf).join("");
-  const found = [typeof align === "string" ? SIDES[align] : undefined, /\d/.test(text) && NUMBER.test(text.trim()) ? "whole" : undefined].filter(Boolean);
+  const found = [typeof align === "string" ? SIDES[align] : undefined, /\d/.test(text) && NUMBER.test(text.trim()) ? "whole" : undefined, text.length > LONG ? "long" : undefined].filter(Boolean);
   return found.length > 0 ? found.join(" ") : undefined;
 }
 

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 // What a token costs, counted: times depend on the machine.
 import { act, cleanup, render } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";

@@ -49,5 +49,5 @@ function sideOf(node: Element, name: string, sides: readonly string[]): { classN
   if (name !== "mtd") return {};
   const at = [...(node.parentElement?.children ?? [])].indexOf(node);
   const side = sides[at] ?? sides.at(-1);
-  return side === "left" || side === "right" ? { className: side } : {};
+  return side === "left" || side === "right" ? { className: `to-${side}` } : {};
 }

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { cleanup, render, waitFor } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 
@@ -57,7 +58,7 @@ test("a formula is drawn as MathML, without styles", async () => {
   await waitFor(() => expect(container.querySelectorAll("math")).toHaveLength(2));
   expect(container.querySelector("p math msup")?.textContent).toBe("a2");
   expect(container.querySelector(".formula math")?.getAttribute("display")).toBe("block");
-  expect([...container.querySelectorAll("mtd")].map((cell) => cell.getAttribute("class"))).toEqual(["right", "left", "right", "left"]);
+  expect([...container.querySelectorAll("mtd")].map((cell) => cell.getAttribute("class"))).toEqual(["to-right", "to-left", "to-right", "to-left"]);
   expect(container.querySelector("[style]")).toBeNull();
 });
 
