@@ -11,7 +11,7 @@ import pytest
 from caesura.client import Client
 from tests.api.server import Served
 
-TITLES = ("Plan 100% of it", "plan_b", "Planung für Übersee", "other / thing", "other \\ thing", "数据库迁移计划")
+TITLES = ("Plan 100% of it", "plan_b", "Planung für Übersee", "other / thing", "other \\ thing", "数据库迁移")
 
 
 @pytest.fixture

@@ -780,7 +780,7 @@ export interface components {
             changed: boolean;
             /**
              * Context
-             * @description What is to be confirmed: the end of the text in which the agent asks, at most 2,000 characters
+             * @description What is to be confirmed: at most 2,000 characters from the end of what the agent said
              */
             context: string;
             /** Conversation Id */
@@ -1202,7 +1202,7 @@ export interface components {
             changed: boolean;
             /**
              * Context
-             * @description What is to be confirmed: the end of the text in which the agent asks, at most 2,000 characters
+             * @description What is to be confirmed: at most 2,000 characters from the end of what the agent said
              */
             context: string;
             /** Decisions */

@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, Suspense, useEffect, useRef, useState } from "react";
 
 import type { Conversation } from "../api/types";
 import { shownLine } from "../log/shown";
@@ -7,8 +7,8 @@ import { renameConversation, useList } from "../state/list";
 import { pathOf } from "../state/route";
 import { renameRow, useView } from "../state/view";
 import { useWords } from "../words/words";
-import { ConversationMenu } from "./ConversationMenu";
 import { Bars, Icon } from "./Icon";
+import { ConversationMenu } from "./lazy";
 import { visit } from "./Sidebar";
 
 interface RowProps {
@@ -52,9 +52,7 @@ export const Row = memo(function Row({ row, current, stop, onStop }: RowProps) {
       >
         <Icon name="dots" />
       </button>
-      {menu ? (
-        <ConversationMenu id={row.id} className="small" style={{ position: "fixed", ...menu }} onClose={() => setMenu(null)} />
-      ) : null}
+      <Suspense>{menu ? <ConversationMenu id={row.id} className="small" style={{ position: "fixed", ...menu }} onClose={() => setMenu(null)} /> : null}</Suspense>
     </div>
   );
 });

@@ -18,9 +18,8 @@ import { jumpToNext } from "./asks/focus";
 import { Bar } from "./Bar";
 import { Conversation } from "./Conversation";
 import { command, isWriting } from "./keys";
-import { AgainDialog, Dialogs, Inbox, prefetch } from "./lazy";
+import { AgainDialog, Dialogs, Inbox, Panel, prefetch } from "./lazy";
 import { Nowhere } from "./Opening";
-import { Panel } from "./Panel";
 import { focusBox } from "./places";
 import { Sidebar } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
@@ -71,7 +70,13 @@ export function Shell() {
             </Suspense>
           ) : route.at === "nowhere" ? <Nowhere /> : <Conversation id={id} />}
         </main>
-        {panel ? <Panel conversation={id} document={shown} /> : null}
+        {panel ? (
+          <aside className="panel" aria-label={say("documents")} id="panel" tabIndex={-1} inert={drawer}>
+            <Suspense fallback={<div className="bar" />}>
+              <Panel conversation={id} document={shown} />
+            </Suspense>
+          </aside>
+        ) : null}
       </div>
       <Suspense>
         <Dialogs />

@@ -75,12 +75,13 @@ const CONTROLS = "a[href], button:not([disabled]), input";
 /** An open drawer takes the focus, and gives it back. */
 function useDrawerFocus(side: RefObject<HTMLElement | null>, drawer: boolean): void {
   useEffect(() => {
-    if (!drawer) return;
+    const box = side.current;
+    if (!drawer || !box) return;
     const opener = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-    if (!side.current?.contains(opener)) side.current?.querySelector<HTMLElement>(CONTROLS)?.focus({ preventScroll: true });
+    if (!box.contains(opener)) box.querySelector<HTMLElement>(CONTROLS)?.focus({ preventScroll: true });
     return () => {
       // Elsewhere the focus has gone on by itself.
-      if (document.activeElement !== document.body && !side.current?.contains(document.activeElement)) return;
+      if (document.activeElement !== document.body && !box.contains(document.activeElement)) return;
       if (opener?.isConnected && opener !== document.body) opener.focus({ preventScroll: true });
       else focusBox();
     };

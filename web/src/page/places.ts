@@ -14,7 +14,7 @@ export function focusRow(): boolean {
   return row !== null;
 }
 
-/** The panel with documents, once it is there. */
+/** The panel with documents. Until it is loaded, its place has the focus. */
 export function focusPanel(): void {
   setTimeout(() => document.getElementById("panel")?.focus({ preventScroll: true }), 0);
 }
