@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 
+import "../styles/dialogs.css";
 import * as api from "../api/calls";
 import type { Grant } from "../api/types";
 import { ApiError } from "../api/client";

@@ -18,12 +18,11 @@ import { jumpToNext } from "./asks/focus";
 import { Bar } from "./Bar";
 import { Conversation } from "./Conversation";
 import { command, isWriting } from "./keys";
-import { AgainDialog, Dialogs, Inbox, Panel, prefetch } from "./lazy";
+import { AgainDialog, Dialogs, Inbox, Panel, prefetch, Rescue } from "./lazy";
 import { Nowhere } from "./Opening";
 import { focusBox } from "./places";
 import { Sidebar } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
-import { useRescue } from "./useRescue";
 import { useWritten } from "./useWritten";
 
 /** The page of a person who is signed in. */
@@ -42,7 +41,6 @@ export function Shell() {
   useTitle(id);
   useNews();
   useWritten();
-  useRescue();
   useEffect(prefetch, []);
 
   const panel = id !== null && shown !== null;
@@ -81,6 +79,7 @@ export function Shell() {
       <Suspense>
         <Dialogs />
         {ended ? <AgainDialog /> : null}
+        <Rescue />
       </Suspense>
       <Announcer />
     </>

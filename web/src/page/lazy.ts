@@ -15,6 +15,7 @@ const menus = () => import("./menus");
 export const AgentMenu = lazy(() => menus().then((module) => ({ default: module.AgentMenu })));
 export const ConversationMenu = lazy(() => menus().then((module) => ({ default: module.ConversationMenu })));
 export const Panel = lazy(() => import("./Panel").then((module) => ({ default: module.Panel })));
+export const Rescue = lazy(() => import("./Rescue").then((module) => ({ default: module.Rescue })));
 export const Inbox = lazy(() => import("./Inbox").then((module) => ({ default: module.Inbox })));
 export const Dialogs = lazy(() => import("./Dialogs").then((module) => ({ default: module.Dialogs })));
 export const AgainDialog = lazy(() => import("./AgainDialog").then((module) => ({ default: module.AgainDialog })));

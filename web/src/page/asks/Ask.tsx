@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 
+import "../../styles/asks.css";
 import type { Interrupt } from "../../api/types";
 import { announce } from "../../state/announce";
 import { noteChosen, useAnswers, type Given } from "../../state/answers";

@@ -22,6 +22,12 @@ function rescue({ area }: Held): void {
   else focusBox();
 }
 
+/** The same as a part of the page, which the first paint does not need. */
+export function Rescue(): null {
+  useRescue();
+  return null;
+}
+
 /** Watches over the focus of the whole page. */
 export function useRescue(): void {
   useEffect(() => {

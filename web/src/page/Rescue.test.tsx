@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-libra
 import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { useRescue } from "./useRescue";
+import { useRescue } from "./Rescue";
 
 vi.stubGlobal("matchMedia", () => ({ matches: false }));
 afterEach(cleanup);
