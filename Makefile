@@ -5,7 +5,7 @@ PYTHON ?= python3
 WORKERS ?= 4
 UPGRADE ?=
 ARGS ?=
-# Extras of pyproject.toml, with commas or spaces between: make run EXTRAS=openai
+# Extras of pyproject.toml, with commas or spaces between: make run EXTRAS=langgraph
 EXTRAS ?=
 
 VENV := .venv
@@ -13,10 +13,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
-PROVIDERS := --extra openai --extra deepseek --extra anthropic --extra ollama
+FRAMEWORKS := --extra langchain --extra langgraph
 # Everything that requirements/run.txt has: the lock of an extra lists only what comes on top.
 WITHOUT_RUN = $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements/run.txt)
-LOCKED := openai deepseek anthropic ollama langfuse
+LOCKED := langchain langgraph langfuse
 COMMA := ,
 WANTED := $(subst $(COMMA), ,$(EXTRAS))
 # The checks run beside the tests. Where make can, it shows the output of each check when that ends.
@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(VENV)/.run $(WANTED:%=$(VENV)/.extra-%) ## Make .venv with what the server needs (EXTRAS=openai)
+setup: $(VENV)/.run $(WANTED:%=$(VENV)/.extra-%) ## Make .venv with what the server needs (EXTRAS=langgraph)
 
 dev: $(VENV)/.dev ## Add the development tools to .venv
 
@@ -41,7 +41,7 @@ servers: $(VENV)/.dev ## Make sure the tests can start PostgreSQL and Redis
 web: $(BIN)/python ## Build the web page, if its sources have changed (needs Node 20)
 	@$(BIN)/python web/build.py
 
-run: setup web ## Serve on this machine, keeping everything in ./data (EXTRAS=openai)
+run: setup web ## Serve on this machine, keeping everything in ./data (EXTRAS=langgraph)
 	$(BIN)/caesura serve --data-dir ./data
 
 test: ## Check everything and run the tests (WORKERS=4, ARGS=...)
@@ -89,7 +89,7 @@ pictures: $(VENV)/.dev web ## Take the pictures in the README anew (needs Chromi
 	cp build/pages/light-approval-file.png build/pages/dark-streaming.png docs/pictures/
 
 lock: $(VENV)/.dev ## Renew the locks in requirements/ (UPGRADE=--upgrade for newer versions)
-	$(COMPILE) pyproject.toml $(PROVIDERS) --group dev --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml $(FRAMEWORKS) --group dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --constraint requirements/dev.txt --output-file requirements/run.txt
 	$(foreach extra,$(LOCKED),$(COMPILE) pyproject.toml --extra $(extra) --constraint requirements/dev.txt \
 		$(WITHOUT_RUN) --output-file requirements/extras/$(extra).txt &&) true

@@ -19,8 +19,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from sqlalchemy import Connection
 
 from bench import places
+from bench.langchain_parrot import LangChainParrot
 from bench.measure import Line, Table, on_loop, spent
-from bench.parrot import Parrot
 from caesura.agents.loader import Catalog
 from caesura.agents.tools.registry import standard
 from caesura.core import events as ev
@@ -119,7 +119,7 @@ class Bare:
     """LangGraph by itself."""
 
     def __init__(self, saver: AsyncSqliteSaver, tokens: int) -> None:
-        self._graph: Any = create_agent(Parrot(tokens=tokens), [], checkpointer=saver)
+        self._graph: Any = create_agent(LangChainParrot(tokens=tokens), [], checkpointer=saver)
 
     async def conversation(self, messages: int = 0) -> str:
         name = ids.conversation()

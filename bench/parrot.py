@@ -4,52 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from caesura.agents import titles
+from caesura.core.messages import Message
+from caesura.models.model import CallPart, Piece, Schema, Text
 
 WORDS = tuple(f"w{number:03} " for number in range(100))
-_TITLE = 4
+#: The words of a title. It has its price: a few words, at the same pace as all others.
+TITLE = 4
 
 
-class Parrot(BaseChatModel):
-    """Asked to `look`, it calls list_files first, which the agent needs approval for."""
+class Parrot:
+    """Asked to `look`, it calls list_files first, which the agent needs approval for. With a `clock` its
+    words are the times at which it says them."""
 
-    tokens: int = 200
-    delay: float = 0.0
-    #: Its words are the times at which it says them.
-    clock: bool = False
+    label = "Parrot"
 
-    @property
-    def _llm_type(self) -> str:
-        return "parrot"
+    def __init__(self, tokens: int = 200, delay: float = 0.0, clock: bool = False) -> None:
+        self._tokens, self._delay, self._clock = tokens, delay, clock
 
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        return self
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        raise NotImplementedError("only asked in the loop")
-
-    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        """A title has its price: a few words, at the same pace as all others."""
-        words = [chunk.text async for chunk in self._words(_TITLE)]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage("".join(words)))])
-
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        if messages[-1].text == "look" and not isinstance(messages[-1], ToolMessage):
-            call: Any = {"name": "list_files", "args": '{"path": "."}', "id": "c1", "index": 0}
-            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[call]))
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        last = messages[-1]
+        if last.content == "look" and last.role == "user":
+            yield CallPart(0, '{"path": "."}', "c1", "list_files")
             return
-        async for chunk in self._words(self.tokens):
-            yield chunk
-
-    async def _words(self, count: int) -> AsyncIterator[ChatGenerationChunk]:
+        count = self._tokens if titles.message_in(last.content) is None else TITLE
         for number in range(count):
-            await asyncio.sleep(self.delay)  # as for a network, which lets others work before every word
-            word = f"{time.monotonic_ns()} " if self.clock else WORDS[number % 100]
-            yield ChatGenerationChunk(message=AIMessageChunk(content=word))
+            await asyncio.sleep(self._delay)  # as for a network, which lets others work before every word
+            yield Text(word(number, self._clock))
+
+
+def word(number: int, clock: bool) -> str:
+    return f"{time.monotonic_ns()} " if clock else WORDS[number % 100]

@@ -26,9 +26,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from bench import load
+from bench.langchain_parrot import LangChainParrot
 from bench.load import Read
 from bench.measure import Line, Table, on_loop, percentile
-from bench.parrot import Parrot
 
 _ROOT = Path(__file__).parent.parent
 _SERVE = (
@@ -190,7 +190,7 @@ class Bare(NamedTuple):
 
 async def _bare(times: int) -> Bare:
     async with _saver() as saver:
-        short, burst, long = (_bare_agent(Parrot(tokens=count), saver) for count in (20, 2000, 5000))
+        short, burst, long = (_bare_agent(LangChainParrot(tokens=count), saver) for count in (20, 2000, 5000))
         await _bare_turn(short, "warm", "hi")
         firsts = [(await _bare_turn(short, f"f{i}", "hi")).first for i in range(times)]
         resumed = []
@@ -211,7 +211,7 @@ async def _saver() -> AsyncIterator[AsyncSqliteSaver]:
             yield saver
 
 
-def _bare_agent(model: Parrot, saver: Any) -> Any:
+def _bare_agent(model: LangChainParrot, saver: Any) -> Any:
     @tool
     def list_files(path: str) -> str:
         """Look."""
@@ -247,7 +247,7 @@ async def _steady(quick: bool) -> Table:
             tokens = await _tokens(server.chat(thread) for thread in threads)
             mine = (server.cpu() - before) / tokens * 1e6
         async with _saver() as saver:
-            graph = _bare_agent(Parrot(tokens=600, delay=0.01), saver)
+            graph = _bare_agent(LangChainParrot(tokens=600, delay=0.01), saver)
             before = time.process_time()
             tokens = await _tokens(_bare_turn(graph, f"s{i}", "hi") for i in range(streams))
             bare = (time.process_time() - before) / tokens * 1e6

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import uvloop
 from fastapi import FastAPI
@@ -35,11 +36,22 @@ from caesura.dialects.artifactflow import routes as artifactflow
 from caesura.dialects.native import routes as native
 from caesura.dialects.superagent import routes as superagent
 from caesura.dialects.threads import routes as threads
-from caesura.engine import callbacks
 from caesura.engine.engine import Engine
 from caesura.engine.limits import Limits as RunLimits
 from caesura.engine.workspaces import Workspaces
-from caesura.http import auth, docs, health, limits, logs, metrics, openapi, page, sessions, tracing
+from caesura.http import (
+    auth,
+    docs,
+    health,
+    limits,
+    logs,
+    metrics,
+    openapi,
+    page,
+    sessions,
+    tracing,
+    tracing_langsmith,
+)
 from caesura.http.allocator import return_large_blocks
 from caesura.http.auth import Gate
 from caesura.http.body import BodyLimit
@@ -57,6 +69,7 @@ from caesura.http.sse import EventStreams
 from caesura.http.tokens import Tokens
 from caesura.http.unread import Unread
 from caesura.log import Log
+from caesura.models.connections import Connections as ProviderConnections
 from caesura.service.agents import Agents
 from caesura.service.people import LOCAL
 from caesura.service.service import Service
@@ -80,6 +93,7 @@ DIALECTS: Sequence[Dialect] = (native.DIALECT, threads.DIALECT, artifactflow.DIA
 def create_app(settings: Settings) -> FastAPI:
     """The application. Its lifespan opens its resources, and closes them in reverse order."""
     errors = Errors([dialect.form for dialect in DIALECTS])
+    spans = tracing.spans(os.environ)
     app = FastAPI(
         title="Caesura",
         version=caesura.__version__,
@@ -87,7 +101,7 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=_lifespan(settings),
+        lifespan=_lifespan(settings, spans),
         middleware=[
             Middleware(Headers, addresses=settings.log_addresses),
             Middleware(
@@ -112,7 +126,7 @@ def create_app(settings: Settings) -> FastAPI:
     openapi.install(app)
     docs.install(app)
     page.install(app)
-    tracing.instrument(app)
+    tracing.instrument(app, spans)
     return app
 
 
@@ -171,19 +185,21 @@ def server_of(app: FastAPI, settings: Settings) -> Server:
     )
 
 
-def _lifespan(settings: Settings) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(settings: Settings, spans: Any) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            app.state.context = await _open(settings, stack)
+            app.state.context = await _open(settings, spans, stack)
             yield
 
     return lifespan
 
 
-async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
+async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Context:
     tokens = Tokens(secret_of(settings), settings.token_hours) if settings.auth == "password" else None
-    callbacks.allow_langsmith(settings.langsmith, os.environ)
+    langsmith = tracing_langsmith.allow(settings.langsmith, os.environ)
+    observers = tracing.observers(os.environ, spans, langsmith)
+    stack.push_async_callback(tracing.close, observers, spans)
     counted = Metrics()
     database = await open_database(settings.database)
     stack.push_async_callback(database.close)
@@ -204,6 +220,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
     catalog.watch()
     stack.callback(catalog.close)
     model, replaced = _model(settings), _replaced_models(settings, catalog)
+    providers = ProviderConnections(os.environ)
+    stack.push_async_callback(providers.close)
     engine = Engine(
         database,
         log,
@@ -222,7 +240,8 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> Context:
         history_bytes=settings.history_cache_bytes,
         lease=settings.lease,
         capacity=settings.runs,
-        callbacks=tracing.callbacks(os.environ),
+        observers=observers,
+        connections=providers,
     )
     agents = Agents(catalog, settings.default_agent, model, replaced)
     service = Service(
@@ -337,7 +356,7 @@ def _lead_agent(settings: Settings) -> str:
 def _model(settings: Settings) -> str:
     name = default_model(os.environ, settings.model)
     try:
-        chat_models(Model(), name, os.environ)
+        chat_models(Model(), name, os.environ, ProviderConnections(os.environ))
     except ModelUnavailable as error:
         raise StartupError(f"CAESURA_MODEL: {error.message} (or set CAESURA_MODEL=demo)") from error
     return name
@@ -347,7 +366,7 @@ def _replaced_models(settings: Settings, catalog: Catalog) -> dict[str, str]:
     default = default_model(os.environ, settings.model)
     for name, model in settings.model_map.items():
         try:
-            chat_models(Model(primary=model), default, os.environ)
+            chat_models(Model(primary=model), default, os.environ, ProviderConnections(os.environ))
         except ModelUnavailable as error:
             raise StartupError(f"CAESURA_MODEL_MAP: {name}={model}: {error.message}") from error
     for name in unmatched(settings.model_map, (agent.spec.model for agent in catalog.agents()), default):

@@ -429,7 +429,7 @@ def test_an_operators_model_class_next_to_the_yaml_is_imported_and_reloaded(tmp_
 
 def greeting(item: Agent) -> str:
     assert item.model_class is not None
-    return str(item.model_class.model_fields["greeting"].default)
+    return str(item.model_class.greeting)
 
 
 @pytest.mark.parametrize("attribute", ["graph", "factory"])
@@ -491,7 +491,7 @@ def test_fixing_a_module_fixes_its_agent(tmp_path: Path) -> None:
 def test_a_class_that_is_no_chat_model_is_reported(tmp_path: Path) -> None:
     put(tmp_path, "a.yaml", agent("a", "{model: {class: 'pathlib:Path'}}"))
     assert [fault.message for fault in check(tmp_path, TOOLS)] == [
-        "pathlib:Path is not a subclass of BaseChatModel"
+        "pathlib:Path is no chat model: it has no method stream, and is not a subclass of BaseChatModel"
     ]
 
 

@@ -1,29 +1,54 @@
-"""Chat models by name.
-
-The libraries of the providers are imported where they are needed: every worker collects all tests, and each
-library takes half a second.
-"""
+"""Chat models by name."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain.chat_models import base
-from langchain_core.language_models import BaseChatModel
 
+from caesura.agents import imports
 from caesura.agents.demo.model import DemoModel
-from caesura.agents.models import PROVIDERS, ModelUnavailable, chat_models, default_model, label, wrong_name
+from caesura.agents.models import ModelUnavailable, chat_models, default_model, wrong_name
 from caesura.agents.spec import Model
+from caesura.core.messages import Message
+from caesura.models import model as protocol
+from caesura.models import providers
+from caesura.models.client import Client
+from caesura.models.connections import Connections
+from caesura.models.langchain import LangChainModel
+from caesura.models.model import Piece, Schema, Text
+from caesura.models.providers import PROVIDERS
+from tests.spoken import reply, user
 
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "DEEPSEEK_API_KEY": "sk-d"}
 
 
-def one(environ: dict[str, str] | None = None, default: str = "demo", **fields: object) -> BaseChatModel:
-    return chat_models(Model.model_validate(fields), default, KEYS if environ is None else environ)[0]
+def every(
+    model: Model, environ: dict[str, str], default: str = "demo", replaced: dict[str, str] | None = None
+) -> list[protocol.Model]:
+    return chat_models(model, default, environ, Connections(), replaced=replaced or {})
+
+
+def one(environ: dict[str, str] | None = None, default: str = "demo", **fields: object) -> protocol.Model:
+    return every(Model.model_validate(fields), KEYS if environ is None else environ, default)[0]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the built-in clients are made with."""
+    seen: list[dict[str, Any]] = []
+    make = providers.make
+
+    def noted(full_name: str, **given: Any) -> protocol.Model:
+        seen.append({"name": full_name, **given})
+        return make(full_name, **given)
+
+    monkeypatch.setattr(providers, "make", noted)
+    return seen
 
 
 def test_without_any_key_the_default_is_the_demo_model() -> None:
@@ -32,97 +57,88 @@ def test_without_any_key_the_default_is_the_demo_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environ", "expected"),
+    ("environ", "provider"),
     [
-        (KEYS, "openai:gpt-4o"),
-        ({"ANTHROPIC_API_KEY": "a", "DEEPSEEK_API_KEY": "d"}, "anthropic:claude-sonnet-4-5"),
-        ({"DEEPSEEK_API_KEY": "d", "OLLAMA_HOST": "h"}, "deepseek:deepseek-v4-flash"),
-        ({"OLLAMA_HOST": "127.0.0.1:11434"}, "ollama:llama3.2"),
-        ({"OPENAI_API_KEY": ""}, "demo"),
+        (KEYS, "openai"),
+        ({"ANTHROPIC_API_KEY": "a", "DEEPSEEK_API_KEY": "d"}, "anthropic"),
+        ({"DEEPSEEK_API_KEY": "d", "OLLAMA_HOST": "h"}, "deepseek"),
+        ({"OLLAMA_HOST": "127.0.0.1:11434"}, "ollama"),
     ],
 )
 def test_the_default_is_the_model_of_the_first_provider_with_a_key(
-    environ: dict[str, str], expected: str
+    environ: dict[str, str], provider: str
 ) -> None:
-    assert default_model(environ) == expected
+    assert default_model(environ) == f"{provider}:{PROVIDERS[provider].first}"
     assert default_model(environ, "demo") == "demo"
+    assert default_model({"OPENAI_API_KEY": ""}) == "demo"
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "deepseek"])
-def test_the_default_models_are_known_to_their_libraries(provider: str) -> None:
-    profiles = importlib.import_module(f"langchain_{provider}.data._profiles")
-    assert PROVIDERS[provider].first in profiles._PROFILES
-
-
-def test_every_provider_is_known_to_langchain() -> None:
-    assert set(PROVIDERS) <= set(base._BUILTIN_PROVIDERS)
-
-
-def test_openai_reports_usage_leaves_retries_to_the_engine_and_takes_the_base_url() -> None:
-    from langchain_openai import ChatOpenAI
-
-    model = one(
-        {"OPENAI_API_KEY": "sk-o", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, primary="openai:gpt-4o"
-    )
-    assert isinstance(model, ChatOpenAI)
-    assert (model.stream_usage, model.max_retries, model.request_timeout) == (True, 0, 120.0)
-    assert model.openai_api_base == "http://127.0.0.1:9/v1"
-    assert label(model) == "gpt-4o"
-
-
-def test_base_url_key_and_temperature_of_the_file_override_the_environment() -> None:
-    from langchain_openai import ChatOpenAI
-
+def test_a_built_in_client_is_made_of_what_the_file_says(made: list[dict[str, Any]]) -> None:
     environ = {"OPENAI_API_KEY": "wrong", "OPENAI_BASE_URL": "http://wrong/v1", "MINE": "right"}
-    model = one(environ, primary="gpt-4o", base_url="http://right/v1", api_key_env="MINE", temperature=0.5)
-    assert isinstance(model, ChatOpenAI)
-    assert model.openai_api_base == "http://right/v1"
-    assert model.openai_api_key is not None
-    assert not isinstance(model.openai_api_key, str)
-    assert callable(model.openai_api_key) or model.openai_api_key.get_secret_value() == "right"
-    assert model.temperature == 0.5
+    model = one(
+        environ,
+        primary="gpt-4o",
+        base_url="http://right/v1",
+        api_key_env="MINE",
+        temperature=0.5,
+        options={"seed": 7},
+        idle_timeout=5.0,
+    )
+    assert isinstance(model, Client)
+    assert model.label == "gpt-4o"
+    (given,) = made
+    assert isinstance(given.pop("connections"), Connections)
+    assert given == {
+        "name": "openai:gpt-4o",
+        "base_url": "http://right/v1",
+        "api_key": "right",
+        "temperature": 0.5,
+        "options": {"seed": 7},
+        "idle_timeout": 5.0,
+        "environ": environ,
+    }
 
 
-def test_the_other_providers_are_set_up_the_same_way() -> None:
-    from langchain_anthropic import ChatAnthropic
-    from langchain_deepseek import ChatDeepSeek
-    from langchain_ollama import ChatOllama
-
-    claude, deepseek = one(primary="claude-sonnet-4-5"), one(primary="deepseek:deepseek-v4-flash")
-    assert isinstance(claude, ChatAnthropic)
-    assert claude.max_retries == 0
-    assert isinstance(deepseek, ChatDeepSeek)
-    assert (deepseek.max_retries, deepseek.stream_usage) == (0, True)
-    ollama = one({"OLLAMA_HOST": "http://127.0.0.1:9"}, primary="ollama:llama3:8b")
-    assert isinstance(ollama, ChatOllama)
-    assert (ollama.model, ollama.base_url) == ("llama3:8b", "http://127.0.0.1:9")
+def test_without_a_word_in_the_file_the_environment_counts(made: list[dict[str, Any]]) -> None:
+    assert isinstance(one(primary="anthropic:anything"), Client)
+    assert (made[0]["base_url"], made[0]["api_key"], made[0]["idle_timeout"]) == (None, None, 60.0)
 
 
 def test_fallbacks_follow_the_primary() -> None:
-    from langchain_deepseek import ChatDeepSeek
-    from langchain_openai import ChatOpenAI
+    model = Model(primary="openai:gpt-4o", fallbacks=["deepseek:deepseek-x", "default"])
+    assert [item.label for item in every(model, KEYS)] == ["gpt-4o", "deepseek-x", "demo (no AI)"]
 
-    model = Model(primary="openai:gpt-4o", fallbacks=["deepseek:deepseek-v4-flash", "default"])
-    found = chat_models(model, "demo", KEYS)
-    assert [type(item) for item in found] == [ChatOpenAI, ChatDeepSeek, DemoModel]
+
+def test_the_address_the_key_and_the_options_are_for_the_provider_of_the_primary(
+    made: list[dict[str, Any]],
+) -> None:
+    model = Model(
+        primary="openai:gpt-4o",
+        fallbacks=["openai:gpt-4o-mini", "anthropic:claude-x"],
+        base_url="https://models.example/v1",
+        api_key_env="OWN_KEY",
+        options={"top_p": 0.5},
+        temperature=0.1,
+    )
+    every(model, {**KEYS, "OWN_KEY": "sk-own"})
+    own = ("https://models.example/v1", "sk-own", {"top_p": 0.5}, 0.1)
+    assert [(item["base_url"], item["api_key"], item["options"], item["temperature"]) for item in made] == [
+        own,
+        own,
+        (None, None, {}, 0.1),
+    ]
 
 
 def test_a_replaced_name_is_another_model_as_primary_as_fallback_and_as_default() -> None:
     model = Model(primary="gpt-4o", fallbacks=["default", "openai:gpt-4o", "gpt-4o-mini"])
-    replaced = {"gpt-4o": "demo", "deepseek:deepseek-v4-flash": "gpt-4o-mini", "gpt-4o-mini": "default"}
-    found = chat_models(model, "deepseek:deepseek-v4-flash", KEYS, replaced=replaced)
-    assert [label(item) for item in found] == [
-        "demo (no AI)",
-        "gpt-4o-mini",
-        "gpt-4o",
-        "deepseek-v4-flash",
-    ]
+    replaced = {"gpt-4o": "demo", "deepseek:deepseek-x": "gpt-4o-mini", "gpt-4o-mini": "default"}
+    found = every(model, KEYS, "deepseek:deepseek-x", replaced)
+    assert [item.label for item in found] == ["demo (no AI)", "gpt-4o-mini", "gpt-4o", "deepseek-x"]
 
 
-def test_what_a_file_says_about_a_model_is_kept_for_the_same_provider_alone() -> None:
-    from langchain_deepseek import ChatDeepSeek
-    from langchain_openai import ChatOpenAI
-
+def test_what_a_file_says_about_a_model_is_kept_for_the_same_provider_alone(
+    made: list[dict[str, Any]],
+) -> None:
     model = Model(
         primary="gpt-4o",
         temperature=0.5,
@@ -131,16 +147,17 @@ def test_what_a_file_says_about_a_model_is_kept_for_the_same_provider_alone() ->
         options={"seed": 7},
     )
     environ = KEYS | {"MINE": "my-own-key"}
-    (same,) = chat_models(model, "demo", environ, replaced={"gpt-4o": "openai:gpt-5-mini"})
-    assert isinstance(same, ChatOpenAI)
-    assert (same.model_name, same.openai_api_base, same.seed) == ("gpt-5-mini", "http://127.0.0.1:9/v1", 7)
-    (other,) = chat_models(model, "demo", environ, replaced={"gpt-4o": "deepseek:deepseek-v4-flash"})
-    assert isinstance(other, ChatDeepSeek)
-    assert other.temperature == 0.5
-    assert "127.0.0.1" not in str(other.api_base)
-    assert other.api_key is not None
-    assert other.api_key.get_secret_value() == KEYS["DEEPSEEK_API_KEY"]
-    assert isinstance(chat_models(model, "demo", {}, replaced={"gpt-4o": "demo"})[0], DemoModel)
+    every(model, environ, replaced={"gpt-4o": "openai:gpt-5-mini"})
+    every(model, environ, replaced={"gpt-4o": "deepseek:deepseek-x"})
+    same, other = made
+    assert (same["name"], same["base_url"], same["options"]) == (
+        "openai:gpt-5-mini",
+        "http://127.0.0.1:9/v1",
+        {"seed": 7},
+    )
+    assert (other["name"], other["base_url"], other["api_key"]) == ("deepseek:deepseek-x", None, None)
+    assert (other["temperature"], other["options"]) == (0.5, {})
+    assert isinstance(every(model, {}, replaced={"gpt-4o": "demo"})[0], DemoModel)
 
 
 def test_the_error_for_a_missing_key_names_it() -> None:
@@ -150,29 +167,79 @@ def test_the_error_for_a_missing_key_names_it() -> None:
         one(KEYS, primary="openai:gpt-4o", api_key_env="MINE")
 
 
-def test_the_error_for_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_providers_come_through_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
+    from langchain.chat_models import base
+
+    assert wrong_name("perplexity:sonar") is None
     base._get_chat_model_creator.cache_clear()
-    monkeypatch.setitem(sys.modules, "langchain_anthropic", None)
-    with pytest.raises(ModelUnavailable, match="make setup EXTRAS=anthropic"):
-        one(primary="anthropic:claude-sonnet-4-5")
-    with pytest.raises(ModelUnavailable, match="pip install langchain-groq"):
-        one(primary="groq:llama3-8b")
+    with pytest.raises(ModelUnavailable, match="needs another package: pip install langchain-perplexity"):
+        one(primary="perplexity:sonar")
+    monkeypatch.setattr(base, "_BUILTIN_PROVIDERS", {**base._BUILTIN_PROVIDERS, "mine": ("x", "X", None)})
+    seen: list[Any] = []
+
+    def init(name: str, **given: Any) -> Any:
+        from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+
+        seen.append((name, given))
+        return GenericFakeChatModel(messages=iter([]))
+
+    monkeypatch.setattr(base, "init_chat_model", init)
+    model = one({"MINE": "key"}, primary="mine:a:b", temperature=0.5, api_key_env="MINE", options={"x": 1})
+    assert isinstance(model, LangChainModel)
+    assert seen == [("a:b", {"model_provider": "mine", "temperature": 0.5, "api_key": "key", "x": 1})]
+
+
+def test_without_langchain_its_providers_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "has_langchain", lambda: False)
+    wrong = wrong_name("perplexity:sonar")
+    assert wrong is not None
+    assert wrong[0] == "unknown model provider: perplexity"
+    assert "EXTRAS=langchain" in wrong[1]
+    assert wrong_name("gemini-pro") is not None
+    assert wrong_name("openai:anything") is None
 
 
 def test_options_of_the_demo_model_are_checked() -> None:
-    assert one(options={"delay": 0}).delay == 0  # type: ignore[attr-defined]
+    assert one(options={"delay": 0})._options.delay == 0  # type: ignore[attr-defined]
     with pytest.raises(ModelUnavailable, match="does not take these options"):
         one(options={"speed": 9})
 
 
-def test_an_operators_class_is_made_with_its_options() -> None:
-    own: dict[str, Any] = {"class": "caesura.agents.demo.model:DemoModel", "options": {"delay": 0.5}}
+class Parrot:
+    """A model of our protocol without a label."""
+
+    def __init__(self, temperature: float, word: str = "again") -> None:
+        self._said = f"{word} {temperature}"
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text(self._said)
+
+
+async def test_an_operators_class_is_made_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "parrots", sys.modules[__name__])
+    own: dict[str, Any] = {"class": "parrots:Parrot", "options": {"word": "hello"}}
     model = one({}, **own, temperature=1.0)
-    assert isinstance(model, DemoModel)
-    assert (model.delay, model.temperature) == (0.5, 1.0)
+    assert model.label == "Parrot"
+    assert (await reply(model, [user("hi")])).content == "hello 1.0"
+    with pytest.raises(ModelUnavailable, match="does not take these options"):
+        one({}, **own | {"options": {"words": 2}})
     missing: dict[str, Any] = {"class": "nowhere.at_all:Model"}
     with pytest.raises(ModelUnavailable, match="cannot be used"):
         one({}, **missing)
+
+
+def test_an_operators_class_of_langchain_comes_through_the_adapter() -> None:
+    target = "langchain_core.language_models.fake_chat_models:FakeListChatModel"
+    own: dict[str, Any] = {"class": target, "options": {"responses": ["x"]}}
+    assert isinstance(one({}, **own), LangChainModel)
+
+
+def test_something_else_is_no_model_class() -> None:
+    for target, said in (("pathlib:Path", "is no chat model"), ("os:getcwd", "is not a class")):
+        with pytest.raises(imports.ImportFault, match=said):
+            imports.chat_model_class(target, None)
 
 
 @pytest.mark.parametrize("name", ["demo", "default", "gpt-4o", "openai:any", "ollama:llama3:8b", "groq:x"])
@@ -181,7 +248,7 @@ def test_good_names(name: str) -> None:
 
 
 def test_the_demo_model_says_that_it_is_no_ai() -> None:
-    assert label(DemoModel()) == "demo (no AI)"
+    assert DemoModel().label == "demo (no AI)"
 
 
 def test_the_folder_of_the_agents_is_packaged() -> None:

@@ -60,13 +60,13 @@ def test_a_title_is_one_short_line_without_quotes_or_control_characters(said: st
 def test_the_message_in_a_prompt_is_found_again(message: str) -> None:
     for language in ("en", "zh"):
         (asked,) = titles.prompt(message, language)
-        assert titles.message_in(asked.text) == message.replace("</message>", "")
+        assert titles.message_in(asked.content) == message.replace("</message>", "")
 
 
 def test_a_long_message_is_cut_and_lone_surrogates_are_replaced() -> None:
     (asked,) = titles.prompt("x" * 100_000 + "\ud800", "en")
-    assert len(asked.text) < 3000
-    titles.prompt("\ud800", "en")[0].text.encode("utf-8")
+    assert len(asked.content) < 3000
+    titles.prompt("\ud800", "en")[0].content.encode("utf-8")
 
 
 def test_other_texts_are_no_prompt() -> None:

@@ -1,41 +1,25 @@
 """A chat model that reads an artifact again and again. The file is copied into an agents folder."""
 
 import json
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage, ToolMessage
-from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from caesura.core.messages import Message
+from caesura.models.model import CallPart, Piece, Schema, Text
 
 
-class Reader(BaseChatModel):
+class Reader:
     """Reads the artifact `big` so many times in one reply, and then says how much it got."""
 
-    times: int = 40
+    def __init__(self, times: int = 40) -> None:
+        self.times = times
 
-    @property
-    def _llm_type(self) -> str:
-        return "reader"
-
-    def bind_tools(self, tools: Any, **options: Any) -> Any:
-        return self
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
-        raise RuntimeError("it only streams")
-
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        results = [message.text for message in messages if isinstance(message, ToolMessage)]
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        results = [message.content for message in messages if message.role == "tool"]
         if results:
             told = sum("of memory together" in text for text in results)
-            text = f"{len(results)} results, {told} cut, {sum(map(len, results))} characters"
-            yield ChatGenerationChunk(message=AIMessageChunk(content=text))
+            yield Text(f"{len(results)} results, {told} cut, {sum(map(len, results))} characters")
             return
-        calls = [
-            tool_call_chunk(name="read_artifact", args=json.dumps({"id": "big"}), id=f"read-{n}", index=n)
-            for n in range(self.times)
-        ]
-        yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=calls))
+        for number in range(self.times):
+            yield CallPart(number, json.dumps({"id": "big"}), f"read-{number}", "read_artifact")

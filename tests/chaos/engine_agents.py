@@ -12,7 +12,7 @@ from tests.graph_files import IMPORTS
 
 #: An operator's own graph: it replies, uses a tool, replies again, and asks.
 _GRAPH = """
-from tests.chaos.engine_model import Fixed
+from tests.chaos.engine_graph_model import FixedInGraph
 
 
 @tool
@@ -24,7 +24,7 @@ def jot(text: str) -> str:
 
 
 async def speak(state):
-    return {{"messages": [await Fixed(role="graph").ainvoke(state["messages"])]}}
+    return {{"messages": [await FixedInGraph().ainvoke(state["messages"])]}}
 
 
 def ask(state):
@@ -41,12 +41,27 @@ graph.add_edge("tools", "speak")
 graph = graph.compile()
 """
 
+#: An operator's own tool: it asks twice, and then has an effect.
+_MONEY = """
+import caesura
+
+@caesura.tool(permission="auto")
+def pay(text: str, context: caesura.Context) -> str:
+    "Pay."
+    how = context.ask("How?", ["cash", "card"])
+    sure = context.ask("Sure?", ["yes", "no"])
+    with open({trace!r}, "a") as file:
+        file.write(f"pay {{text}} {{how}} {{sure}} {{context.idempotency_key}}\\n")
+    return "paid"
+"""
+
 _MODEL = "model: {{class: 'tests.chaos.engine_model:Fixed', options: {{role: {role}}}}}\n"
 _HELPER, _SECOND = "{ref: helper, description: Helps}", "{ref: second, description: Also}"
 #: What the agents' files say besides their models. A model has the name of its agent as its role.
 _AGENTS = {
     "tools": "tools: [note, seal]\n",
     "writer": "tools: [create_artifact, update_artifact, rewrite_artifact]\n",
+    "clerk": "tools: ['money:pay']\n",
     "talk": "tools: []\n",
     "slow": "tools: []\n",
     "waits": "tools: [wait]\n",
@@ -68,6 +83,8 @@ def write_agents(folder: Path, wanted: str) -> None:
         (folder / "own.py").write_text(IMPORTS + _GRAPH.format(trace=str(folder.parent / "trace.txt")))
         agent_files.put(folder, wanted, "type: langgraph\ngraph: 'own:graph'")
         return
+    if wanted == "clerk":
+        (folder / "money.py").write_text(_MONEY.format(trace=str(folder.parent / "trace.txt")))
     for name in (wanted, *_NEEDED.get(wanted, ())):
         agent_files.put(folder, name, _AGENTS[name] + _MODEL.format(role=name))
 
@@ -84,5 +101,4 @@ def deadly(trace: Path, name: str) -> list[Tool]:
     if not name:
         return []
     made = structured(fatal, "To end it all.")
-    made.name = name
     return [Tool(name, made, describe_any(name), "confirm" if name == "seal" else "auto")]

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Any
-
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import Runnable
+from collections.abc import AsyncGenerator, Sequence
 
 from caesura.agents import titles
+from caesura.core.messages import Message
+from caesura.models.model import CallPart, Piece, Schema, Text
 
 #: A call: its id, the tool, its arguments.
 Call = tuple[str, str, str]
@@ -22,6 +17,7 @@ _ASKING: dict[str, tuple[list[str], list[Call]]] = {
     "lead": (["I ", "ask."], [("call-lead", "helper", _HELP)]),
     "team": (["I ", "ask."], [("call-a", "helper", _HELP), ("call-b", "second", _HELP)]),
     "waits": (["I ", "wait."], [("call-wait", "wait", '{"text": "w"}')]),
+    "clerk": (["I ", "pay."], [("call-pay", "pay", '{"text": "a"}')]),
     "graph": (["Working ", "on ", "it."], [("call-jot", "jot", '{"text": "a"}')]),
 }
 #: The calls of the writer, after this many results. The two updates are made at once.
@@ -35,40 +31,28 @@ _WRITING = {
 }
 
 
-class Fixed(BaseChatModel):
-    role: str = "tools"
+class Fixed:
+    label = "Fixed"
 
-    @property
-    def _llm_type(self) -> str:
-        return "fixed"
+    def __init__(self, role: str = "tools") -> None:
+        self.role = role
 
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Runnable[Any, AIMessage]:
-        return self.bind(**kwargs)
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
-        pieces, _ = self._plan(messages)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage("".join(pieces)))])
-
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        pieces, calls = self._plan(messages)
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        pieces, calls = self.plan(messages)
         for piece in pieces:
-            yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+            yield Text(piece)
             await asyncio.sleep(0.015)  # so that each piece has a commit of its own
-        chunks = [
-            tool_call_chunk(name=name, args=args, id=id, index=place)
-            for place, (id, name, args) in enumerate(calls)
-        ]
-        if chunks:
-            yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=chunks))
+        for place, (id, name, args) in enumerate(calls):
+            yield CallPart(place, args, id, name)
 
-    def _plan(self, messages: list[BaseMessage]) -> tuple[list[str], list[Call]]:
-        if titles.message_in(str(messages[-1].content)) is not None:
+    def plan(self, messages: Sequence[Message]) -> tuple[list[str], list[Call]]:
+        if titles.message_in(messages[-1].content) is not None:
             return ["A title"], []
-        last = max(place for place, m in enumerate(messages) if isinstance(m, HumanMessage))
-        told = sum(isinstance(m, HumanMessage) for m in messages)
-        results = sum(isinstance(m, ToolMessage) for m in messages[last:])
+        last = max(place for place, m in enumerate(messages) if m.role == "user")
+        told = sum(m.role == "user" for m in messages)
+        results = sum(m.role == "tool" for m in messages[last:])
         if self.role in ("words", "slow", "talk"):
             return self._words(told), []
         if self.role == "writer" and results in _WRITING:

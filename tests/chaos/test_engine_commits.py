@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from caesura.core import events as ev
-from caesura.core.interrupts import Approval
+from caesura.core.interrupts import Approval, Questions
 from tests.chaos.engine_life import Commit, Lives, Orders
 from tests.chaos.engine_scene import Found, Place, in_lanes, look, traces
 from tests.chaos.kills import At, Kills
@@ -179,6 +179,28 @@ async def test_after_a_kill_anywhere_an_operators_graph_continues(
         assert traces(orders) in (["jot a"], ["jot a", "jot a"])
 
     assert await Kills(lives, files, lambda file: file.orders("graph"), on).everywhere(at) >= FEWEST
+
+
+async def test_after_a_kill_at_any_commit_an_own_tool_asks_once_and_acts_at_most_once(
+    lives: Lives, files: Sequence[Place]
+) -> None:
+    unknown = list[bool]()
+
+    async def on(orders: Orders) -> None:
+        assert await run(lives, orders) is not None
+        (found,) = await look(orders)
+        assert found.texts == ["I pay.", "All done: 1 results."], orders
+        unknown.append("call-pay" in found.unknown)
+        asked = [item.interrupt for item in found.asked if isinstance(item.interrupt, Questions)]
+        questions = [item.questions[0].question for item in asked]
+        assert questions == ["How?", "Sure?"][: len(questions)], orders
+        # If the outcome is unknown, the person was asked, and chose not to run it again.
+        assert len(questions) == 2 or unknown[-1], orders
+        assert len(traces(orders)) in ((0, 1) if unknown[-1] else (1,)), orders
+        assert all(line.startswith("pay a cash yes ") for line in traces(orders)), orders
+
+    assert await Kills(lives, files, rejecting("clerk"), on).everywhere("commit") >= FEWEST
+    assert not all(unknown)
 
 
 async def test_after_a_kill_at_any_event_a_turn_with_a_sub_agent_continues(

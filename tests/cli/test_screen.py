@@ -38,6 +38,12 @@ def test_thoughts_are_dimmed_and_stand_apart(monkeypatch: pytest.MonkeyPatch) ->
     assert shown(*told, out=Terminal()) == "hm\nso"
 
 
+def test_what_a_tool_tells_is_a_line_under_its_name() -> None:
+    begun = ev.ToolStarted("c", "refund", {}, "clerk", "outer")
+    told = shown(begun, ev.ToolProgress("c", "half\x1b[2J way"), ev.ToolProgress("d", "▌"))
+    assert told.splitlines()[1:] == ["  [clerk] … refund: half\\x1b[2J way", "… d: \\u258c"]
+
+
 def test_text_of_a_model_cannot_move_the_cursor() -> None:
     text = "a\x1b[2Jb\x07\x9bc\rd\te\u202e\u2028\n"
     assert shown(ev.TextDelta(1, text)) == "a\\x1b[2Jb\\x07\\x9bc\\rd\te\\u202e\\u2028\n"

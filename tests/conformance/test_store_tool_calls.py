@@ -28,6 +28,23 @@ async def test_a_call_may_be_started_again(database: Database) -> None:
     assert (call.args, call.status) == ({"command": "ls -l"}, "begun")
 
 
+async def test_a_call_that_stops_to_ask_is_not_under_way_until_it_begins_again(database: Database) -> None:
+    turn = await make_turn(database)
+
+    async def status() -> str:
+        return (await database.read(tool_calls.of, turn.num))["c1"].status
+
+    await database.write(tool_calls.begin, turn.num, "c1", "refund", ARGS)
+    for _ in range(2):
+        await database.write(tool_calls.ask, turn.num, "c1")
+        assert await status() == "asked"
+        await database.write(tool_calls.begin, turn.num, "c1", "refund", ARGS)
+        assert await status() == "begun"
+    await database.write(tool_calls.finish, turn.num, "c1", {})
+    await database.write(tool_calls.ask, turn.num, "c1")
+    assert await status() == "ended"
+
+
 async def test_each_turn_has_a_journal_of_its_own(database: Database) -> None:
     one, two = await make_turn(database), await make_turn(database)
     for turn in (one, two):

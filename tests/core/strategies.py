@@ -102,6 +102,7 @@ def by_event(taste: Taste = "tame") -> dict[type[Any], st.SearchStrategy[ev.Even
         ev.TextVoided: st.builds(ev.TextVoided, _small),
         ev.ModelFinished: st.builds(ev.ModelFinished, _small, calls, tokens, name),
         ev.ToolStarted: st.builds(ev.ToolStarted, text, text, arguments(taste), text, name),
+        ev.ToolProgress: st.builds(ev.ToolProgress, text, text),
         ev.ToolFinished: st.builds(
             ev.ToolFinished, text, text, text, st.sampled_from(get_args(ev.ToolStatus)), text, name
         ),

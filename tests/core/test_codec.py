@@ -28,6 +28,7 @@ OLDEST: list[tuple[list[Any], ev.Event]] = [
     (["c", 0, 1, 0, "{"], ev.CallDelta(1, 0, "{", "")),
     (["void", 0, 1], ev.TextVoided(1)),
     (["modelled", 0, 1], ev.ModelFinished(1, (), None, None)),
+    (["p", 0, "c1", "half way"], ev.ToolProgress("c1", "half way")),
     (["tool", 0, "c1", "execute", {"a": 1}, "lead"], ev.ToolStarted("c1", "execute", {"a": 1}, "lead", None)),
     (["tooled", 0, "c1", "execute", "ok"], ev.ToolFinished("c1", "execute", "ok", "ok", "", None)),
     (["title", 0, "Plans"], ev.TitleChanged("Plans")),

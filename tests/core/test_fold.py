@@ -27,6 +27,15 @@ def test_text_is_joined_by_call() -> None:
     assert transcript.outcome == ev.Finished()
 
 
+def test_a_running_call_has_the_newest_progress_until_it_ends_or_runs_again() -> None:
+    begun = [*START, ev.ToolStarted("c1", "refund", {}, "lead"), ev.ToolProgress("c1", "one")]
+    told = [*begun, ev.ToolProgress("c1", "two")]
+    assert fold(told).progress == {"c1": "two"}
+    assert fold([*told, ev.ToolFinished("c1", "refund", "done")]).progress == {}
+    assert fold([*told, ev.RunStarted("lead", 1, "adopt")]).progress == {}
+    assert fold([*told, ev.ToolStarted("c1", "refund", {}, "lead")]).progress == {}
+
+
 def test_an_unfinished_reply_is_cut() -> None:
     transcript = fold([*START, ev.TextDelta(1, "Hel"), ev.Stopped("user"), ev.SegmentEnded()])
     assert transcript.messages() == [Message("assistant", "Hel", agent="lead", cut=True)]

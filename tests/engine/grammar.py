@@ -86,11 +86,15 @@ def _check_calls(events: Sequence[ev.Event]) -> None:
 
 
 def _check_tools(events: Sequence[ev.Event]) -> None:
+    started: set[str] = set()
     finished: set[str] = set()
     for event in events:
         match event:
             case ev.ToolStarted(id=call):
                 assert call not in finished, f"{call} begins after its end"
+                started.add(call)
+            case ev.ToolProgress(id=call):
+                assert call in started - finished, f"{call} tells what it does, and does not run"
             case ev.ToolFinished(id=call):
                 assert call not in finished, f"{call} ends twice"
                 finished.add(call)

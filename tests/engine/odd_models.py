@@ -4,109 +4,99 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-
-
-class _Odd(BaseChatModel):
-    @property
-    def _llm_type(self) -> str:
-        return "odd"
-
-    def bind_tools(self, tools: Any, **options: Any) -> Any:
-        return self
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
-        raise RuntimeError("it only streams")
+from caesura.agents import titles
+from caesura.core.messages import Message
+from caesura.models.model import CallPart, Piece, Schema, Text
 
 
-class Swallows(_Odd):
+class Swallows:
     """Produces a word now and then, for ever, and ignores cancellation."""
 
     closed: ClassVar[list[str]] = []
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
         try:
             while True:
                 try:
                     await asyncio.sleep(0.01)
                 except asyncio.CancelledError:
                     await asyncio.sleep(0)
-                yield ChatGenerationChunk(message=AIMessageChunk(content="on "))
+                yield Text("on ")
         finally:
             self.closed.append("closed")
 
 
-class Hesitates(_Odd):
+class Hesitates:
     """Ignores its first cancellation, and obeys the second."""
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text("well ")
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(3600)
         await asyncio.sleep(3600)
 
 
-class EndsAnyway(_Odd):
+class EndsAnyway:
     """Asks for a tool. When it is cancelled, it ends its answer as if nothing had happened."""
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        call = tool_call_chunk(name="note", args='{"text": "a"}', id="note-1", index=0)
-        yield ChatGenerationChunk(message=AIMessageChunk(content="well ", tool_call_chunks=[call]))
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text("well ")
+        yield CallPart(0, '{"text": "a"}', "note-1", "note")
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(3600)
 
 
-class Chatters(_Odd):
+class Chatters:
     """Produces one word after the other, for ever, and never awaits anything."""
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
         while True:
             await asyncio.sleep(0)
-            yield ChatGenerationChunk(message=AIMessageChunk(content="on "))
+            yield Text("on ")
 
 
-class Strays(_Odd):
+class Strays:
     """Raises `CancelledError` although nobody cancelled it."""
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text("well ")
         raise asyncio.CancelledError
 
 
-class Traced(_Odd):
+class Traced:
     """Records when each of its calls begins. It yields to the event loop before its first word."""
 
     trace: ClassVar[list[str]] = []
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        if titles.message_in(messages[-1].content) is not None:
+            self.trace.append("title begins")
+            yield Text(await self._title())
+            return
         self.trace.append("answer begins")
         for _ in range(20):
             await asyncio.sleep(0.005)
-        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
-        yield ChatGenerationChunk(message=AIMessageChunk(content="done"))
+        yield Text("well ")
+        yield Text("done")
 
-    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
-        self.trace.append("title begins")
-        return _whole("A title")
+    async def _title(self) -> str:
+        return "A title"
 
 
 class DeafTitle(Traced):
@@ -114,50 +104,46 @@ class DeafTitle(Traced):
 
     heard: ClassVar[asyncio.Event]
 
-    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **options: Any) -> ChatResult:
-        self.trace.append("title begins")
+    async def _title(self) -> str:
         while not self.heard.is_set():
             with suppress(asyncio.CancelledError):
                 await self.heard.wait()
         self.trace.append("title made")
-        return _whole("Too late")
+        return "Too late"
 
 
-def _whole(text: str) -> ChatResult:
-    return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
-
-
-class Exits(_Odd):
+class Exits:
     """Raises an exception that would end the whole program."""
 
-    kind: str
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
-        raise ENDS[self.kind]
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text("well ")
+        raise ENDS[self._kind]
 
 
-class Blocks(_Odd):
+class Blocks:
     """Blocks the event loop for ever."""
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content="well "))
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text("well ")
         await asyncio.sleep(0.5)
         while True:
             time.sleep(60)  # noqa: ASYNC251 - the fault that is meant
 
 
-class AtOnce(_Odd):
+class AtOnce:
     """Says all of a long reply in one piece, as a model does that cannot stream."""
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **options: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        yield ChatGenerationChunk(message=AIMessageChunk(content="0123456789" * 10_000))
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text("0123456789" * 10_000)
 
 
 ENDS: dict[str, BaseException] = {

@@ -70,7 +70,7 @@ class Office:
         place, database = self._places[person], self.counted.of(person)
         run = RunContext(place, "t", person, "a", "en", Path("/nowhere"), database=database)
         with run.active():
-            return await self._tools[tool].run(arguments, "call-1", None)
+            return await self._tools[tool].run(arguments)
 
 
 @asynccontextmanager

@@ -54,7 +54,7 @@ async def test_the_model_reads_the_end_of_a_branch_that_is_too_long(database: Da
         turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB)
     history = History(database, 400 * KB)
     before = await history.before(turn)
-    said = [message.text.split()[0] for message in before if message.type == "ai"]
+    said = [message.content.split()[0] for message in before if message.role == "assistant"]
     assert said == ["4", "5", "6", "7"]
     assert history.size <= 100 * KB
 
@@ -65,7 +65,7 @@ async def test_a_branch_is_measured_by_the_memory_that_it_takes(database: Databa
         turn = await database.write(_said, turn, f"{number} " + "x" * 20 * KB + "😀")
     history = History(database, 400 * KB)
     before = await history.before(turn)
-    assert [message.text.split()[0] for message in before if message.type == "ai"] == ["7"]
+    assert [message.content.split()[0] for message in before if message.role == "assistant"] == ["7"]
     assert history.size <= 100 * KB
     wide = replace(turn, id="wide")
     history.extend(wide, [], [Message("assistant", "x" * 20 * KB + "😀")])

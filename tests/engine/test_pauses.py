@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.messages.tool import tool_call_chunk
 
-from caesura.agents.arguments import LONGEST, LONGEST_TOGETHER, MOST_CALLS
 from caesura.core import described
 from caesura.core import events as ev
 from caesura.engine import speech
-from caesura.engine.calls import BROKEN, REFUSED, Calls
+from caesura.engine.calls import BROKEN, LONGEST, LONGEST_TOGETHER, MOST_CALLS, REFUSED, Calls
+from caesura.models.model import CallPart
 from tests.engine.world import YES, World
 from tests.openai_server import Call, Say
 from tests.pauses import Pauses
@@ -46,31 +44,23 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def piece(args: str, index: int | None = 0, name: str | None = None, call: str | None = None) -> Any:
-    return tool_call_chunk(name=name, args=args, id=call, index=index)
-
-
 class Gathered:
     """A reply gathered as the engine does it, and the longest step."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.longest = 0.0
         reply = speech.Reply()
-        self._step(lambda: reply.add(_chunk(piece("", name="write_file", call="c"))))
+        self._step(lambda: reply.add(CallPart(0, "", "c", "write_file")))
         for text in texts:
-            self._step(lambda text=text: reply.add(_chunk(piece(text))))  # type: ignore[misc]
-        message = self._step(lambda: speech.with_own_ids(reply.message(), []))
-        self.args: dict[str, Any] = message.tool_calls[0]["args"]
+            self._step(lambda text=text: reply.add(CallPart(0, text)))  # type: ignore[misc]
+        calls = self._step(lambda: reply.tool_calls(()))
+        self.args: dict[str, Any] = calls[0]["args"]
 
     def _step(self, work: Callable[[], Any]) -> Any:
         began = time.thread_time()
         result = work()
         self.longest = max(self.longest, time.thread_time() - began)
         return result
-
-
-def _chunk(*calls: Any) -> AIMessageChunk:
-    return AIMessageChunk(content="", tool_call_chunks=list(calls))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -112,7 +102,7 @@ def test_arguments_nested_a_little_too_deep_are_refused_too() -> None:
 def test_arguments_beyond_the_limit_are_refused_and_nothing_of_them_is_kept() -> None:
     calls = Calls()
     for _ in range(3 * LONGEST // 10_000):
-        calls.add([piece("x" * 10_000)])
+        calls.add(CallPart(0, "x" * 10_000))
     assert calls._calls[0].parts == []
     assert f"longer than {LONGEST} characters" in calls.read()[0]["args"][REFUSED]
 
@@ -120,7 +110,7 @@ def test_arguments_beyond_the_limit_are_refused_and_nothing_of_them_is_kept() ->
 def test_all_arguments_of_a_reply_together_are_bounded() -> None:
     calls = Calls()
     for index in range(20):
-        calls.add([piece(json.dumps({"a": "x" * 900_000}), index)])
+        calls.add(CallPart(index, json.dumps({"a": "x" * 900_000})))
     assert sum(len(part) for call in calls._calls for part in call.parts) <= LONGEST_TOGETHER
     assert [REFUSED in call["args"] for call in calls.read()] == [False] * 4 + [True] * 16
 
@@ -128,7 +118,7 @@ def test_all_arguments_of_a_reply_together_are_bounded() -> None:
 def test_calls_over_the_limit_are_reported_once() -> None:
     calls = Calls()
     for index in range(10_000):
-        calls.add([piece("{}", index, "list_files", f"c{index}")])
+        calls.add(CallPart(index, "{}", f"c{index}", "list_files"))
     read = calls.read()
     assert len(read) == MOST_CALLS + 1
     assert "too many" in read[-1]["args"][REFUSED]
@@ -138,47 +128,10 @@ def test_calls_over_the_limit_are_reported_once() -> None:
 def test_a_name_and_an_id_are_bounded() -> None:
     calls = Calls()
     for _ in range(1000):
-        calls.add([piece("", 0, "x" * 1000, "y" * 1_000_000)])
+        calls.add(CallPart(0, "", "y" * 1_000_000, "x" * 1000))
     (call,) = calls.read()
     assert len(call["name"]) == 200
     assert len(call["id"]) == 201
-
-
-def test_a_message_that_came_whole_is_read_the_same_way() -> None:
-    invalid = {"name": "t", "args": "{", "id": "2", "error": None, "type": "invalid_tool_call"}
-    good = {"name": "t", "args": {"a": "x" * 250_000}, "id": "1"}
-    reply = speech.Reply()
-    reply.add(speech.chunk(AIMessage("", tool_calls=[good], invalid_tool_calls=[invalid])))
-    first, second = reply.message().tool_calls
-    assert first["args"] == good["args"]
-    assert second["args"] == {BROKEN: "{"}
-
-
-def test_blocks_of_content_are_gathered_without_the_calls_they_repeat() -> None:
-    reply = speech.Reply()
-    reply.add(AIMessageChunk(content=[{"type": "thinking", "thinking": "hm", "index": 0}]))
-    for _ in range(500):
-        reply.add(AIMessageChunk(content=[{"type": "text", "text": "ab", "index": 1}]))
-        block = {"type": "input_json_delta", "partial_json": "x", "index": 2}
-        reply.add(AIMessageChunk(content=[block], tool_call_chunks=[piece("x", 2)]))
-    message = reply.message()
-    text = {"type": "text", "text": "ab" * 500, "index": 1}
-    assert message.content == [{"type": "thinking", "thinking": "hm", "index": 0}, text]
-    assert message.tool_calls[0]["args"] == {BROKEN: "x" * 500}
-
-
-def test_gathering_blocks_grows_with_their_number_and_not_with_its_square() -> None:
-    def seconds(count: int) -> float:
-        reply = speech.Reply()
-        blocks: list[Any] = [{"type": "text", "text": "x" * 500, "index": 0}]
-        chunk = AIMessageChunk(content=blocks)
-        began = time.thread_time()
-        for _ in range(count):
-            reply.add(chunk)
-        reply.message()
-        return time.thread_time() - began
-
-    assert seconds(8000) < 16 * seconds(2000)
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -10,7 +10,7 @@ import pytest
 from caesura.core import events as ev
 from caesura.store import life
 from tests.engine.world import YES, World
-from tests.openai_server import Broken, Call, Refusal, Say
+from tests.openai_server import Broken, Call, Error, Refusal, Say
 
 FALLBACKS = """
 tools: []
@@ -41,6 +41,14 @@ async def test_the_retry_after_header_of_the_provider_is_used(world: World) -> N
     assert time.monotonic() - began >= 0.4
 
 
+async def test_an_error_inside_a_stream_before_the_first_word_is_retried(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Error(), Say("hello"))
+    said = await world.say("hi")
+    assert (said.text, len(world.desk.requests)) == ("hello", 2)
+    assert len(said.of(ev.ModelStarted)) == 1
+
+
 async def test_a_permanent_failure_is_not_retried(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(Refusal(401), Say("never"))
@@ -50,12 +58,42 @@ async def test_a_permanent_failure_is_not_retried(world: World) -> None:
     world.desk.refused.clear()
 
 
+@pytest.mark.parametrize(
+    "refusal", [Refusal(401), Refusal(403), Refusal(404), Refusal(400), Refusal(429, {"retry-after": "60"})]
+)
+async def test_what_will_not_pass_soon_goes_to_the_fallback_at_once(world: World, refusal: Refusal) -> None:
+    world.agent(FALLBACKS.format(url=world.desk.base_url))
+    world.desk.script(refusal, model="first")
+    world.desk.script(Say("from the second"), model="second")
+    said = await world.say("hi")
+    assert said.text == "from the second"
+    assert [asked["model"] for asked in world.desk.requests] == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (401, "the model is not available: its provider refuses the server's key"),
+        (404, "the model is not available: its provider does not have it"),
+        (400, "the model is not available: its provider refused the request"),
+        (429, "the model is not available: its provider has too much to do, try again later"),
+        (500, "the model is not available: its provider failed"),
+    ],
+)
+async def test_people_are_told_what_went_wrong_in_our_words(world: World, status: int, told: str) -> None:
+    world.agent("tools: []")
+    world.desk.script(*[Refusal(status)] * 3)
+    failure = (await world.say("hi")).failure
+    assert (failure.message, failure.code, failure.retryable) == (told, "model", True)
+
+
 async def test_a_repeated_failure_ends_the_turn_without_internals(world: World) -> None:
     world.agent("tools: []")
     world.desk.script(*[Refusal(500)] * 3)
     said = await world.say("hi")
     failure = said.failure
-    assert (failure.message, failure.code, failure.retryable) == ("the model is not available", "model", True)
+    told = "the model is not available: its provider failed"
+    assert (failure.message, failure.code, failure.retryable) == (told, "model", True)
     assert failure.error_id is not None
     assert said.row.status == "failed"
     row = await world.checked(said.turn)
@@ -84,7 +122,7 @@ async def test_a_provider_that_times_out_is_a_transient_failure(world: World) ->
           primary: openai:test
           base_url: {world.desk.base_url}
           api_key_env: TEST_KEY
-          options: {{timeout: 0.2}}
+          idle_timeout: 0.2
         """
     )
     world.desk.script(Hang(), Hang(), Say("hello"))

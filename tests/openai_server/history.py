@@ -17,6 +17,8 @@ def fault_in(messages: Sequence[dict[str, Any]]) -> str | None:
             if message.get("tool_call_id") not in open_calls:
                 return f"messages[{place}]: role 'tool' must follow a message with this tool call"
             open_calls.remove(message["tool_call_id"])
+            if not isinstance(message.get("content"), str | list):
+                return f"messages[{place}]: content is required"
             continue
         if open_calls:
             return f"messages[{place}]: tool calls without a response: {', '.join(open_calls)}"
@@ -34,5 +36,8 @@ def _fault(role: Any, message: dict[str, Any], place: int) -> str | None:
     calls = message.get("tool_calls") or ()
     if not message.get("content") and not calls:
         return f"messages[{place}]: content is required"
+    for call in calls:
+        if not isinstance(call.get("function", {}).get("arguments", ""), str):
+            return f"messages[{place}]: the arguments of a call must be a text"
     ids = [call["id"] for call in calls]
     return f"messages[{place}]: tool call ids must differ" if len(set(ids)) != len(ids) else None

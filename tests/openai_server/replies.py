@@ -81,6 +81,15 @@ class Refusal:
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Error:
+    """Some pieces, and then an error inside the stream."""
+
+    pieces: Sequence[str] = ()
+    error: Mapping[str, Any] = field(default_factory=lambda: {"message": "overloaded", "code": 503})
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ class Held:
     go_on: threading.Event = field(default_factory=threading.Event)
 
 
-Reply = Say | Broken | Refusal | Hang | Held
+Reply = Say | Broken | Error | Refusal | Hang | Held
 
 
 def said(pieces: Sequence[str], calls: Sequence[Call] = ()) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from caesura.agents import titles
 from tests.openai_server.history import fault_in
-from tests.openai_server.replies import Broken, Hang, Held, Refusal, Reply, Say, said
+from tests.openai_server.replies import Broken, Error, Hang, Held, Refusal, Reply, Say, said
 
 #: Each connection is used once: a client's pool must not outlive the event loop of its test.
 _CLOSE = {"connection": "close"}
@@ -37,6 +37,8 @@ class Desk:
         self.title: Reply = Say("A title")
         #: The models that were asked for a title.
         self.title_models: list[str] = []
+        #: The models that it offers.
+        self.models = ["test"]
         #: How many answers the client broke off.
         self.broken_off = 0
         self._script: dict[str, deque[Reply]] = {}
@@ -75,7 +77,10 @@ class Server:
         self._desks: dict[str, Desk] = {}
         self._numbers = count(1)
         self._socket = socket.create_server(("127.0.0.1", 0))
-        routes = [Route("/{desk}/v1/chat/completions", self._complete, methods=["POST"])]
+        routes = [
+            Route("/{desk}/v1/chat/completions", self._complete, methods=["POST"]),
+            Route("/{desk}/v1/models", self._list),
+        ]
         config = uvicorn.Config(
             Starlette(routes=routes),
             log_level="critical",
@@ -109,12 +114,17 @@ class Server:
     def _serve(self) -> None:
         asyncio.run(self._server.serve(sockets=[self._socket]))
 
+    async def _list(self, request: Request) -> Response:
+        desk = self._desks[request.path_params["desk"]]
+        entries = [{"id": name, "object": "model"} for name in desk.models]
+        return JSONResponse({"object": "list", "data": entries}, headers=_CLOSE)
+
     async def _complete(self, request: Request) -> Response:
         desk = self._desks[request.path_params["desk"]]
         asked = await request.json()
         reply = desk.next(asked)
         if isinstance(reply, Refusal):
-            error = {"message": "; ".join(desk.refused) or "refused", "type": "error"}
+            error = reply.error or {"message": "; ".join(desk.refused) or "refused", "type": "error"}
             return JSONResponse({"error": error}, reply.status, {**_CLOSE, **reply.headers})
         if isinstance(reply, Say) and not asked.get("stream"):
             await asyncio.sleep(reply.pause)
@@ -132,7 +142,7 @@ async def _watched(desk: Desk, stream: AsyncIterator[bytes]) -> AsyncIterator[by
         raise
 
 
-async def _stream(reply: Say | Broken | Hang | Held, asked: dict[str, Any]) -> AsyncIterator[bytes]:
+async def _stream(reply: Say | Broken | Error | Hang | Held, asked: dict[str, Any]) -> AsyncIterator[bytes]:
     if isinstance(reply, Held):
         for chunk in said([reply.words]):
             yield _line(chunk)
@@ -140,13 +150,16 @@ async def _stream(reply: Say | Broken | Hang | Held, asked: dict[str, Any]) -> A
             await asyncio.sleep(0.005)
         reply = reply.rest
     chunks: Iterable[dict[str, Any]] = (
-        reply.chunks(asked) if isinstance(reply, Say) else said(reply.pieces, reply.calls)
+        reply.chunks(asked) if isinstance(reply, Say) else said(reply.pieces, getattr(reply, "calls", ()))
     )
     for chunk in chunks:
         yield _line(chunk)
         await asyncio.sleep(reply.pause if isinstance(reply, Say) else 0.01)
     if isinstance(reply, Broken):
         raise ConnectionResetError("as the test wanted")
+    if isinstance(reply, Error):
+        yield _line({"error": dict(reply.error)})
+        return
     if isinstance(reply, Hang):
         await asyncio.sleep(60)
     yield b"data: [DONE]\n\n"

@@ -25,6 +25,8 @@ def tool(call: str) -> dict[str, Any]:
         [USER, CALLS, tool("1"), USER, tool("2")],
         [USER, CALLS, tool("1"), tool("2"), tool("2")],
         [USER, tool("1")],
+        [USER, {**CALLS, "tool_calls": [{"id": "1", "function": {"arguments": {}}}]}, tool("1")],
+        [USER, {**CALLS, "tool_calls": [{"id": "1"}]}, {**tool("1"), "content": None}],
         [tool("1"), CALLS],
         [USER, {"role": "assistant", "content": ""}],
         [USER, {"role": "system", "content": "late"}],

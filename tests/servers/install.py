@@ -16,6 +16,7 @@ PACKAGES = {
     "redis-server": "redis-server",
     "bwrap": "bubblewrap",
     "curl": "curl",
+    "openssl": "openssl",
     "node": "nodejs",
     "npm": "npm",
     "chromium": "chromium",

@@ -14,6 +14,10 @@ from caesura.core.language import Language
 from caesura.store.database import Database
 
 
+def _unheard(text: str) -> None:
+    pass
+
+
 def _nobody(item: Interrupt) -> Answer:
     raise RuntimeError("nobody is there to answer")
 
@@ -24,7 +28,8 @@ class RunContext:
 
     `ask` returns the answer to an interrupt of any kind but `Approval`. Until there is an answer it raises,
     and the turn waits; then the tool runs again from its beginning. So code before the call of `ask` runs
-    more than once, and must be safe to repeat. `parent` is the tool call under which a sub-agent works.
+    more than once, and must be safe to repeat. `progress` shows people what the call does now; any thread may
+    call it. `parent` is the tool call under which a sub-agent works.
     """
 
     conversation_id: str
@@ -35,6 +40,7 @@ class RunContext:
     workspace: Path
     tool_call_id: str = ""
     ask: Callable[[Interrupt], Answer] = _nobody
+    progress: Callable[[str], None] = _unheard
     parent: str | None = None
     database: Database | None = None
     #: What a file that the call replaces must still hold: what the person was shown who approved it.

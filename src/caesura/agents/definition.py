@@ -6,19 +6,20 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langchain_core.language_models import BaseChatModel
 from pydantic import ValidationError
 
 from caesura.agents import document, imports, models
 from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
+from caesura.agents.own import OwnTools, renamed
 from caesura.agents.spec import TARGET, AgentFile, Metadata, Spec
+from caesura.agents.tools.own.declared import Declared
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Stamp = tuple[tuple[int, int, int, int], ...]
 
-_WHERE = "name a module next to this file, or an installed package"
 #: The message of a fault: the agent needs Redis, and the server has none.
 NEEDS_REDIS = "redis needs CAESURA_REDIS_URL, which is not set"
 
@@ -39,8 +39,10 @@ class Definition:
     metadata: Metadata
     spec: Spec
     digest: str
-    model_class: type[BaseChatModel] | None
+    model_class: type[Any] | None
     graph: Pregel[Any, Any, Any, Any] | None
+    #: The operator's own tools, as `spec.tools` names them.
+    own: Mapping[str, Declared] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -131,14 +133,22 @@ class _Check:
     def reading(self, data: bytes, stamp: Stamp) -> Reading:
         file = self._file()
         references = tuple(self._references())
-        self._faults += self._name_faults({reference.name for reference in references})
+        sub_agents = {reference.name for reference in references}
+        own = self._own_tools(sub_agents)
+        self._faults += self._name_faults({*sub_agents, *own.usable})
         self._faults += self._server_faults()
         model_class = self._imported(("spec", "model", "class"), imports.chat_model_class)
         graph = self._imported(("spec", "graph"), imports.graph)
         definition = None
         if file is not None and not self._faults:
             definition = Definition(
-                self._path, file.metadata, file.spec, self._digest(data), model_class, graph
+                self._path,
+                file.metadata,
+                renamed(file.spec, own.found),
+                self._digest(data),
+                model_class,
+                graph,
+                own.found,
             )
         return Reading(
             self._path,
@@ -203,11 +213,22 @@ class _Check:
             if (name := self._written(path, str)) is not None:
                 yield Reference(name, self._document.line(path), dotted(path))
 
-    def _name_faults(self, sub_agents: Collection[str]) -> Iterator[Fault]:
-        usable = {*self._tools, *sub_agents}
-        for field, known in (("tools", self._tools), ("permissions", usable), ("interrupt_on", usable)):
-            for path, name in self._texts("spec", field):
-                if name not in known:
+    def _own_tools(self, sub_agents: Collection[str]) -> OwnTools:
+        """The operator's own tools that the file names."""
+        taken = {*self._tools, *sub_agents}
+        own = OwnTools(self._folder, taken)
+        for path, target in self._texts("spec", "tools"):
+            if ":" in target:
+                self._faults += own.add(target, self._fault(path, ""))
+        self._sources += [source for source in own.sources if source not in self._sources]
+        return own
+
+    def _name_faults(self, besides: Collection[str]) -> Iterator[Fault]:
+        """`besides` are the names of what is no built-in tool."""
+        usable = {*self._tools, *besides}
+        for place, known in (("tools", self._tools), ("permissions", usable), ("interrupt_on", usable)):
+            for path, name in self._texts("spec", place):
+                if name not in known and not (place == "tools" and ":" in name):
                     yield self._unknown_tool(path, name, known)
         primary: FieldPath = ("spec", "model", "primary")
         named = [(primary, self._written(primary, str)), *self._texts("spec", "model", "fallbacks")]
@@ -229,7 +250,7 @@ class _Check:
                 self._sources.append(file)
             return load(target, self._folder)
         except imports.ImportFault as error:
-            self._faults.append(self._fault(path, str(error), _WHERE))
+            self._faults.append(self._fault(path, str(error), error.remedy))
             return None
 
     def _digest(self, data: bytes) -> str:

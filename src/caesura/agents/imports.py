@@ -1,5 +1,5 @@
-"""Imports the Python objects that an agent file names as `module:attribute`: a chat model class or a
-graph."""
+"""Imports the Python objects that an agent file names as `module:attribute`: a chat model class, a graph or a
+tool."""
 
 from __future__ import annotations
 
@@ -8,20 +8,31 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.language_models import BaseChatModel
+from caesura.agents.faults import did_you_mean
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
 
 
+WHERE = "name a module next to this file, or an installed package"
+#: Packages that an extra installs.
+_EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
+
+
 class ImportFault(Exception):
-    """The named object cannot be imported, or is not of the required kind."""
+    """The named object cannot be imported, or is not of the required kind. `line` is the line of the agents
+    folder's own file where that was found, and 0 if it was not found in such a line."""
+
+    def __init__(self, message: str, remedy: str = WHERE, line: int = 0) -> None:
+        super().__init__(message)
+        self.remedy, self.line = remedy, line
 
 
 def module_file(target: str, folder: Path | None) -> Path | None:
@@ -36,16 +47,36 @@ def module_file(target: str, folder: Path | None) -> Path | None:
     return path
 
 
-def chat_model_class(target: str, folder: Path | None) -> type[BaseChatModel]:
+def chat_model_class(target: str, folder: Path | None) -> type[Any]:
+    """A class of our own protocol, which is known by its method `stream`, or one of LangChain."""
     found = load(target, folder)
-    if not (isinstance(found, type) and issubclass(found, BaseChatModel)):
-        raise ImportFault(f"{target} is not a subclass of BaseChatModel")
+    if not isinstance(found, type):
+        raise ImportFault(f"{target} is not a class")
+    if not (is_langchain(found) or callable(getattr(found, "stream", None))):
+        raise ImportFault(
+            f"{target} is no chat model: it has no method stream, and is not a subclass of BaseChatModel"
+        )
     return found
+
+
+def is_langchain(model_class: type[Any]) -> bool:
+    """Whether this is a chat model of LangChain, without loading LangChain."""
+    return any(
+        base.__name__ == "BaseChatModel" and base.__module__.startswith("langchain_core.")
+        for base in model_class.__mro__
+    )
+
+
+def has_langchain() -> bool:
+    return importlib.util.find_spec("langchain") is not None
 
 
 def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
     """The compiled graph that `target` names, or that the factory function `target` returns."""
-    from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+    try:
+        from langgraph.pregel import Pregel  # takes half a second to load, and few need it
+    except ModuleNotFoundError as error:
+        raise ImportFault(*_needs("a graph", "langgraph")) from error
 
     found = load(target, folder)
     if callable(found) and not isinstance(found, Pregel):
@@ -64,7 +95,13 @@ def load(target: str, folder: Path | None) -> Any:
     try:
         return getattr(module, attribute)
     except AttributeError:
-        raise ImportFault(f"{name} has no attribute {attribute}") from None
+        raise ImportFault(f"{name} has no attribute {attribute}{_close_to(attribute, module)}") from None
+
+
+def _close_to(name: str, module: ModuleType) -> str:
+    known = [item for item in vars(module) if not item.startswith("_")]
+    hint = did_you_mean(name, known)
+    return f": {hint}" if hint else ""
 
 
 def _from_file(path: Path) -> ModuleType:
@@ -86,7 +123,7 @@ def _execute(name: str, path: Path, source: bytes) -> None:
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        _run(lambda: loader.exec_module(module), path.name)
+        _run(lambda: loader.exec_module(module), path.name, path)
     except ImportFault:
         del sys.modules[name]
         raise
@@ -110,9 +147,35 @@ def _installed(name: str) -> ModuleType:
     return found
 
 
-def _run(code: Callable[[], Any], what: str) -> Any:
+def _run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
     """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
     try:
         return code()
     except (Exception, SystemExit) as error:
-        raise ImportFault(f"{what} failed: {type(error).__name__}: {error}") from error
+        line = _line(error, str(path)) if path is not None else 0
+        if (extra := _missing_extra(error)) is not None:
+            raise ImportFault(*_needs(what, extra), line) from error
+        raise ImportFault(f"{what} failed: {type(error).__name__}: {_said(error)}", line=line) from error
+
+
+def _missing_extra(error: BaseException) -> str | None:
+    """The extra that would install the package that was not found."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    return _EXTRAS.get((name or "").partition(".")[0])
+
+
+def _said(error: BaseException) -> str:
+    """What an error says. Of a syntax error without its place, which is told apart."""
+    return error.msg if isinstance(error, SyntaxError) else str(error)
+
+
+def _line(error: BaseException, file: str) -> int:
+    """The line of this file where the error came up, or the last that led there."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return error.lineno or 0
+    frames = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return (frames[-1] if frames else 0) or 0
+
+
+def _needs(what: str, extra: str) -> tuple[str, str]:
+    return f"{what} needs the extra {extra}", f"in Caesura's own folder, make setup EXTRAS={extra}"

@@ -6,17 +6,16 @@ import hashlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from langchain_core.language_models import BaseChatModel
 
 from caesura.agents import definition, references
 from caesura.agents.definition import Definition, Reading
 from caesura.agents.faults import Fault
 from caesura.agents.spec import AgentFile, Metadata, Spec
+from caesura.agents.tools.own.declared import Declared
 from caesura.core.errors import NotFound
 
 if TYPE_CHECKING:
@@ -38,9 +37,11 @@ class Agent:
     metadata: Metadata
     spec: Spec
     path: Path
-    model_class: type[BaseChatModel] | None = None
+    model_class: type[Any] | None = None
     graph: Pregel[Any, Any, Any, Any] | None = None
     sub_agents: tuple[Link, ...] = ()
+    #: The operator's own tools, as `spec.tools` names them.
+    own: Mapping[str, Declared] = field(default_factory=dict)
 
     @property
     def description(self) -> str:
@@ -137,7 +138,9 @@ class Catalog:
         own = [fault for reading in readings for fault in reading.faults]
         holders = {name: agent.path for name, agent in self._serving.items()}
         self._absent = missing
-        known, self._faults = self._faults, (*missing, *own, *references.faults(readings, holders, BUILTIN))
+        found = (*missing, *own, *references.faults(readings, holders, BUILTIN))
+        # Agents that share a Python file share its faults.
+        known, self._faults = self._faults, tuple(dict.fromkeys(found))
         for fault in self._faults:
             if fault not in known:
                 self._report(fault)
@@ -233,7 +236,17 @@ def schema() -> dict[str, Any]:
 def _agent(item: Definition, links: tuple[Link, ...]) -> Agent:
     parts = [item.digest, *(link.agent.version for link in links)]
     version = item.digest if not links else hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
-    return Agent(item.name, version, item.metadata, item.spec, item.path, item.model_class, item.graph, links)
+    return Agent(
+        item.name,
+        version,
+        item.metadata,
+        item.spec,
+        item.path,
+        item.model_class,
+        item.graph,
+        links,
+        item.own,
+    )
 
 
 def _files(folder: Path) -> list[Path]:

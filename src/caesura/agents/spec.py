@@ -96,6 +96,9 @@ class Model(_Part):
         description="Instead of primary: your own chat model class, package.module:Class",
     )
     options: dict[str, Any] = Field(default_factory=dict, description="Arguments for the model or the class")
+    idle_timeout: float = Field(
+        default=60.0, gt=0, le=3600, description="Seconds without a byte after which a provider has failed"
+    )
 
     @field_validator("class_")
     @classmethod

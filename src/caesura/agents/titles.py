@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from langchain_core.messages import BaseMessage, HumanMessage
-
 from caesura.core import json_data
 from caesura.core.language import Language
+from caesura.core.messages import Message
 
 LONGEST = 20
 _SHOWN = 2000
@@ -35,10 +34,10 @@ _QUOTES = frozenset("\"'`´＂＇｀《》〈〉「」『』｢｣〝〞〟′�
 _EDGES = " \t.,;:!·|/\\_~-–—。，；：！、…"
 
 
-def prompt(first_message: str, language: Language) -> list[BaseMessage]:
+def prompt(first_message: str, language: Language) -> list[Message]:
     """The prompt for the agent's model, which is called without tools."""
     message = json_data.text(first_message[:_SHOWN]).replace(_CLOSING, "")
-    return [HumanMessage(f"{_INSTRUCTIONS[language]}\n{_OPENING}\n{message}\n{_CLOSING}")]
+    return [Message("user", f"{_INSTRUCTIONS[language]}\n{_OPENING}\n{message}\n{_CLOSING}")]
 
 
 def message_in(text: str) -> str | None:

@@ -1,7 +1,7 @@
 """A version of an agent as data, so that a turn can go on with it after the file has changed.
 
 The data holds what the files say, of the agent and of its sub-agents. It cannot hold code: an agent with a
-graph or a model class of the operator has no such form.
+graph, a model class or tools of the operator has no such form.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STRICTNESS: tuple[Permission, ...] = ("auto", "confirm", "deny")
 
 def dump(agent: Agent) -> bytes | None:
     """The data of a version; None if it cannot do without code."""
-    if any(item.graph is not None or item.spec.model.class_ is not None for item in _all(agent)):
+    if any(_has_code(item) for item in _all(agent)):
         return None
     return zlib.compress(json_data.dumps(_to_dict(agent)))
 
@@ -42,6 +42,10 @@ def _all(agent: Agent) -> Iterator[Agent]:
     yield agent
     for link in agent.sub_agents:
         yield from _all(link.agent)
+
+
+def _has_code(agent: Agent) -> bool:
+    return agent.graph is not None or agent.spec.model.class_ is not None or bool(agent.own)
 
 
 def _to_dict(agent: Agent) -> dict[str, Any]:

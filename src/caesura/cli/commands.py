@@ -20,9 +20,11 @@ app = typer.Typer(help="A server for agent conversations, and what goes with it.
 user = typer.Typer(help="People who may use the server.", **_PLAIN)
 agents = typer.Typer(help="Agents: check their files, list them.", **_PLAIN)
 grants = typer.Typer(help="Tools that a conversation always allows.", **_PLAIN)
+new = typer.Typer(help="New files to begin with.", **_PLAIN)
 app.add_typer(user, name="user")
 app.add_typer(agents, name="agents")
 app.add_typer(grants, name="grants")
+app.add_typer(new, name="new")
 
 
 def _flag(text: str) -> Any:
@@ -259,6 +261,17 @@ def agents_list(agents_dir: AgentsDir = None) -> None:
     from caesura.cli import roster
 
     roster.listing(agents_dir)
+
+
+@new.command("agent")
+def new_agent(
+    name: Name,
+    folder: Annotated[Path, typer.Option("--dir", help="Folder of agent files")] = Path("agents"),
+) -> None:
+    """Write a small agent: its file, tools in Python, and a test. Nothing that exists is overwritten."""
+    from caesura.cli import drafts
+
+    drafts.agent(name, folder)
 
 
 @grants.command("list")

@@ -146,11 +146,12 @@ async def _redis(url: str, mirrored: Sequence[str]) -> Finding:
 def _model(settings: Settings) -> Finding:
     from caesura.agents.models import DEFAULT, DEMO, ModelUnavailable, chat_models, default_model
     from caesura.agents.spec import Model
+    from caesura.models.connections import Connections
 
     name = default_model(os.environ, settings.model)
     try:
         for primary in (DEFAULT, *settings.model_map.values()):
-            chat_models(Model(primary=primary), name, os.environ)
+            chat_models(Model(primary=primary), name, os.environ, Connections(os.environ))
     except ModelUnavailable as error:
         return Finding("fault", "model", error.message)
     if name == DEMO:

@@ -8,7 +8,15 @@ from datetime import datetime
 from caesura.cli.session import Session, opened
 from caesura.client.events import KINDS
 from caesura.core import cursors, interrupts, json_data, shown
-from caesura.core.events import CallDelta, Envelope, Interrupted, ModelStarted, ReasoningDelta, TextDelta
+from caesura.core.events import (
+    HIDDEN,
+    CallDelta,
+    Envelope,
+    Interrupted,
+    ModelStarted,
+    ReasoningDelta,
+    TextDelta,
+)
 
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -51,7 +59,7 @@ def _fields(envelope: Envelope) -> dict[str, object]:
     event = envelope.event
     if isinstance(event, Interrupted):
         return {"interrupts": [interrupts.to_dict(item) for item in event.interrupts]}
-    return {name: getattr(event, name) for name in event.__slots__}
+    return {name: getattr(event, name) for name in event.__slots__ if name not in HIDDEN}
 
 
 def _short(value: object) -> str:

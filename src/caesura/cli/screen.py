@@ -83,6 +83,8 @@ class Screen:
                 self._voices.tool_started(event)
                 called = one_line(self._voices.called(id, name))
                 self._line_of(agent, parent, f"→ {called} {_short(shown.data(args), 200)}", _CYAN)
+            case ev.ToolProgress():
+                self._progress(event)
             case ev.ToolFinished(id, name, output, status, agent, parent):
                 not_run = " (not run)" if status == "answered" else ""
                 called = one_line(self._voices.called(id, name))
@@ -109,6 +111,11 @@ class Screen:
                 pass
             case unreachable:
                 assert_never(unreachable)
+
+    def _progress(self, event: ev.ToolProgress) -> None:
+        begun = self._voices.caller(event.id)
+        told = f"… {one_line(begun.name)}: {one_line(event.text)}"
+        self._line_of(begun.agent, begun.parent, told, _DIM)
 
     def line(self, text: str, style: str = "") -> None:
         self.end_line()

@@ -14,6 +14,7 @@ class _Call:
 
     name: str
     number: int
+    agent: str
     parent: str | None
 
 
@@ -55,7 +56,7 @@ class Voices:
             return  # it is made again after a crash
         taken = {call.number for call in self._calls.values() if call.name == event.name}
         number = next(place for place in range(1, len(taken) + 2) if place not in taken)
-        self._calls[event.id] = _Call(event.name, number, event.parent)
+        self._calls[event.id] = _Call(event.name, number, event.agent, event.parent)
 
     def tool_finished(self, event: ev.ToolFinished) -> None:
         self._calls.pop(event.id, None)
@@ -64,6 +65,13 @@ class Voices:
         """The name of a tool call. Calls of one tool that run at the same time are numbered."""
         known = self._calls.get(id)
         return name if known is None or known.number == 1 else f"{name} #{known.number}"
+
+    def caller(self, id: str) -> ev.ToolStarted:
+        """Who made a tool call that runs, and its name as `called` gives it."""
+        known = self._calls.get(id)
+        if known is None:
+            return ev.ToolStarted(id, id, {}, "")
+        return ev.ToolStarted(id, self.called(id, known.name), {}, known.agent, known.parent)
 
     def prefix(self, parent: str | None, agent: str) -> str:
         """What begins each line of a sub-agent: its name, further in for a sub-agent of a sub-agent."""

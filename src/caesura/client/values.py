@@ -55,11 +55,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class RunningTool:
+    """`progress` is what it does now, if it tells."""
+
     id: str
     name: str
     args: dict[str, Any]
     agent: str
     parent: str | None
+    progress: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

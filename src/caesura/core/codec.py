@@ -30,6 +30,7 @@ _CODES: dict[type[ev.Event], str] = {
     ev.TextVoided: "void",
     ev.ModelFinished: "modelled",
     ev.ToolStarted: "tool",
+    ev.ToolProgress: "p",
     ev.ToolFinished: "tooled",
     ev.TitleChanged: "title",
     ev.ArtifactChanged: "artifact",
@@ -51,8 +52,9 @@ def _model_finished(
     tool_calls: Sequence[dict[str, Any]] = (),
     usage: dict[str, int] | None = None,
     finish_reason: str | None = None,
+    kept: Sequence[dict[str, Any]] = (),
 ) -> ev.ModelFinished:
-    return ev.ModelFinished(call, tuple(tool_calls), usage, finish_reason)
+    return ev.ModelFinished(call, tuple(tool_calls), usage, finish_reason, tuple(kept))
 
 
 _MAKERS: dict[str, Callable[..., ev.Event]] = {code: kind for kind, code in _CODES.items()} | {
@@ -124,6 +126,9 @@ def _fields(event: ev.Event, offset: int) -> list[Any]:
         return ["c", offset, event.call, event.index, event.text, *named]
     if isinstance(event, ev.Interrupted):
         return ["ask", offset, [interrupts.to_dict(item) for item in event.interrupts]]
+    if isinstance(event, ev.ModelFinished):
+        kept = [event.kept] if event.kept else []
+        return ["modelled", offset, event.call, event.tool_calls, event.usage, event.finish_reason, *kept]
     return [_CODES[type(event)], offset, *(getattr(event, name) for name in event.__slots__)]
 
 

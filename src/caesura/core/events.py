@@ -77,10 +77,14 @@ class TextVoided:
 
 @dataclass(frozen=True, slots=True)
 class ModelFinished:
+    """`kept` are blocks that the provider wants back with this reply as long as the turn lasts. No client is
+    shown them."""
+
     call: int
     tool_calls: tuple[dict[str, Any], ...] = ()
     usage: dict[str, int] | None = None
     finish_reason: str | None = None
+    kept: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,14 @@ class ToolStarted:
     args: dict[str, Any]
     agent: str
     parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """What a tool call does now, on one line for people. It replaces what the call told before."""
+
+    id: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +179,7 @@ Event = (
     | TextVoided
     | ModelFinished
     | ToolStarted
+    | ToolProgress
     | ToolFinished
     | TitleChanged
     | ArtifactChanged
@@ -177,6 +190,10 @@ Event = (
     | Stopped
     | SegmentEnded
 )
+
+
+#: Members of events that no client is shown.
+HIDDEN = frozenset(("kept",))
 
 
 class Envelope(NamedTuple):

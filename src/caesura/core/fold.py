@@ -53,6 +53,7 @@ class _Draft:
             agent=self.agent,
             parent=self.parent,
             cut=done is None,
+            kept=done.kept if done else (),
             usage=done.usage if done else None,
             at=at,
         )
@@ -68,6 +69,8 @@ class Transcript:
     #: The arguments of each tool call as the model gave them.
     wanted: dict[str, dict[str, Any]] = field(default_factory=dict)
     running: dict[str, ev.ToolStarted] = field(default_factory=dict)
+    #: What each tool call that runs does now, if it tells.
+    progress: dict[str, str] = field(default_factory=dict)
     #: How often each tool call was started.
     attempts: dict[str, int] = field(default_factory=dict)
     pending: tuple[Interrupt, ...] = ()
@@ -127,6 +130,9 @@ class Transcript:
             case ev.ToolStarted():
                 self.running[event.id], self.started[event.id] = event, at
                 self.attempts[event.id] = self.attempts.get(event.id, 0) + 1
+                self.progress.pop(event.id, None)
+            case ev.ToolProgress(id, text):
+                self.progress[id] = text
             case ev.ToolFinished():
                 self._return(event, at)
             case ev.TitleChanged(title):
@@ -191,8 +197,10 @@ class Transcript:
         )
 
     def closed(self, ended: int | None = None) -> list[Message]:
-        """The messages of an ended turn: every tool call has a result, so that any provider accepts them."""
-        return close(self.messages(ended), self.running)
+        """The messages of an ended turn: every tool call has a result, so that any provider accepts them.
+        What a provider wanted back as long as the turn lasted is dropped."""
+        said = (replace(item, kept=()) if item.kept else item for item in self.messages(ended))
+        return close(said, self.running)
 
     @property
     def text(self) -> str:
@@ -204,6 +212,7 @@ class Transcript:
         if event.cause == "adopt":
             self.notes.append(Note("restart", len(self.finished), at, between.between(before, at)))
         self.segment, self.outcome, self.open = event.segment, None, True
+        self.progress.clear()  # what runs now runs from its beginning
         self.epoch = event.epoch
         self.version = event.version or self.version
         self.adoptions = self.adoptions + 1 if event.cause == "adopt" else 0
@@ -221,6 +230,7 @@ class Transcript:
 
     def _return(self, event: ev.ToolFinished, at: int | None) -> None:
         begun, started = self.running.pop(event.id, None), self.started.pop(event.id, None)
+        self.progress.pop(event.id, None)
         args = _edited(begun, self.wanted.get(event.id))
         self.finished.append(_tool_message(event, args, started, at))
         self.adoptions = 0

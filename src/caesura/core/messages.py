@@ -15,7 +15,7 @@ class Message:
     """`cut` marks a reply that was stopped or broke off; `parent` a sub-agent's message, by tool call. `at`
     is when the message ended, if that is known, and `ms` how long a tool call took. `args` are those with
     which a tool call ran, if they are not those that the model gave: a person has edited them. `kept` is what
-    the provider wants back with a reply as long as its turn lasts."""
+    the provider wants back with a reply as long as its turn lasts: only the turn's log has it."""
 
     role: Role
     content: str
@@ -35,13 +35,13 @@ class Message:
 
 
 _DEFAULTS = Message("user", "")
-_MEMBERS = frozenset(Message.__slots__)
+_MEMBERS = frozenset(Message.__slots__) - {"kept"}
 
 
 def to_dict(message: Message) -> dict[str, Any]:
     data: dict[str, Any] = {"role": message.role, "content": message.content}
     for name in Message.__slots__[2:]:
-        if (value := getattr(message, name)) != getattr(_DEFAULTS, name):
+        if name in _MEMBERS and (value := getattr(message, name)) != getattr(_DEFAULTS, name):
             data[name] = value
     return data
 
@@ -49,9 +49,7 @@ def to_dict(message: Message) -> dict[str, Any]:
 def from_dict(data: Mapping[str, Any]) -> Message:
     """The message of this data, without members that other versions may have written."""
     known = {name: value for name, value in data.items() if name in _MEMBERS}
-    return Message(
-        **{**known, "tool_calls": tuple(data.get("tool_calls", ())), "kept": tuple(data.get("kept", ()))}
-    )
+    return Message(**{**known, "tool_calls": tuple(data.get("tool_calls", ()))})
 
 
 def usage(messages: Iterable[Message]) -> dict[str, int] | None:

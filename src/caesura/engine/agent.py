@@ -1,4 +1,4 @@
-"""An agent that is ready to run: either its models with tools bound and its tools by name, or a graph."""
+"""An agent that is ready to run: either its models and its tools by name, or a graph."""
 
 from __future__ import annotations
 
@@ -6,19 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
-
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.tool import Tool
-
-
-@dataclass(frozen=True, slots=True)
-class BoundModel:
-    """A chat model with the agent's tools bound. `plain` is the same model without tools, used for titles."""
-
-    label: str
-    runnable: Any
-    plain: BaseChatModel
+from caesura.models.model import Model, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +16,10 @@ class Compiled:
     name: str
     version: str
     spec: Spec
-    models: tuple[BoundModel, ...]
+    models: tuple[Model, ...]
     tools: Mapping[str, Tool] = field(default_factory=dict)
+    #: The tools as the models see them.
+    schemas: tuple[Schema, ...] = ()
     permissions: Mapping[str, Permission] = field(default_factory=dict)
     #: The operator's own LangGraph graph, which is observed from outside.
     graph: Any = None

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeVar
-
-from langchain_core.language_models import BaseChatModel
-from langchain_core.tools import BaseTool
 
 from caesura.agents import context, versions
 from caesura.agents.loader import Agent, Catalog, Link
-from caesura.agents.models import NOTHING_REPLACED, chat_models, label
+from caesura.agents.models import NOTHING_REPLACED, chat_models
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
+from caesura.core.errors import NotFound
 from caesura.engine import loop
-from caesura.engine.agent import BoundModel, Compiled
+from caesura.engine.agent import Compiled
 from caesura.engine.run import Scope
-from caesura.engine.speech import text_of
+from caesura.models.connections import Connections
+from caesura.models.model import Model
 from caesura.store.database import Database
 
 K = TypeVar("K")
@@ -37,9 +37,11 @@ class Builder:
         default_model: str,
         environ: Mapping[str, str],
         replaced: Mapping[str, str] = NOTHING_REPLACED,
+        connections: Connections | None = None,
     ) -> None:
         self._catalog, self._registry, self._database = catalog, registry, database
         self._default_model, self._environ, self._replaced = default_model, environ, replaced
+        self._connections = connections or Connections(environ)
         self._compiled: dict[str, Compiled] = {}
         #: Agents by name and version. Their code stays in memory with them.
         self._agents: OrderedDict[tuple[str, str], Agent] = OrderedDict()
@@ -55,6 +57,16 @@ class Builder:
         agent = self._catalog.get(name)
         _put(self._agents, (name, agent.version), agent)
         return self._of(agent)
+
+    def tool(self, agent: str, name: str) -> Tool | None:
+        """A tool by its name: a built-in one, or one of the agent's own."""
+        if name in self._registry.names:
+            return self._registry.get(name)
+        with suppress(NotFound):
+            found = self._catalog.get(agent)
+            own = (tool for tool in self._registry.tools_of(found.spec, found.own) if tool.name == name)
+            return next(own, None)
+        return None
 
     def knows(self, name: str, version: str) -> bool:
         """Whether this version of an agent is in memory."""
@@ -98,16 +110,18 @@ class Builder:
 
         assert agent.graph is not None  # noqa: S101 - for the type checker
         graph = agent.graph.copy({"checkpointer": Saver(self._database), "name": agent.name})
-        models = self._models(agent, []) if "model" in agent.spec.model_fields_set else ()
+        models = self._models(agent) if "model" in agent.spec.model_fields_set else ()
         return Compiled(agent.name, agent.version, agent.spec, models, graph=graph)
 
     def _own(self, agent: Agent, now: Agent | None) -> Compiled:
         delegates = (self._delegate(link, now) for link in agent.sub_agents)
-        tools = [*self._registry.tools_of(agent.spec), *(tool for tool in delegates if tool is not None)]
+        offered = self._registry.tools_of(agent.spec, agent.own)
+        tools = [*offered, *(tool for tool in delegates if tool is not None)]
         permissions = {tool.name: self._permission(agent, now, tool) for tool in tools}
         by_name = {tool.name: tool for tool in tools if permissions[tool.name] != "deny"}
-        models = self._models(agent, [tool.tool for tool in by_name.values()])
-        return Compiled(agent.name, agent.version, agent.spec, models, by_name, permissions)
+        schemas = tuple(tool.schema for tool in by_name.values())
+        models = self._models(agent)
+        return Compiled(agent.name, agent.version, agent.spec, models, by_name, schemas, permissions)
 
     def _permission(self, agent: Agent, now: Agent | None, tool: Tool) -> Permission:
         """What the file says about a tool. For an earlier version of it, the stricter of what it said and
@@ -115,15 +129,22 @@ class Builder:
         said = agent.spec.permission(tool.name, tool.permission)
         if now is None:
             return said
-        offered = {item.name for item in self._registry.tools_of(now.spec)}
+        offered = {item.name for item in self._registry.tools_of(now.spec, now.own)}
         offered |= {link.agent.name for link in now.sub_agents}
         says = now.spec.permission(tool.name, tool.permission) if tool.name in offered else "deny"
         return versions.stricter(said, says)
 
-    def _models(self, agent: Agent, tools: list[BaseTool]) -> tuple[BoundModel, ...]:
-        spec, default = agent.spec.model, self._default_model
-        made = chat_models(spec, default, self._environ, agent.model_class, self._replaced)
-        return tuple(_bound(model, tools) for model in made)
+    def _models(self, agent: Agent) -> tuple[Model, ...]:
+        return tuple(
+            chat_models(
+                agent.spec.model,
+                self._default_model,
+                self._environ,
+                self._connections,
+                agent.model_class,
+                self._replaced,
+            )
+        )
 
     def _delegate(self, link: Link, now: Agent | None) -> Tool | None:
         """A sub-agent as a tool; None if it was taken away since. The sub-agent works in its own loop, under
@@ -136,12 +157,12 @@ class Builder:
 
         async def delegate(task: str) -> str:
             call_id = context.current().tool_call_id
-            return text_of(await loop.delegate(Scope.current(), inner, task, call_id))
+            return (await loop.delegate(Scope.current(), inner, task, call_id)).content
 
-        tool = structured(delegate, link.description or f"Ask {inner.name}.", name=inner.name)
+        action = structured(delegate, link.description or f"Ask {inner.name}.")
         # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, so starting it
         # again continues where it was.
-        return Tool(inner.name, tool, describe_any(inner.name), repeatable=True, asks=True)
+        return Tool(inner.name, action, describe_any(inner.name), repeatable=True, asks=True)
 
 
 def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:
@@ -150,7 +171,3 @@ def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:
     kept.move_to_end(key)
     while len(kept) > _KEPT:
         kept.popitem(last=False)
-
-
-def _bound(model: BaseChatModel, tools: list[BaseTool]) -> BoundModel:
-    return BoundModel(label(model), model.bind_tools(tools) if tools else model, model)

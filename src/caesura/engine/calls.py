@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from langchain_core.messages import ToolCallChunk
-
-from caesura.agents.arguments import LONGEST, LONGEST_TOGETHER, MOST_CALLS
 from caesura.core import json_data
+from caesura.models.model import CallPart
 
+#: How many characters the arguments of one tool call, and of all tool calls in one reply, may have.
+LONGEST = 1024 * 1024
+LONGEST_TOGETHER = 4 * LONGEST
+#: How many tool calls one reply may hold.
+MOST_CALLS = 100
 #: The key that replaces arguments which are not valid JSON. The tool is not called, and the model is
 #: informed.
 BROKEN = "_broken_arguments"
@@ -52,8 +55,7 @@ class _Gathered:
 
 
 class Calls:
-    """Groups pieces as LangChain does: pieces with the same index belong to one call, unless their ids
-    differ."""
+    """Groups parts: those with the same place belong to one call, unless their ids differ."""
 
     def __init__(self) -> None:
         self._calls: list[_Gathered] = []
@@ -61,12 +63,11 @@ class Calls:
         #: The calls that have something to show, if they are shown at all.
         self._due: dict[int, _Gathered] = {}
 
-    def add(self, pieces: Iterable[ToolCallChunk]) -> None:
-        for piece in pieces:
-            call = self._call(piece["index"], (piece["id"] or "")[: ID_LIMIT + 1])
-            if call is not None:
-                call.name = (call.name + (piece["name"] or ""))[:_NAME_LIMIT]
-                self._gather(call, piece["args"] or "")
+    def add(self, part: CallPart) -> None:
+        call = self._call(part.place, part.id[: ID_LIMIT + 1])
+        if call is not None:
+            call.name = (call.name + part.name)[:_NAME_LIMIT]
+            self._gather(call, part.args)
 
     def news(self, names: Collection[str]) -> Iterator[Piece]:
         """What is new in the calls of these tools, for people to see while the model writes it."""
@@ -77,14 +78,14 @@ class Calls:
                 call.shown, call.unseen = len(call.parts), 0
 
     def read(self) -> list[dict[str, Any]]:
-        """The calls that the model asked for. LangChain completes truncated JSON. A call with half of its
-        arguments must not run, so the arguments are parsed exactly as received."""
+        """The calls that the model asked for. A call with half of its arguments must not run, so the
+        arguments are parsed exactly as received."""
         values = json_data.MOST_VALUES
         read = []
         for call in self._calls:
             args, count = _read(call, values)
             values -= count
-            read.append({"name": call.name, "args": args, "id": call.id or None, "type": "tool_call"})
+            read.append({"name": call.name, "args": args, "id": call.id})
         return read
 
     def _call(self, index: int | str | None, call_id: str) -> _Gathered | None:

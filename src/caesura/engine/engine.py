@@ -25,11 +25,13 @@ from caesura.engine.changes import Changes
 from caesura.engine.history import BYTES as HISTORY_BYTES
 from caesura.engine.history import History
 from caesura.engine.limits import Limits
+from caesura.engine.observers import Observer, Observers
 from caesura.engine.past import Past
 from caesura.engine.run import stop_reason
 from caesura.engine.runner import Runner
 from caesura.engine.supervisor import Supervisor
 from caesura.log import Log
+from caesura.models.connections import Connections
 from caesura.store import events, life, turns
 from caesura.store.database import Database
 
@@ -63,26 +65,30 @@ class Engine:
         limits: Limits | None = None,
         lease: float = 15.0,
         poll: float = 1.0,
-        callbacks: Sequence[Any] = (),
+        observers: Sequence[Observer] = (),
+        connections: Connections | None = None,
         history_bytes: int = HISTORY_BYTES,
         capacity: int = 500,
         replaced_models: Mapping[str, str] = NOTHING_REPLACED,
     ) -> None:
-        """`callbacks` are LangChain callbacks, called for every model and tool call. `history_bytes` limits
-        the memory for the histories of conversations. `capacity` is how many turns may run at once.
-        `replaced_models` are names of models in files, each with the model to use instead."""
-        self._database, self._registry = database, registry
+        """`observers` are told of every model and tool call. `connections` are those to providers of models.
+        `history_bytes` limits the memory for the histories of conversations. `capacity` is how many turns may
+        run at once. `replaced_models` are names of models in files, each with the model to use instead."""
+        self._database = database
+        self._builder = Builder(
+            catalog, registry, database, default_model, environ, replaced_models, connections
+        )
         #: Told of every conversation that changes in this process.
         self.changes = Changes()
         self.supervisor = Supervisor(database, lease=lease, poll=poll, capacity=capacity)
         self.runner = Runner(
             database,
             log,
-            Builder(catalog, registry, database, default_model, environ, replaced_models),
+            self._builder,
             workspaces,
             limits or Limits(),
             self.supervisor.spawn,
-            callbacks,
+            Observers(observers),
             History(database, history_bytes),
             self.changes,
         )
@@ -180,9 +186,8 @@ class Engine:
         """Refuse edited arguments that do not fit the tool's schema."""
         if not isinstance(item, Approval) or answer.decision != "edit" or answer.args is None:
             return
-        if item.name not in self._registry.names:
-            return
-        if (fault := self._registry.get(item.name).fault(answer.args)) is not None:
+        tool = self._builder.tool(item.agent, item.name)
+        if tool is not None and (fault := tool.fault(answer.args)) is not None:
             raise BadAnswer(fault)
 
     def shown(self, num: int, epoch: int) -> int | None:

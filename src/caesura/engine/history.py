@@ -1,17 +1,21 @@
-"""The conversation so far, as the model reads it: the branch above a turn, cached in memory."""
+"""The conversation so far, as the model reads it: the branch above a turn, cached in memory.
+
+`valid` has the rules that providers have for messages.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from sys import getsizeof
 from typing import Any, NamedTuple
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from sqlalchemy import Connection
 
 from caesura.agents.tools.places import Busy, Places
 from caesura.core.errors import Unavailable
+from caesura.core.fold import NOT_DONE
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
 from caesura.store import turns
@@ -22,12 +26,14 @@ BYTES = 256 * 1024 * 1024
 #: One person may use at most 1/4 of the cache, so that nobody evicts everybody else's entries.
 _PART = 4
 #: The memory that a message takes in addition to its text, in bytes, approximately.
-_MESSAGE = 1_500
+_MESSAGE = 500
 _WHOLE = 1 << 30
 #: The stored bytes of turns that are read at once.
 _PART_BYTES = 1024 * 1024
 #: How many branches are read at once, and how many seconds a turn waits to read its own.
 _LOADS, _PATIENCE = 4, 120.0
+#: What stands for a text that is empty: providers refuse empty texts.
+_NO_TEXT, _NO_OUTPUT = "(no text)", "(no output)"
 
 
 class _Path(NamedTuple):
@@ -35,7 +41,7 @@ class _Path(NamedTuple):
 
     user_id: str
     epoch: int
-    messages: list[BaseMessage]
+    messages: list[Message]
     size: int
 
 
@@ -73,7 +79,7 @@ class History:
         self._used: Counter[str] = Counter()
         self._loads = Places(_LOADS, each=1)
 
-    async def before(self, turn: Turn) -> list[BaseMessage]:
+    async def before(self, turn: Turn) -> list[Message]:
         """The messages on this turn's branch before the turn. They count as used until `release`."""
         if turn.parent_id is None:
             return []
@@ -91,10 +97,10 @@ class History:
         except Busy as error:
             raise Unavailable("too many histories are being read") from error
 
-    async def _load(self, turn: Turn, parent_id: str) -> list[BaseMessage]:
+    async def _load(self, turn: Turn, parent_id: str) -> list[Message]:
         most = max(self._share - self._used[turn.user_id], 0)
         above = await self._database.read(_branch, turn.conversation_id, parent_id, most)
-        said = [message for item in above.turns for message in said_in(item, item.messages or [])]
+        said = [message for item in above.turns for message in said_in(item.content, item.messages or [])]
         self._use(turn, _Path(turn.user_id, above.epoch, said, _size(said)), whole=most == self._share)
         return said
 
@@ -113,7 +119,7 @@ class History:
             if not self._used[use.user_id]:
                 del self._used[use.user_id]
 
-    def extend(self, turn: Turn, before: list[BaseMessage], messages: list[Message]) -> None:
+    def extend(self, turn: Turn, before: list[Message], messages: list[Message]) -> None:
         """The turn has ended: cache the path up to it, in place of the path up to its parent. A path that was
         shortened is not cached: the next turn may have space for more."""
         known = self._paths.get(turn.parent_id) if turn.parent_id is not None else None
@@ -122,7 +128,7 @@ class History:
         use = self._uses.get((turn.num, turn.epoch))
         if use is not None and not use.whole:
             return
-        said = said_in(turn, messages)
+        said = said_in(turn.content, messages)
         above = known.size if known is not None and known.messages is before else _size(before)
         self._keep(turn.id, _Path(turn.user_id, turn.epoch, [*before, *said], above + _size(said)))
 
@@ -152,18 +158,16 @@ class History:
             self.forget(next(iter(self._paths)))
 
 
-def said_in(turn: Turn, messages: list[Message]) -> list[BaseMessage]:
-    return [HumanMessage(turn.content), *to_langchain(messages)]
+def said_in(content: str, messages: Iterable[Message]) -> list[Message]:
+    """What a turn that has ended adds to the history: without reasoning, and without what the provider wanted
+    back only as long as the turn lasted."""
+    own = (_settled(item) for item in messages if item.parent is None)
+    return valid([Message("user", content), *own])
 
 
-def _size(messages: list[BaseMessage]) -> int:
+def _size(messages: list[Message]) -> int:
     """The memory that these messages take, approximately."""
-    return sum(_MESSAGE + getsizeof(message.content) + _called(message) for message in messages)
-
-
-def _called(message: BaseMessage) -> int:
-    calls = getattr(message, "tool_calls", None)
-    return getsizeof(str(calls)) if calls else 0
+    return sum(_MESSAGE + getsizeof(message.content) + _called_in(message) for message in messages)
 
 
 def _branch(connection: Connection, conversation_id: str, leaf: str, most: int) -> _Loaded:
@@ -202,20 +206,52 @@ def _called_in(item: Message) -> int:
     return getsizeof(str(item.tool_calls)) if item.tool_calls else 0
 
 
-def to_langchain(messages: Iterable[Message]) -> list[BaseMessage]:
-    """The conversation's own messages, as a provider takes them, without those of sub-agents."""
-    return [message(item) for item in messages if item.parent is None and _says_something(item)]
+def _settled(item: Message) -> Message:
+    return Message(
+        item.role,
+        item.content,
+        tool_calls=item.tool_calls,
+        tool_call_id=item.tool_call_id,
+        name=item.name,
+        status=item.status,
+    )
 
 
-def message(item: Message) -> BaseMessage:
-    if item.role == "user":
-        return HumanMessage(item.content)
-    if item.role == "tool":
-        status: Any = "success" if item.status in ("ok", "answered") else "error"
-        return ToolMessage(item.content, tool_call_id=item.tool_call_id or "", name=item.name, status=status)
-    calls = [{**call, "type": "tool_call"} for call in item.tool_calls]
-    return AIMessage(item.content, tool_calls=calls)
+def valid(messages: Iterable[Message]) -> list[Message]:
+    """The same messages as every provider takes them. After a message with tool calls come their results, in
+    the order of the calls: one that is missing says so, and one without a call is left out. No text is empty.
+    A call is known by its id, and the first one with an id counts."""
+    items = list(messages)
+    results = {item.tool_call_id: item for item in reversed(items) if item.role == "tool"}
+    found: list[Message] = []
+    called: set[str] = set()
+    for item in items:
+        if item.role == "user":
+            found.append(item if item.content.strip() else replace(item, content=_NO_TEXT))
+        elif item.role == "assistant":
+            calls = tuple(_first_of(item.tool_calls, called))
+            if calls or item.content.strip():
+                found.append(_spoken(item, calls))
+                found += (_result(call, results.get(call["id"])) for call in calls)
+    return found
 
 
-def _says_something(item: Message) -> bool:
-    return item.role != "assistant" or bool(item.content or item.tool_calls)
+def _first_of(calls: Iterable[dict[str, Any]], called: set[str]) -> Iterator[dict[str, Any]]:
+    for call in calls:
+        if call["id"] not in called:
+            called.add(call["id"])
+            yield call
+
+
+def _spoken(item: Message, calls: tuple[dict[str, Any], ...]) -> Message:
+    content = item.content if item.content.strip() else ""
+    if content == item.content and calls == item.tool_calls:
+        return item
+    return replace(item, content=content, tool_calls=calls)
+
+
+def _result(call: dict[str, Any], result: Message | None) -> Message:
+    if result is None:
+        status = "not_done"
+        return Message("tool", NOT_DONE, tool_call_id=call["id"], name=call["name"], status=status)
+    return result if result.content.strip() else replace(result, content=_NO_OUTPUT)

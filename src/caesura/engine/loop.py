@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
-from langchain_core.tools import ToolException
-
+from caesura.agents.tools.tool import ToolError
 from caesura.core.interrupts import Interrupt
+from caesura.core.messages import Message
 from caesura.engine import confirmations, model_calls, tool_calls
 from caesura.engine.agent import Compiled
 from caesura.engine.model_calls import Said
@@ -25,19 +25,19 @@ async def converse(run: Run) -> list[Interrupt]:
     answer first, if any."""
     scope = Scope(run, run.agent)
     try:
-        await work(scope, [HumanMessage(run.turn.content)])
+        await work(scope, [Message("user", run.turn.content)])
     except AnswersNeeded as needed:
         return needed.items
     return []
 
 
-async def delegate(scope: Scope, agent: Compiled, task: str, call_id: str) -> AIMessage:
+async def delegate(scope: Scope, agent: Compiled, task: str, call_id: str) -> Message:
     """Let a sub-agent work on a task, under the tool call that asked for it. The turn's limits hold for it
     too. If it uses up its own steps, only its call fails."""
-    return await work(Scope(scope.run, agent, call_id), [HumanMessage(task)])
+    return await work(Scope(scope.run, agent, call_id), [Message("user", task)])
 
 
-async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
+async def work(scope: Scope, state: list[Message]) -> Message:
     """Run the loop and return the agent's last message. The messages before it are added to `state`."""
     while True:
         scope.run.check()
@@ -52,17 +52,17 @@ async def work(scope: Scope, state: list[BaseMessage]) -> AIMessage:
             state += await _results(scope, said)
         elif not said.answers:
             return said.message
-        state += [HumanMessage(answered.message) for answered in said.answers]
+        state += [Message("user", answered.message) for answered in said.answers]
 
 
-def _check_steps(scope: Scope, state: Sequence[BaseMessage]) -> None:
+def _check_steps(scope: Scope, state: Sequence[Message]) -> None:
     """The steps of a sub-agent. Those of the turn are counted in the run, because sub-agents share them."""
     most = scope.agent.spec.limits.max_steps
-    if scope.parent is not None and sum(isinstance(message, AIMessage) for message in state) >= most:
-        raise ToolException(f"{scope.agent.name} did not come to an end in {most} steps")
+    if scope.parent is not None and sum(message.role == "assistant" for message in state) >= most:
+        raise ToolError(f"{scope.agent.name} did not come to an end in {most} steps")
 
 
-def _asked_anyway(scope: Scope, calls: Sequence[ToolCall]) -> bool:
+def _asked_anyway(scope: Scope, calls: Sequence[dict[str, Any]]) -> bool:
     """Whether a person decides about each call of a reply by itself, and the operator wants no form filled
     in: the confirmation that the reply asks for is then one question too many."""
     if not calls or scope.agent.spec.interrupt.fields:
@@ -70,7 +70,7 @@ def _asked_anyway(scope: Scope, calls: Sequence[ToolCall]) -> bool:
     return all(tool_calls.is_decided(scope, call) for call in calls)
 
 
-async def _results(scope: Scope, said: Said) -> list[ToolMessage]:
+async def _results(scope: Scope, said: Said) -> list[Message]:
     """The results of a reply's calls. If the person has refused what the reply asked for, none is made."""
     calls = said.message.tool_calls
     if said.answers and said.answers[-1].refuses:
@@ -78,7 +78,7 @@ async def _results(scope: Scope, said: Said) -> list[ToolMessage]:
     return await _made(scope, calls)
 
 
-async def _made(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]:
+async def _made(scope: Scope, calls: Sequence[dict[str, Any]]) -> list[Message]:
     """The results of the calls, which run concurrently. A call that asks a question does not stop the others
     from finishing. Each call has its own task, even a single one: a tool that turns its cancellation into
     another error must not keep the run from being stopped."""
@@ -93,10 +93,10 @@ async def _made(scope: Scope, calls: Sequence[ToolCall]) -> list[ToolMessage]:
     needed = [outcome for outcome in outcomes if isinstance(outcome, AnswersNeeded)]
     if needed:
         raise AnswersNeeded([item for outcome in needed for item in outcome.items])
-    return [outcome for outcome in outcomes if isinstance(outcome, ToolMessage)]
+    return [outcome for outcome in outcomes if isinstance(outcome, Message)]
 
 
-async def _settled(scope: Scope, call: ToolCall) -> ToolMessage | AnswersNeeded | Released:
+async def _settled(scope: Scope, call: dict[str, Any]) -> Message | AnswersNeeded | Released:
     try:
         return await tool_calls.call(scope, call)
     except (AnswersNeeded, Released) as outcome:

@@ -11,24 +11,24 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import NamedTuple, cast
-
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from typing import NamedTuple
 
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
 from caesura.core.messages import Message
-from caesura.engine import confirmations, history, speech
-from caesura.engine.agent import BoundModel, Compiled
+from caesura.engine import confirmations, model_failures, speech
+from caesura.engine.agent import Compiled
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.confirmations import Answered
 from caesura.engine.failures import ModelFailed
+from caesura.engine.history import valid
+from caesura.engine.observers import Ended, ModelBegins
 from caesura.engine.run import Scope
-from caesura.engine.speech import reasoning_of, text_of, usage_of
+from caesura.models.failures import ModelError
+from caesura.models.model import CallPart, Model, Reasoning, Text
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_PAUSE = 20.0
 #: Yield to the event loop after this many pieces: a model that never waits would block all other runs.
 _BREATH = 32
 
@@ -37,17 +37,17 @@ class Said(NamedTuple):
     """The agent's next message. `asks` are the sentences in which it asks for a confirmation that is still to
     be given. `answers` are what the person has answered to it so far."""
 
-    message: AIMessage
+    message: Message
     asks: str | None = None
     answers: Sequence[Answered] = ()
 
 
-async def call(scope: Scope, state: Sequence[BaseMessage]) -> Said:
+async def call(scope: Scope, state: Sequence[Message]) -> Said:
     """The agent's next message. A message that is already in the log is taken from there; the model is not
     called."""
     run, agent, parent = scope.run, scope.agent, scope.parent
     said = run.replies_of(parent)
-    place = sum(isinstance(message, AIMessage) for message in state)
+    place = sum(message.role == "assistant" for message in state)
     if place < len(said):
         return await _recorded(scope, said[place])
     prompt = _prompt(agent, run.history if parent is None else [], state)
@@ -56,36 +56,52 @@ async def call(scope: Scope, state: Sequence[BaseMessage]) -> Said:
 
 
 async def _recorded(scope: Scope, reply: Message) -> Said:
-    run, message = scope.run, cast(AIMessage, history.message(reply))
     if scope.parent is not None:
-        return Said(message)
+        return Said(reply)
+    run = scope.run
     answers = confirmations.answers_to(run, reply)
     is_open = confirmations.is_open(run, reply, answers)
-    return Said(message, await confirmations.reason_in(scope, reply.content) if is_open else None, answers)
+    return Said(reply, await confirmations.reason_in(scope, reply.content) if is_open else None, answers)
 
 
-async def _answer(scope: Scope, prompt: list[BaseMessage]) -> Said:
-    run = scope.run
+async def _answer(scope: Scope, prompt: list[Message]) -> Said:
     failure: Exception | None = None
     for model in scope.agent.models:
-        for attempt in range(run.limits.attempts):
-            speaker = _Speaker(scope, model.label)
-            try:
-                with strays_fail(run.is_broken_off):
-                    return await speaker.speak(model, prompt)
-            except CaesuraError:
-                raise
-            except Exception as error:
-                failure = error
-                logger.warning("model %s failed: %s", model.label, error)
-                if speaker.spoke:
-                    raise ModelFailed("the model broke off", cause=error) from error
-                speaker.void()
-                if not transient(error):
-                    break
-                if attempt + 1 < run.limits.attempts:
-                    await asyncio.sleep(_pause(error, run.limits.backoff * 2**attempt))
-    raise ModelFailed("the model is not available", cause=failure) from failure
+        try:
+            return await _persist(scope, model, prompt)
+        except _GivenUp as given_up:
+            failure = given_up.cause
+    raise ModelFailed(model_failures.told(failure), cause=failure) from failure
+
+
+class _GivenUp(Exception):
+    """A model did not reply."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+async def _persist(scope: Scope, model: Model, prompt: list[Message]) -> Said:
+    """The reply of this model, or `_GivenUp` after a few attempts."""
+    run = scope.run
+    for attempt in range(run.limits.attempts):
+        speaker = _Speaker(scope, model.label)
+        try:
+            with strays_fail(run.is_broken_off):
+                return await speaker.speak(model, prompt)
+        except CaesuraError:
+            raise
+        except Exception as error:
+            logger.warning("model %s failed: %s", model.label, error)
+            if speaker.spoke:
+                raise ModelFailed("the model broke off", cause=error) from error
+            speaker.void()
+            pause = model_failures.pause(error, run.limits.backoff * 2**attempt)
+            if pause is None or attempt + 1 == run.limits.attempts:
+                raise _GivenUp(error) from error
+            await asyncio.sleep(pause)
+    raise AssertionError("unreachable")
 
 
 class _Speaker:
@@ -103,47 +119,66 @@ class _Speaker:
         if self._call:
             self._run.say(ev.TextVoided(self._call))
 
-    async def speak(self, model: BoundModel, prompt: list[BaseMessage]) -> Said:
-        run, reply, held, words, listener = self._run, speech.Reply(), 0, False, self._listener
-        async with aclosing(speech.pieces(model.runnable, prompt, run.config)) as said:
+    async def speak(self, model: Model, prompt: list[Message]) -> Said:
+        agent = self._scope.agent
+        begins = ModelBegins(self._label, prompt, agent.name, agent.schemas, self._scope.parent)
+        with self._run.watching.call(begins) as ended:
+            reply = await self._hear(model, prompt)
+            self._run.check()
+            message = self._finish(reply, ended)
+        return Said(message, self._listener.end() if self._listener is not None else None)
+
+    async def _hear(self, model: Model, prompt: list[Message]) -> speech.Reply:
+        run, reply, pieces, held, words = self._run, speech.Reply(), 0, 0, False
+        async with aclosing(model.stream(prompt, self._scope.agent.schemas)) as said:
             async for piece in said:
                 run.check()
-                chunk = speech.chunk(piece)
-                reply.add(chunk)
-                if reasoning := reasoning_of(chunk):
-                    self.spoke = True
-                    run.say(ev.ReasoningDelta(self._begin(), _clean(reasoning)))
+                pieces += 1
                 shown = False
-                if text := _clean(text_of(chunk)):
-                    self.spoke = shown = True
-                    run.say(ev.TextDelta(self._begin(), text))
-                    if listener is not None:
-                        await confirmations.feed(listener, text, run.aside)
-                if chunk.tool_call_chunks:
-                    held += sum(len(call["args"] or "") for call in chunk.tool_call_chunks)
-                    run.bound(held)
-                    shown = self._show_calls(reply) or shown
+                if isinstance(piece, Text):
+                    if piece.text:
+                        shown = await self._say(piece.text)
+                elif isinstance(piece, Reasoning):
+                    if piece.text:
+                        self.spoke = True
+                        run.say(ev.ReasoningDelta(self._begin(), _clean(piece.text)))
+                else:
+                    reply.add(piece)
+                    if isinstance(piece, CallPart):
+                        held += len(piece.args)
+                        run.bound(held)
+                        shown = self._show_calls(reply)
                 if shown and not words:
                     # A model that never waits would hold the interpreter lock and delay the thread that
                     # writes.
                     await run.stream.commit()
                     words = True
-                if reply.pieces % _BREATH == 0:
+                if pieces % _BREATH == 0:
                     await run.stream.breathe()
-        run.check()
-        if not reply.pieces:
-            raise ValueError("the model said nothing at all")
-        message = speech.with_own_ids(reply.message(), run.call_ids())
-        run.reserve(call["id"] or "" for call in message.tool_calls)
-        run.say(
-            ev.ModelFinished(
-                self._begin(),
-                speech.tool_calls(message),
-                usage_of(message),
-                speech.finish_reason(message),
-            )
-        )
-        return Said(message, listener.end() if listener is not None else None)
+        if not pieces:
+            raise ModelError("broken", "the model said nothing at all")
+        return reply
+
+    async def _say(self, given: str) -> bool:
+        text = _clean(given)
+        if not text:
+            return False
+        self.spoke = True
+        self._run.say(ev.TextDelta(self._begin(), text))
+        if self._listener is not None:
+            await confirmations.feed(self._listener, text, self._run.aside)
+        return True
+
+    def _finish(self, reply: speech.Reply, ended: Ended) -> Message:
+        """End the call in the log. The transcript has the message then."""
+        run, number = self._run, self._begin()
+        calls = reply.tool_calls(run.call_ids())
+        run.reserve(call["id"] for call in calls)
+        run.say(ev.ModelFinished(number, calls, reply.usage, reply.finish_reason, reply.kept))
+        _, message = run.transcript.calls[number]
+        ended.output, ended.tool_calls = message.content, calls
+        ended.usage, ended.finish_reason = reply.usage, reply.finish_reason
+        return message
 
     def _show_calls(self, reply: speech.Reply) -> bool:
         """Show what is new in tool calls that people see while they are written. Returns whether there was
@@ -161,28 +196,9 @@ class _Speaker:
         return self._call
 
 
-def transient(error: Exception) -> bool:
-    """Whether the same call may succeed a little later."""
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return status in (408, 409, 425, 429) or status >= 500
-    if isinstance(error, ConnectionError | TimeoutError):
-        return True
-    names = [kind.__name__ for kind in type(error).__mro__]  # each provider's library has its own classes
-    return any(word in name for name in names for word in ("Connection", "Timeout", "TransportError"))
-
-
-def _pause(error: Exception, otherwise: float) -> float:
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    try:
-        return min(max(float(headers.get("retry-after", "")), 0.0), _LONGEST_PAUSE)
-    except ValueError:
-        return otherwise
-
-
-def _prompt(agent: Compiled, history: list[BaseMessage], state: Sequence[BaseMessage]) -> list[BaseMessage]:
-    system = [SystemMessage(agent.system_prompt)] if agent.system_prompt else []
-    return [*system, *history, *state]
+def _prompt(agent: Compiled, history: list[Message], state: Sequence[Message]) -> list[Message]:
+    system = [Message("system", agent.system_prompt)] if agent.system_prompt.strip() else []
+    return [*system, *history, *valid(state)]
 
 
 def _clean(text: str) -> str:

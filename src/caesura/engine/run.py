@@ -11,9 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableConfig
-
 from caesura.agents.aside import Aside
 from caesura.core import codec
 from caesura.core import events as ev
@@ -28,6 +25,7 @@ from caesura.engine.agent import Compiled
 from caesura.engine.failures import LogLimit, StepLimit
 from caesura.engine.holdings import Holding
 from caesura.engine.limits import Limits
+from caesura.engine.observers import NOT_WATCHED, Watching
 from caesura.log.stream import Also, Stream
 from caesura.store.database import Database
 from caesura.store.tool_calls import ToolCall
@@ -90,7 +88,7 @@ class Run:
     limits: Limits
     stream: Stream
     transcript: Transcript
-    history: list[BaseMessage]
+    history: list[Message]
     journal: dict[str, ToolCall]
     #: The interrupts that the turn had when this process claimed it.
     interrupts: list[StoredInterrupt]
@@ -99,9 +97,10 @@ class Run:
     database: Database
     holding: Holding
     grants: set[str] = field(default_factory=set)
-    callbacks: tuple[Any, ...] = ()
-    #: The LangChain config with the callbacks; None without callbacks.
-    config: RunnableConfig | None = None
+    #: What observers see of the run.
+    watching: Watching = NOT_WATCHED
+    #: LangChain's callbacks, with which a graph is observed.
+    callbacks: list[Any] = field(default_factory=list)
     cause: ev.Cause = "start"
     #: The interrupts with which this segment ends, by graph id.
     new_interrupts: dict[str, Interrupt] = field(default_factory=dict)

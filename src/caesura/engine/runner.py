@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from caesura.agents.aside import Aside
 from caesura.core import codec, fold, language
@@ -18,7 +17,6 @@ from caesura.core.interrupts import Confirmation, Interrupt
 from caesura.core.turns import Turn
 from caesura.engine import cancellation, loop, past
 from caesura.engine.builder import Builder
-from caesura.engine.callbacks import watched
 from caesura.engine.changes import Changes
 from caesura.engine.confirmations import IN_WORDS
 from caesura.engine.ending import Ending, Outcome, failed
@@ -27,6 +25,7 @@ from caesura.engine.history import History
 from caesura.engine.holdings import Holding, Holdings
 from caesura.engine.interrupts import Interrupts, closings
 from caesura.engine.limits import Limits
+from caesura.engine.observers import NOBODY, Observers, RunBegins
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
 from caesura.engine.titles import Spawn, Titles
@@ -52,13 +51,13 @@ class Runner:
         workspaces: Path,
         limits: Limits,
         spawn: Spawn,
-        callbacks: Sequence[Any] = (),
+        observers: Observers = NOBODY,
         history: History | None = None,
         changes: Changes | None = None,
     ) -> None:
         self._database, self._log, self._versions = database, log, Versions(database, builder)
         self._workspaces, self._limits = workspaces, limits
-        self._callbacks = tuple(callbacks)
+        self._observers = observers
         self.history = history or History(database)
         self.holdings = Holdings(limits.results, limits.results_of_person)
         self._aside = Aside("caesura-texts")
@@ -146,7 +145,7 @@ class Runner:
         holding.recall(transcript.finished)
         agent = await self._versions.of(turn, transcript)
         history = await self.history.before(turn)
-        first = history[0].text if history else ""
+        first = history[0].content if history else ""
         limits = agent.spec.limits
         return Run(
             turn=turn,
@@ -164,7 +163,7 @@ class Runner:
             database=self._database,
             holding=holding,
             grants=set(turn.grants),
-            callbacks=self._callbacks,
+            callbacks=self._observers.callbacks() if agent.foreign else [],
             logged=sum(codec.size(item.event) for item in known.events),
         )
 
@@ -232,7 +231,7 @@ class Runner:
     async def _drive(self, run: Run) -> Outcome:
         run.control.stoppable = True
         try:
-            found = await _advance(run)
+            found = await _advance(run, self._observers)
         finally:
             run.control.stoppable = False
         if found:
@@ -242,15 +241,19 @@ class Runner:
         return ev.Finished()
 
 
-async def _advance(run: Run) -> Mapping[str, Interrupt]:
+async def _advance(run: Run, observers: Observers) -> Mapping[str, Interrupt]:
     """Run the agent. Returns the interrupts that need an answer, if any, by the id under which the agent
     expects it."""
     if run.agent.foreign:
         from caesura.engine.graphs import drive  # LangGraph takes half a second to load, and few need it
 
         return await drive.advance(run)
-    async with watched(run):
-        return {_graph_id(item): item for item in await loop.converse(run)}
+    turn = run.turn
+    begins = RunBegins(run.agent.name, turn.content, turn.user_id, turn.conversation_id, turn.id)
+    with observers.run(begins) as (run.watching, ended):
+        asked = await loop.converse(run)
+        ended.output, ended.pauses = run.transcript.text, bool(asked)
+    return {_graph_id(item): item for item in asked}
 
 
 def _graph_id(item: Interrupt) -> str:

@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 
 from caesura.agents import titles
 from caesura.core import events as ev
-from caesura.engine.agent import BoundModel
 from caesura.engine.cancellation import strays_fail
+from caesura.engine.observers import ModelBegins
 from caesura.engine.run import Run
-from caesura.engine.speech import text_of
+from caesura.engine.speech import counted
 from caesura.log import Log
 from caesura.log.bulk import Bulk
+from caesura.models.model import Model, Text, Usage
 from caesura.store import conversations
 from caesura.store.database import Database
 
@@ -30,6 +31,8 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 TRIES = 3
 #: At most `_FEW` titles are started at once, and the next ones `_APART` seconds later.
 _FEW, _APART = 4, 0.015
+#: Characters of a reply that are read for a title.
+_LONGEST = 100_000
 
 
 class Titles:
@@ -109,7 +112,7 @@ class Title:
             return turn.titled
         return (await self._database.read(conversations.find, turn.conversation_id)).title is not None
 
-    async def _speaker(self, after: int) -> BoundModel:
+    async def _speaker(self, after: int) -> Model:
         """The model that produces the first text, which is a fallback if the first model is unavailable. If a
         sub-agent produces it, the agent's own first model."""
         models = self._run.agent.models
@@ -125,11 +128,21 @@ class Title:
                         return next((model for model in models if model.label == label), models[0])
         raise _Titled  # the turn was deleted, or the log is closed
 
-    async def _ask(self, model: BoundModel) -> str | None:
-        run = self._run
-        with strays_fail():
-            said = await model.plain.ainvoke(titles.prompt(run.turn.content, run.language))
-        return titles.clean(text_of(said))
+    async def _ask(self, model: Model) -> str | None:
+        run, said, size = self._run, list[str](), 0
+        prompt = titles.prompt(run.turn.content, run.language)
+        with strays_fail(), run.watching.call(ModelBegins(model.label, prompt)) as ended:
+            async with aclosing(model.stream(prompt)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Text):
+                        said.append(piece.text)
+                        size += len(piece.text)
+                    elif isinstance(piece, Usage):
+                        ended.usage = counted(piece.counts)
+                    if self._closed or size > _LONGEST:  # the model may ignore its cancellation
+                        break
+            ended.output = "".join(said)
+        return titles.clean(ended.output)
 
     async def _write(self, title: str | None) -> None:
         if title is not None and not self._closed:

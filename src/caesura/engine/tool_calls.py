@@ -2,7 +2,8 @@
 
 A call is journalled before it is made and after it has ended, each time together with its event. A call that
 has ended is never made again. A call that had begun when its process died may or may not have taken effect: a
-tool that is safe to repeat is called again; for any other tool the person decides.
+tool that is safe to repeat is called again; for any other tool the person decides. A call that stopped to ask
+the person something is journalled as such: it was not under way, so it is simply made again.
 """
 
 from __future__ import annotations
@@ -11,23 +12,26 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, assert_never
 
-from langchain_core.messages import ToolCall, ToolMessage
 from sqlalchemy import Connection
 
 from caesura.agents.aside import LARGE
 from caesura.agents.context import RunContext
 from caesura.agents.tools.tool import Description, Result, Tool
 from caesura.core import events as ev
-from caesura.core import ids, json_data, outputs
+from caesura.core import ids, interrupts, json_data, outputs
 from caesura.core.answers import Answer
 from caesura.core.errors import CaesuraError, Outdated
-from caesura.core.interrupts import Approval, File, Interrupt
+from caesura.core.interrupts import Approval, File, Interrupt, Questions
+from caesura.core.messages import Message
 from caesura.engine import calls, texts
 from caesura.engine.cancellation import strays_fail
+from caesura.engine.observers import ToolBegins
+from caesura.engine.progress import Progress
 from caesura.engine.run import AnswersNeeded, Released, Scope
 from caesura.log.stream import Also
 from caesura.store import grants
@@ -40,20 +44,22 @@ _TRIES = 8
 #: Seconds after which it is called again, at most; twice as long each time. Calls of other turns do not wait
 #: in the same order, so each waits for a random part of it.
 _PAUSE = 0.02
+#: The kind of an interrupt and, of questions, what they ask.
+_What = tuple[type[Interrupt], bytes]
 
 
-async def call(scope: Scope, wanted: ToolCall) -> ToolMessage:
+async def call(scope: Scope, wanted: Mapping[str, Any]) -> Message:
     """The result of the call; raises `AnswersNeeded` if a person must decide first."""
     return await _Call(scope, wanted).result()
 
 
-def refuse(scope: Scope, wanted: ToolCall) -> ToolMessage:
+def refuse(scope: Scope, wanted: Mapping[str, Any]) -> Message:
     """The result of a call that the person has refused together with the rest of the reply. The agent reads
     their reason in a message of its own."""
     return _Call(scope, wanted).refuse()
 
 
-def is_decided(scope: Scope, wanted: ToolCall) -> bool:
+def is_decided(scope: Scope, wanted: Mapping[str, Any]) -> bool:
     """Whether a person decides about this call, or has decided, before it does anything. A call of a tool
     that the agent does not have does nothing."""
     return _Call(scope, wanted).is_decided()
@@ -64,7 +70,7 @@ class _Revoked(Exception):
 
 
 class _Call:
-    def __init__(self, scope: Scope, wanted: ToolCall) -> None:
+    def __init__(self, scope: Scope, wanted: Mapping[str, Any]) -> None:
         self._scope, self._run, self._agent = scope, scope.run, scope.agent
         self._id = str(wanted["id"])
         self._name = wanted["name"]
@@ -72,10 +78,10 @@ class _Call:
         self._tool: Tool | None = self._agent.tools.get(self._name)
         #: What the file held that the call replaces, when the person was asked who approved the call.
         self._expected: File | None = None
-        #: How often the tool has asked for an answer of each kind.
-        self._asks: Counter[type[Interrupt]] = Counter()
+        #: How often the tool has asked for each answer.
+        self._asks: Counter[_What] = Counter()
 
-    async def result(self) -> ToolMessage:
+    async def result(self) -> Message:
         known = self._run.journal.get(self._id)
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
@@ -87,14 +93,14 @@ class _Call:
             return self._note(texts.no_such_tool(self._name, list(self._agent.tools)), "error")
         if calls.BROKEN in self._args:
             return self._note(texts.broken_arguments(self._args[calls.BROKEN]), "error")
-        if known is not None and not (self._tool.repeatable or self._tool.asks):
+        if known is not None and not self._stopped_to_ask and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
         # Once a person was asked, their decision counts, even if the agent's file has changed since.
         if self._agent.permissions.get(self._name) == "confirm" or self._approvals():
             return await self._confirmed()
         return await self._make()
 
-    def refuse(self) -> ToolMessage:
+    def refuse(self) -> Message:
         known = self._run.journal.get(self._id)
         if known is not None and known.output is not None:
             return self._message(known.output["text"], known.output["status"])
@@ -106,7 +112,7 @@ class _Call:
         granted = self._name in self._run.grants and not self._approvals()
         return self._agent.permissions.get(self._name) == "confirm" and not granted
 
-    async def _confirmed(self, unknown: bool = False) -> ToolMessage:
+    async def _confirmed(self, unknown: bool = False) -> Message:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""
         if (given := self._given(unknown)) is not None:
             return await self._decided(*given, unknown)
@@ -188,20 +194,20 @@ class _Call:
         raise AnswersNeeded([await self._approval(unknown, changed=True)])
 
     def _ask(self, item: Interrupt) -> Answer:
-        """The answer that the tool itself asks for. Interrupts and answers of one kind are matched in
-        order."""
+        """The answer that the tool itself asks for. If it asks the same more than once, answers are matched
+        in order. The answer to one question never counts for another."""
         if isinstance(item, Approval):
             raise TypeError("an approval is about a call: a tool asks for a confirmation")
-        kind = type(item)
-        place = self._asks[kind]
-        self._asks[kind] += 1
-        given = [answer for answered, answer in self._answered() if isinstance(answered, kind)]
+        what = _what(item)
+        place = self._asks[what]
+        self._asks[what] += 1
+        given = [answer for answered, answer in self._answered() if _what(answered) == what]
         if place >= len(given):
             mine = replace(item, id=ids.interrupt(), tool_call_id=self._id, agent=self._agent.name)
             raise AnswersNeeded([replace(mine, parent=self._scope.parent)])
         return given[place]
 
-    async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> ToolMessage:
+    async def _decided(self, asked: Approval, answer: Answer, unknown: bool) -> Message:
         match answer.decision:
             case "reject" if unknown:
                 return self._note(texts.left_unknown(answer.message), "unknown")
@@ -223,7 +229,7 @@ class _Call:
             case unreachable:
                 assert_never(unreachable)
 
-    async def _make(self, granted: bool = False) -> ToolMessage:
+    async def _make(self, granted: bool = False) -> Message:
         """With `granted` the call is made because the tool is always allowed. The grant is checked in the
         transaction that begins the call, so no call begins after the grant was revoked."""
 
@@ -240,12 +246,17 @@ class _Call:
             # If the record of the beginning is lost, the call is simply made again: there is no need to wait
             # for the disk.
             self._run.note(*events, also=begun, lax=not self._tool.asks)
-        result = await self._outcome()
+        try:
+            result = await self._outcome()
+        except AnswersNeeded:
+            if not self._tool.asks:
+                self._run.note(also=self._stopped)
+            raise
         if self._tool.asks:
             return self._note(result.text, result.status)
         return await self._keep(result)
 
-    async def _keep(self, result: Result) -> ToolMessage:
+    async def _keep(self, result: Result) -> Message:
         """End a call whose result has rows. If what they were made from has changed meanwhile, the tool is
         called again. Of the calls of a turn, one at a time is, so that each succeeds in the end."""
         try:
@@ -258,7 +269,7 @@ class _Call:
                     await asyncio.sleep(random.uniform(0, _PAUSE * 2**tried))  # noqa: S311 - no secret
         return self._end(Result(texts.changed_meanwhile(), "error"))
 
-    async def _offer(self, result: Result) -> ToolMessage:
+    async def _offer(self, result: Result) -> Message:
         text, status, rows, events = result
         if rows is None:
             return self._end(result)
@@ -277,15 +288,25 @@ class _Call:
         comes, but its start and its end are recorded once."""
         begun = self._run.transcript.running.get(self._id)
         same = begun is not None and begun.args == self._started().args
-        return same and self._tool is not None and self._tool.asks
+        return same and self._tool is not None and (self._tool.asks or self._stopped_to_ask)
+
+    @property
+    def _stopped_to_ask(self) -> bool:
+        """Whether the call was not under way when this run began: it had stopped to ask the person."""
+        known = self._run.journal.get(self._id)
+        return known is not None and known.status == "asked"
+
+    def _stopped(self, connection: Connection) -> None:
+        journal.ask(connection, self._run.turn.num, self._id)
 
     async def _outcome(self) -> Result:
         assert self._tool is not None  # noqa: S101 - for the type checker
-        clock = asyncio.timeout(None if self._tool.asks else self._run.limits.tool)
+        seconds = self._seconds()
+        clock = asyncio.timeout(seconds)
         try:
             async with clock:
-                with self._context().active(), self._scope.active(), strays_fail(self._run.is_broken_off):
-                    result = await self._tool.run(self._args, self._id, self._run.config)
+                with self._working():
+                    result = await self._watched(self._tool)
         except (AnswersNeeded, Released):
             raise
         except CaesuraError as error:
@@ -293,13 +314,42 @@ class _Call:
                 raise
             return Result(error.message, "error")
         except Exception:
-            if clock.expired():
-                return Result(texts.too_slow(self._run.limits.tool), "error")
+            if seconds is not None and clock.expired():
+                return Result(texts.too_slow(seconds), "error")
             error_id = ids.error()
             logger.exception("tool %s failed (%s)", self._name, error_id)
             return Result(texts.tool_failed(error_id), "error")
         text = outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
         return result._replace(text=self._run.holding.keep(self._id, text))
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        with (
+            closing(Progress(self._run, self._id)) as progress,
+            replace(self._context(), progress=progress.tell).active(),
+            self._scope.active(),
+            strays_fail(self._run.is_broken_off),
+        ):
+            yield
+
+    async def _watched(self, tool: Tool) -> Result:
+        """Call the tool, and tell the observers."""
+        begins = ToolBegins(self._name, self._id, self._args, self._agent.name, self._scope.parent)
+        with self._run.watching.call(begins) as ended:
+            try:
+                result = await tool.run(self._args)
+            except (AnswersNeeded, Released):
+                ended.pauses = True
+                raise
+            ended.output, ended.failed = result.text, result.status == "error"
+        return result
+
+    def _seconds(self) -> float | None:
+        """How long the tool may take. One that asks may let a sub-agent work."""
+        assert self._tool is not None  # noqa: S101 - for the type checker
+        if self._tool.timeout is not None:
+            return self._tool.timeout
+        return None if self._tool.asks else self._run.limits.tool
 
     def _context(self) -> RunContext:
         turn = self._run.turn
@@ -317,7 +367,7 @@ class _Call:
             expected=self._expected,
         )
 
-    def _end(self, result: Result) -> ToolMessage:
+    def _end(self, result: Result) -> Message:
         """End a call whose result has no rows."""
         # If this is lost, the outcome is unknown and a person decides: write it soon, but do not wait for the
         # disk.
@@ -335,7 +385,7 @@ class _Call:
 
         return ended
 
-    def _note(self, text: str, status: ev.ToolStatus) -> ToolMessage:
+    def _note(self, text: str, status: ev.ToolStatus) -> Message:
         """The result of a call whose beginning was not journalled, or that was not made at all."""
 
         def noted(connection: Connection) -> None:
@@ -353,16 +403,19 @@ class _Call:
     def _finished(self, text: str, status: ev.ToolStatus) -> ev.ToolFinished:
         return ev.ToolFinished(self._id, self._name, text, status, self._agent.name, self._scope.parent)
 
-    def _message(self, text: str, status: str) -> ToolMessage:
-        good = status in ("ok", "answered")
-        return ToolMessage(
-            text, tool_call_id=self._id, name=self._name, status="success" if good else "error"
-        )
+    def _message(self, text: str, status: str) -> Message:
+        return Message("tool", text, tool_call_id=self._id, name=self._name, status=status)
 
     def _describe(self) -> tuple[Description, Any]:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
         return self._tool.describe(self._args, self._run.language), json_data.clean(self._args)
+
+
+def _what(item: Interrupt) -> _What:
+    """What is asked, in the form in which it is stored."""
+    asked = item.questions if isinstance(item, Questions) else ()
+    return type(item), json_data.dumps([interrupts.question_dict(question) for question in asked])
 
 
 def _expected(shown: File | None, path: object) -> File | None:

@@ -33,3 +33,7 @@ class ModelError(Exception):
     def transient(self) -> bool:
         """Whether the same call may succeed a little later."""
         return self.kind in _TRANSIENT
+
+
+class Unusable(Exception):
+    """A model cannot be set up. The message is for the operator, and names the remedy. It holds no key."""

@@ -7,8 +7,8 @@ folding takes time, and neither the database nor the event loop should wait for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -53,6 +53,8 @@ class Seen:
     about: About = notes.NOTHING
     siblings: tuple[str, ...] = ()
     writing: tuple[fold.Writing, ...] = ()
+    #: What each tool call that runs does now, if it tells.
+    progress: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +184,18 @@ def _seen(item: Stored) -> Seen:
     cursor = cursors.make(transcript.epoch, item.end)
     running = tuple(transcript.running.values())
     about = transcript.about(messages)
-    writing = tuple(transcript.writing())
-    return Seen(item.turn, messages, cursor, item.pending, calls, running, about, item.siblings, writing)
+    return Seen(
+        item.turn,
+        messages,
+        cursor,
+        item.pending,
+        calls,
+        running,
+        about,
+        item.siblings,
+        tuple(transcript.writing()),
+        transcript.progress,
+    )
 
 
 def _calls(transcript: fold.Transcript, messages: list[Message]) -> Iterator[int | None]:

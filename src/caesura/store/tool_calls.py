@@ -1,4 +1,6 @@
-"""The tool journal: an intent before a call, its result after it. A finished call is never run again."""
+"""The tool journal: an intent before a call, its result after it. A finished call is never run again.
+
+A call that has stopped to ask a person has no result, but the time when it stopped. It is not under way."""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ class ToolCall(NamedTuple):
     id: str
     name: str
     args: dict[str, Any]
-    status: Literal["begun", "ended"]
+    status: Literal["begun", "asked", "ended"]
     output: dict[str, Any] | None
 
 
@@ -24,6 +26,11 @@ def begin(connection: Connection, turn: int, call_id: str, name: str, args: dict
     values = {"name": name, "args": json_data.dumps(args), "status": "begun"}
     if _BEGIN_AGAIN.count(connection, at_turn=turn, at_id=call_id, **values) == 0:
         _BEGIN.count(connection, turn=turn, id=call_id, **values)
+
+
+def ask(connection: Connection, turn: int, call_id: str) -> None:
+    """Record that the call has stopped to ask a person, and runs no more until it begins again."""
+    _ASK.count(connection, at_turn=turn, at_id=call_id)
 
 
 def finish(connection: Connection, turn: int, call_id: str, output: dict[str, Any]) -> None:
@@ -37,7 +44,7 @@ def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
             row.id,
             row.name,
             json_data.loads(row.args),
-            row.status,
+            "asked" if row.status == "begun" and row.ended_at is not None else row.status,
             None if row.output is None else json_data.loads(row.output),
         )
         for row in rows
@@ -47,6 +54,7 @@ def of(connection: Connection, turn: int) -> dict[str, ToolCall]:
 # Built once: building a statement costs more than running it.
 _ONE = (tool_calls.c.turn == bindparam("at_turn"), tool_calls.c.id == bindparam("at_id"))
 _BEGIN = Prepared(insert(tool_calls).values(begun_at=now_ms()))
-_BEGIN_AGAIN = Prepared(update(tool_calls).where(*_ONE).values(begun_at=now_ms()))
+_BEGIN_AGAIN = Prepared(update(tool_calls).where(*_ONE).values(begun_at=now_ms(), ended_at=None))
+_ASK = Prepared(update(tool_calls).where(*_ONE, tool_calls.c.status == "begun").values(ended_at=now_ms()))
 _FINISH = Prepared(update(tool_calls).where(*_ONE).values(status="ended", ended_at=now_ms()))
 _OF = Prepared(select(tool_calls).where(tool_calls.c.turn == bindparam("turn")))

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from caesura.agents.demo import plan
 from caesura.agents.demo.scene import Call, Reply, scene_of
+from caesura.core.messages import Message
 from caesura.engine import texts
+from tests.spoken import user
 
 FOUND = """`web_search` is done. It says:
 
@@ -46,7 +47,7 @@ class Played:
         self, said: str, tools: tuple[str, ...] = TEAM, results: Mapping[str, str] = GOOD, bad: str = ""
     ) -> None:
         schema = {"properties": {"task": {"type": "string"}}, "required": ["task"]}
-        messages: list[BaseMessage] = [HumanMessage(said)]
+        messages: list[Message] = [user(said)]
         self.calls: list[Call] = []
         for _ in range(_MOST):
             reply: Reply = plan.reply(scene_of(messages, dict.fromkeys(tools, schema)))
@@ -66,21 +67,22 @@ class Played:
         return [call.args for call in self.calls if call.name == name]
 
 
-def _called(place: int, reply: Reply, results: Mapping[str, str], bad: str) -> list[BaseMessage]:
+def _called(place: int, reply: Reply, results: Mapping[str, str], bad: str) -> list[Message]:
     ids = [f"{place}-{number}" for number in range(len(reply.calls))]
     wanted = [
         {"id": id, "name": call.name, "args": call.args} for id, call in zip(ids, reply.calls, strict=True)
     ]
     answers = [
-        ToolMessage(
+        Message(
+            "tool",
             results[call.name],
             tool_call_id=id,
             name=call.name,
-            status="error" if call.name == bad else "success",
+            status="error" if call.name == bad else "ok",
         )
         for id, call in zip(ids, reply.calls, strict=True)
     ]
-    return [AIMessage(reply.text, tool_calls=wanted), *answers]
+    return [Message("assistant", reply.text, tool_calls=tuple(wanted)), *answers]
 
 
 def test_it_searches_reads_writes_revises_and_sums_up() -> None:
@@ -224,12 +226,15 @@ def test_the_settings_of_the_message_hold_for_sub_agents_too() -> None:
 
 def test_a_tool_that_was_refused_by_somebody_else_has_failed() -> None:
     """Only a person's refusal is called a refusal."""
-    said = ToolMessage(
+    said = Message(
+        "tool",
         "not searched: the search engine answered 403: it refuses this server",
         tool_call_id="x",
         name="web_search",
         status="error",
     )
-    called = AIMessage("", tool_calls=[{"id": "x", "name": "web_search", "args": {"query": "trees"}}])
-    reply = plan.reply(scene_of([HumanMessage("search for trees"), called, said], {"web_search": {}}))
+    called = Message(
+        "assistant", "", tool_calls=({"id": "x", "name": "web_search", "args": {"query": "trees"}},)
+    )
+    reply = plan.reply(scene_of([user("search for trees"), called, said], {"web_search": {}}))
     assert reply.text.startswith("`web_search` failed")

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage
 
 from caesura.agents.demo import plan, rules
 from caesura.agents.demo.rules import FLOWS, TOOLS, WORDS, Rule
 from caesura.agents.demo.scene import Scene, scene_of
 from caesura.agents.tools import registry
+from tests.spoken import user
 
 PAGE = Path(__file__).parents[3] / "docs" / "demo-model.md"
 ALL = (*WORDS, *FLOWS, *TOOLS)
@@ -20,7 +20,9 @@ TEXT = {"type": "string"}
 
 def _schemas() -> dict[str, dict[str, Any]]:
     standard = registry.standard()
-    found: dict[str, dict[str, Any]] = {name: standard.get(name).tool.args for name in standard.names}
+    found: dict[str, dict[str, Any]] = {
+        name: standard.get(name).action.parameters["properties"] for name in standard.names
+    }
     others = {
         "create_artifact": ("id", "title", "content_type", "content"),
         "update_artifact": ("id", "old", "new"),
@@ -39,7 +41,7 @@ SCHEMAS = _schemas()
 
 
 def scene(said: str) -> Scene:
-    return scene_of([HumanMessage(said)], SCHEMAS)
+    return scene_of([user(said)], SCHEMAS)
 
 
 def listed() -> dict[str, tuple[str, ...]]:
@@ -114,8 +116,8 @@ def test_not_everything_that_is_created_is_a_file(said: str) -> None:
 def test_the_hints_only_offer_what_the_tools_allow(said: str) -> None:
     every = plan.reply(scene(said)).text
     files = {name: SCHEMAS[name] for name in ("write_file", "read_file", "list_files")}
-    some = plan.reply(scene_of([HumanMessage(said)], files)).text
-    none = plan.reply(scene_of([HumanMessage(said)], {})).text
+    some = plan.reply(scene_of([user(said)], files)).text
+    none = plan.reply(scene_of([user(said)], {})).text
     for offered in ("hello.py", "https://example.com/", "ls -la"):
         assert offered in every
         assert offered not in none

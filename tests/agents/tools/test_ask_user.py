@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.tools import ToolException
-from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from caesura.agents.tools.ask_user import describe, parse, result, tool
+from caesura.agents.tools.tool import ToolError
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Option, Question
 
@@ -54,7 +53,7 @@ def test_a_list_in_a_text_is_taken() -> None:
     ],
 )
 def test_malformed_questions_are_explained_to_the_model(questions: Any, said: str) -> None:
-    with pytest.raises(ToolException, match=said):
+    with pytest.raises(ToolError, match=said):
         parse(questions)
 
 
@@ -72,7 +71,7 @@ json = st.recursive(
 def test_any_input_is_accepted_or_explained_to_the_model(questions: Any) -> None:
     try:
         found = parse(questions)
-    except ToolException:
+    except ToolError:
         return
     assert all(question.question.strip() for question in found)
 
@@ -91,6 +90,6 @@ def test_answers_are_shown_with_their_questions() -> None:
 
 
 def test_the_model_is_shown_the_form_of_a_question_and_nothing_else() -> None:
-    parameters = convert_to_openai_tool(tool().tool)["function"]["parameters"]
+    parameters = tool().schema.parameters
     assert list(parameters["properties"]) == ["questions"]
     assert parameters["properties"]["questions"]["items"]["required"] == ["question"]

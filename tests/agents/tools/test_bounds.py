@@ -15,7 +15,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from langchain_core.tools import ToolException
 
 from caesura.agents.context import RunContext
 from caesura.agents.tools import execute, files, size
@@ -23,7 +22,7 @@ from caesura.agents.tools.cgroup import Groups, Unusable
 from caesura.agents.tools.places import Busy, Places
 from caesura.agents.tools.sandbox import Bounds, Outcome, Sandbox
 from caesura.agents.tools.size import Meter, Quota, Size, measure
-from caesura.agents.tools.tool import Tool
+from caesura.agents.tools.tool import Tool, ToolError
 from caesura.agents.tools.watch import _Total
 from caesura.agents.tools.workspace import Workspace, WorkspaceError
 from tests.programs import needs
@@ -301,7 +300,7 @@ def test_files_in_a_folder_without_permissions_are_counted(mode: int) -> None:
 async def use(tool: str, person: str, workspace: Path, tools: list[Tool], **arguments: str) -> str:
     made = next(item for item in tools if item.name == tool)
     with RunContext("c", "t", person, "a", "en", workspace).active():
-        return (await made.run(dict(arguments), "call-1", None)).text
+        return (await made.run(dict(arguments))).text
 
 
 async def test_many_files_of_one_person_do_not_delay_another(
@@ -435,10 +434,9 @@ async def test_a_command_that_gets_no_place_is_reported_as_busy(tmp_path: Path) 
     sandbox = Sandbox(Bounds(patience=0.01), at_once=1)
     assert await sandbox.unavailable() is None
     run = RunContext("c", "t", "u", "a", "en", tmp_path)
-    tool = execute.tool(sandbox).tool
     async with sandbox._places.one("another", 30):
-        with run.active(), pytest.raises(ToolException, match="too many others run now"):
-            await tool.coroutine(command="true")  # type: ignore[attr-defined]
+        with run.active(), pytest.raises(ToolError, match="too many others run now"):
+            await execute.tool(sandbox).action.function(command="true")
 
 
 # --- control groups

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from caesura.agents.spec import Spec
 from caesura.agents.tools import registry
@@ -168,10 +167,7 @@ def test_more_tools_can_be_added() -> None:
 
 
 def test_models_see_only_the_arguments_that_they_can_give() -> None:
-    shown = {
-        name: set(convert_to_openai_tool(STANDARD.get(name).tool)["function"]["parameters"]["properties"])
-        for name in registry.DEFAULT
-    }
+    shown = {name: set(STANDARD.get(name).schema.parameters["properties"]) for name in registry.DEFAULT}
     assert shown == {
         "ask_user": {"questions"},
         "read_file": {"path"},

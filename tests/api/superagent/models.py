@@ -1,32 +1,31 @@
 """An operator's own chat model. The file is copied into an agents folder."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk
-
 from caesura.agents import titles
 from caesura.agents.demo.model import DemoModel
+from caesura.core.messages import Message
+from caesura.models.model import Piece, Schema, Text
 
 
 class Speaker(DemoModel):
     """Says these pieces. Before each one after the first it waits until the file `gate` is there."""
 
-    pieces: list[str]
-    gate: str = ""
+    def __init__(self, pieces: list[str], gate: str = "", **options: Any) -> None:
+        super().__init__(**options)
+        self._said, self._gate = pieces, gate
 
-    async def _astream(
-        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        if titles.message_in(messages[-1].text) is not None:
-            async for chunk in super()._astream(messages, *args, **kwargs):
-                yield chunk
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        if titles.message_in(messages[-1].content) is not None:
+            async for piece in super().stream(messages, tools):
+                yield piece
             return
-        for number, piece in enumerate(self.pieces):
-            while number and self.gate and not Path(self.gate).exists():  # noqa: ASYNC110, ASYNC240 - a test makes it
+        for number, text in enumerate(self._said):
+            while number and self._gate and not Path(self._gate).exists():  # noqa: ASYNC110, ASYNC240 - a test makes it
                 await asyncio.sleep(0.01)
-            yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
-        yield ChatGenerationChunk(message=AIMessageChunk(content="", chunk_position="last"))
+            yield Text(text)

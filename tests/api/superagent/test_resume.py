@@ -55,7 +55,7 @@ def test_the_agent_is_told_what_was_decided(
     session = Session.new(alice, "recorder")
     session.chat("delete the old rows")
     assert said(session.resume(confirm=confirm))
-    assert prompts.last()[-1] == ("human", told)
+    assert prompts.last()[-1] == ("user", told)
     assert session.waiting() == {"interrupted": False}
     refused(session.decide({"confirm": True}), 409, nothing(session))
 
@@ -120,13 +120,13 @@ def test_a_form_is_filled_in_and_a_refusal_needs_nothing_else(alice: httpx.Clien
     session = Session.new(alice, "former")
     session.chat(f"echo {ASKING}")
     session.resume(confirm=True, where="east", note="with care")
-    assert prompts.last()[-1] == ("human", "Yes, I confirm. Go ahead. where: east; note: with care")
+    assert prompts.last()[-1] == ("user", "Yes, I confirm. Go ahead. where: east; note: with care")
     session.chat(f"echo {ASKING}")
     session.resume(confirm=False)
-    assert prompts.last()[-1] == ("human", "No, I refuse. Do not go ahead.")
+    assert prompts.last()[-1] == ("user", "No, I refuse. Do not go ahead.")
     session.chat(f"echo {ASKING}")
     session.resume(confirm=False, where="west", note="not yet")
-    assert prompts.last()[-1] == ("human", "No, I refuse. Do not go ahead. where: west; note: not yet")
+    assert prompts.last()[-1] == ("user", "No, I refuse. Do not go ahead. where: west; note: not yet")
 
 
 # --- other questions

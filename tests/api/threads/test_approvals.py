@@ -195,7 +195,7 @@ def test_a_message_may_supersede_an_interrupt_and_the_agent_sees_it_was_not_done
     assert said(thread.chat("echo something else", supersede=True)) == "something else"
     assert thread.status()["status"] == "idle"
     assert [text for role, text in thread.history() if role == "tool"] == [NOT_DONE, NOT_DONE]
-    assert prompts.last()[-3:] == [("tool", NOT_DONE), ("tool", NOT_DONE), ("human", "echo something else")]
+    assert prompts.last()[-3:] == [("tool", NOT_DONE), ("tool", NOT_DONE), ("user", "echo something else")]
     assert not file_of(server, thread, "first.txt").exists()
     assert thread.decide(action="continue").status_code == 409
 

@@ -37,7 +37,7 @@ def test_a_reader_that_leaves_finds_its_text_and_the_agent_continues_from_it(
     after = thread.status()
     assert (after["status"], after["has_pending_tasks"], after["interrupt_info"]) == ("idle", False, None)
     assert said(thread.chat("what did I say first?")) == f"The first thing you said was: {asked}"
-    assert prompts.last()[-3:] == [("human", asked), ("ai", kept), ("human", "what did I say first?")]
+    assert prompts.last()[-3:] == [("user", asked), ("assistant", kept), ("user", "what did I say first?")]
 
 
 def test_a_run_continues_for_the_grace_period_and_is_then_stopped(alice: httpx.Client) -> None:

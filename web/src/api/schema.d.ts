@@ -1354,7 +1354,10 @@ export interface components {
                 [key: string]: number;
             } | null;
         };
-        /** ModelFinishedEvent */
+        /**
+         * ModelFinishedEvent
+         * @description `kept` are blocks that the provider wants back with this reply as long as the turn lasts. No client is shown them.
+         */
         ModelFinishedEvent: {
             /**
              * At
@@ -1656,6 +1659,11 @@ export interface components {
             name: string;
             /** Parent */
             parent: string | null;
+            /**
+             * Progress
+             * @description What it does now, if it tells
+             */
+            progress: string | null;
         };
         /**
          * SeenTurn
@@ -1865,6 +1873,21 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
+        };
+        /**
+         * ToolProgressEvent
+         * @description What a tool call does now, on one line for people. It replaces what the call told before.
+         */
+        ToolProgressEvent: {
+            /**
+             * At
+             * @description The time of the event
+             */
+            at: number;
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
         };
         /** ToolStartedEvent */
         ToolStartedEvent: {
@@ -5496,6 +5519,11 @@ export interface operations {
                         data?: string;
                         /** @constant */
                         event?: "tool_started";
+                        id?: string;
+                    } | {
+                        data?: string;
+                        /** @constant */
+                        event?: "tool_progress";
                         id?: string;
                     } | {
                         data?: string;

@@ -43,6 +43,18 @@ describe("the blocks of an answer", () => {
     expect(blocks(log(...over("answers")), AGENTS)[0]).toMatchObject({ tools: [{ state: "ok" }] });
   });
 
+  it("a running call shows what it told last, until it ends or runs again", () => {
+    const progress = (text: string): [string, Record<string, unknown>] => ["tool_progress", { id: "c1", text }];
+    const shown = (...events: [string, Record<string, unknown>][]) => {
+      const tools = blocks(log(RUN, model(1), spoken(1, ["c1", "refund"]), started("c1", "refund"), ...events), new Set()).find((block) => block.kind === "tools");
+      return tools?.kind === "tools" ? tools.tools[0]?.progress : undefined;
+    };
+    expect(shown()).toBeNull();
+    expect(shown(progress("one"), progress("two"))).toBe("two");
+    expect(shown(progress("one"), ["run_started", { agent: "a", segment: 1, cause: "adopt", epoch: 2 }])).toBeNull();
+    expect(shown(progress("one"), ["tool_finished", { id: "c1", name: "refund", output: "", status: "ok", agent: "a", parent: null }])).toBeNull();
+  });
+
   it("put calls that follow each other into one card, and tell how each went", () => {
     const found = blocks(log(RUN, model(1), spoken(1, ["c1", "read_file"]), started("c1", "read_file"), finished("c1"), model(2), spoken(2, ["c2", "execute"], ["c3", "execute"]), started("c2", "execute")), AGENTS);
     expect(kinds(found)).toEqual(["tools"]);

@@ -18,6 +18,8 @@ export interface ToolView {
   ms: number | null;
   /** When a running call began, if that is known. */
   since: number | null;
+  /** What a running call does now, if it tells. */
+  progress: string | null;
 }
 
 /** How far the person had read when they left: so many messages, and of the next one so many characters. */
@@ -139,7 +141,7 @@ function tooled(found: Block[], tool: ToolView): void {
 /** A call that the model still writes. It has no id yet. */
 function unfinished({ call }: Draft, { index, name, members }: WrittenCall): ToolView {
   const key = `${call}.${index}`;
-  return { key, id: key, name, args: members.values, wanted: null, state: "writing", output: null, ms: null, since: null };
+  return { key, id: key, name, args: members.values, wanted: null, state: "writing", output: null, ms: null, since: null, progress: null };
 }
 
 function toolView({ log, results }: Place, { id, name, args }: ToolCall, key: string): ToolView {
@@ -147,7 +149,7 @@ function toolView({ log, results }: Place, { id, name, args }: ToolCall, key: st
   const begun = log.running.find((item) => item.id === id);
   const state: ToolState = result ? (isDeclined(log, id, result) ? "refused" : (result.status as ToolState)) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
   const edited = (begun?.edited ? begun.args : null) ?? result?.args ?? null;
-  return { key, id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null };
+  return { key, id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null, progress: begun?.progress ?? null };
 }
 
 /** Whether the person refused to answer what this call asked. */

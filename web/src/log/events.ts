@@ -25,6 +25,7 @@ export interface EventData {
   text_voided: Timed & { call: number };
   model_finished: Timed & { call: number; tool_calls: ToolCall[]; usage: Usage | null; finish_reason: string | null };
   tool_started: Timed & { id: string; name: string; args: Record<string, unknown>; agent: string; parent: string | null };
+  tool_progress: Timed & { id: string; text: string };
   tool_finished: Timed & { id: string; name: string; output: string; status: ToolStatus; agent: string; parent: string | null };
   title_changed: Timed & { title: string };
   artifact_changed: Timed & { id: string; version: number; update_type: string; agent: string; parent: string | null };
@@ -57,6 +58,7 @@ const NAMES: Record<EventName, true> = {
   text_voided: true,
   model_finished: true,
   tool_started: true,
+  tool_progress: true,
   tool_finished: true,
   title_changed: true,
   artifact_changed: true,

@@ -36,6 +36,8 @@ export interface RunningCall {
   edited: boolean;
   agent: string;
   parent: string | null;
+  /** What it does now, if it tells. */
+  progress: string | null;
   at: number | null;
 }
 
@@ -132,8 +134,12 @@ function applied(state: TurnLog, event: LogEvent): TurnLog {
       return spoken(state, event.data);
     case "tool_started": {
       const { id, name, args, agent, parent, at } = event.data;
-      const begun: RunningCall = { id, name, args, edited: isEdited(state.finished, id, args), agent, parent, at };
+      const begun: RunningCall = { id, name, args, edited: isEdited(state.finished, id, args), agent, parent, progress: null, at };
       return { ...state, running: [...state.running.filter((item) => item.id !== id), begun] };
+    }
+    case "tool_progress": {
+      const { id, text } = event.data;
+      return { ...state, running: state.running.map((item) => (item.id === id ? { ...item, progress: text } : item)) };
     }
     case "tool_finished":
       return returned(state, event.data);
@@ -193,7 +199,8 @@ export function isEdited(finished: readonly LogMessage[], id: string, args: Reco
 
 function begun(state: TurnLog, { cause, at }: EventData["run_started"]): TurnLog {
   const notes = cause === "adopt" ? [...state.notes, noteOf("restart", state, at)] : state.notes;
-  return { ...state, status: cause === "close" ? state.status : "running", endedAt: null, notes, before: state };
+  const running = state.running.map((item) => ({ ...item, progress: null })); // what runs now runs from its beginning
+  return { ...state, status: cause === "close" ? state.status : "running", running, endedAt: null, notes, before: state };
 }
 
 /** Drops what a model call said. If this page cannot know which message that was, it must read the snapshot again. */

@@ -66,10 +66,11 @@ function Time({ tool }: { tool: ToolView }) {
 
 const REFUSED = "Not done: the person refused this call.";
 
-/** The line below a row that did not go as planned: why. */
-function Why({ tool }: { tool: ToolView }) {
+/** The line below a row: what a running call does now, or why it did not go as planned. */
+function Below({ tool }: { tool: ToolView }) {
   const { say } = useWords();
   const output = tool.output ?? "";
+  if (tool.state === "running" && tool.progress) return <div className="sub tool-sub">{shownLine(tool.progress)}</div>;
   if (tool.state === "error") {
     const line = shownLine(output.split("\n", 1)[0] ?? "");
     return line ? <div className="sub fail tool-sub">{line.length > 200 ? `${line.slice(0, 200)}…` : line}</div> : null;
@@ -120,7 +121,7 @@ function Tool({ tool }: { tool: ToolView }) {
           </div>
         ) : null}
       </details>
-      <Why tool={tool} />
+      <Below tool={tool} />
     </>
   );
 }
@@ -128,7 +129,7 @@ function Tool({ tool }: { tool: ToolView }) {
 const MemoTool = memo(Tool, (before, after) => sameTool(before.tool, after.tool));
 
 function sameTool(one: ToolView, other: ToolView): boolean {
-  return one.id === other.id && one.state === other.state && one.output === other.output && one.ms === other.ms && one.since === other.since && one.args === other.args;
+  return one.id === other.id && one.state === other.state && one.output === other.output && one.ms === other.ms && one.since === other.since && one.progress === other.progress && one.args === other.args;
 }
 
 export function Tools({ tools }: { tools: ToolView[] }) {

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-
 from caesura.core import language
+from caesura.core.messages import Message
 
 #: `delay=0.5` and `think=no` in a message change the reply, and are removed from its text.
 _SETTING = re.compile(r"(?:^|\s)(?:delay=(?P<delay>\d+(?:\.\d+)?)|think=(?P<think>yes|no))(?=\s|$)")
@@ -66,8 +65,8 @@ class Scene:
     said: str
     language: language.Language
     tools: Mapping[str, Mapping[str, Any]]
-    before: tuple[BaseMessage, ...]
-    since: tuple[BaseMessage, ...]
+    before: tuple[Message, ...]
+    since: tuple[Message, ...]
     key: str
     delay: float | None = None
     think: bool = True
@@ -83,13 +82,13 @@ class Scene:
     @property
     def results(self) -> list[Result]:
         """The results of the tools that were called since the person's last message."""
-        return [_result(message) for message in self.since if isinstance(message, ToolMessage)]
+        return [_result(message) for message in self.since if message.role == "tool"]
 
     @property
     def calls(self) -> list[Called]:
         """The tool calls since the person's last message that have a result."""
-        results = {m.tool_call_id: _result(m) for m in self.since if isinstance(m, ToolMessage)}
-        made = [call for m in self.since if isinstance(m, AIMessage) for call in m.tool_calls]
+        results = {m.tool_call_id: _result(m) for m in self.since if m.role == "tool"}
+        made = [call for m in self.since if m.role == "assistant" for call in m.tool_calls]
         return [Called(c["name"], c["args"], results[c["id"]]) for c in made if c["id"] in results]
 
     @property
@@ -103,31 +102,31 @@ class Scene:
         latest = 0
         for index, message in enumerate(self.since):
             latest = index if _calls(message) else latest
-        return [_result(message) for message in self.since[latest:] if isinstance(message, ToolMessage)]
+        return [_result(message) for message in self.since[latest:] if message.role == "tool"]
 
     @property
     def earlier(self) -> list[str]:
         """The person's earlier messages."""
-        return [message.text for message in self.before if isinstance(message, HumanMessage)]
+        return [message.content for message in self.before if message.role == "user"]
 
     @property
     def asked_before(self) -> str:
         """The model's last text before the person's last message."""
-        own = [message.text for message in self.before if isinstance(message, AIMessage)]
+        own = [message.content for message in self.before if message.role == "assistant"]
         return own[-1] if own else ""
 
     def last_argument(self, tool: str, name: str) -> Any:
         """The argument of the newest call of a tool in this conversation."""
         for message in reversed((*self.before, *self.since)):
-            for call in reversed(message.tool_calls if isinstance(message, AIMessage) else ()):
+            for call in reversed(message.tool_calls):
                 if call["name"] == tool and name in call["args"]:
                     return call["args"][name]
         return None
 
 
-def scene_of(messages: Sequence[BaseMessage], tools: Mapping[str, Mapping[str, Any]]) -> Scene:
-    last = max((i for i, message in enumerate(messages) if isinstance(message, HumanMessage)), default=-1)
-    spoken = messages[last].text if last >= 0 else ""
+def scene_of(messages: Sequence[Message], tools: Mapping[str, Mapping[str, Any]]) -> Scene:
+    last = max((i for i, message in enumerate(messages) if message.role == "user"), default=-1)
+    spoken = messages[last].content if last >= 0 else ""
     delay, think = None, True
     for match in _SETTING.finditer(spoken):
         delay = min(float(match["delay"]), _LONGEST_DELAY) if match["delay"] else delay
@@ -137,24 +136,25 @@ def scene_of(messages: Sequence[BaseMessage], tools: Mapping[str, Mapping[str, A
     return Scene(said, language.of(said), tools, before, since, _key(messages), delay, think)
 
 
-def _key(messages: Sequence[BaseMessage]) -> str:
+def _key(messages: Sequence[Message]) -> str:
     """A key that is the same for the same conversation at the same point, and different for concurrent
     conversations."""
     digest = hashlib.sha256(str(len(messages)).encode())
-    for message in (*(m for m in messages if isinstance(m, SystemMessage)), *messages[-1:]):
-        digest.update(f"\0{message.id}\0{message.text}".encode("utf-8", "replace"))
+    for message in (*(m for m in messages if m.role == "system"), *messages[-1:]):
+        digest.update(f"\0{message.content}".encode("utf-8", "replace"))
     return digest.hexdigest()[:20]
 
 
-def _calls(message: BaseMessage) -> bool:
-    return isinstance(message, AIMessage) and bool(message.tool_calls or message.invalid_tool_calls)
+def _calls(message: Message) -> bool:
+    return message.role == "assistant" and bool(message.tool_calls)
 
 
-def _result(message: ToolMessage) -> Result:
-    text = message.text
+def _result(message: Message) -> Result:
+    text = message.content
     asked = message.name == "ask_user"
-    declined = text.startswith("Not done") or ((asked or message.status == "error") and _refuses(text))
-    return Result(message.name or "", text, declined, message.status == "error")
+    failed = message.status not in ("ok", "answered")
+    declined = text.startswith("Not done") or ((asked or failed) and _refuses(text))
+    return Result(message.name or "", text, declined, failed)
 
 
 def _refuses(text: str) -> bool:

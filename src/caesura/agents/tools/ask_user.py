@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import orjson
-from langchain_core.tools import ToolException
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from caesura.agents import context
-from caesura.agents.tools.tool import Description, Tool, structured
+from caesura.agents.tools.tool import Description, Tool, ToolError, structured
 from caesura.core import interrupts
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Option, Question, Questions
@@ -82,10 +81,10 @@ def result(questions: tuple[Question, ...], answer: Answer) -> str:
 
 
 def parse(questions: Any) -> tuple[Question, ...]:
-    """The questions, or a `ToolException` that tells the model what is wrong with them."""
+    """The questions, or a `ToolError` that tells the model what is wrong with them."""
     items = _decoded(questions)
     if not isinstance(items, list) or not 1 <= len(items) <= MOST_QUESTIONS:
-        raise ToolException(f"questions must be a list of 1 to {MOST_QUESTIONS} questions")
+        raise ToolError(f"questions must be a list of 1 to {MOST_QUESTIONS} questions")
     return tuple(_question(item, f"questions[{index}]") for index, item in enumerate(items))
 
 
@@ -101,14 +100,14 @@ def _decoded(questions: Any) -> Any:
 
 def _question(item: Any, place: str) -> Question:
     if not isinstance(item, dict):
-        raise ToolException(f"{place} must be an object with question and options")
+        raise ToolError(f"{place} must be an object with question and options")
     text = _text(item.get("question"), f"{place}.question")
     options = item.get("options") or []
     if not isinstance(options, list) or len(options) > MOST_OPTIONS:
-        raise ToolException(f"{place}.options must be a list of at most {MOST_OPTIONS} options")
+        raise ToolError(f"{place}.options must be a list of at most {MOST_OPTIONS} options")
     made = tuple(_option(option, f"{place}.options[{index}]") for index, option in enumerate(options))
     if len({option.value for option in made}) != len(made):
-        raise ToolException(f"{place}.options: the values must differ from one another")
+        raise ToolError(f"{place}.options: the values must differ from one another")
     return Question(text, made)
 
 
@@ -116,7 +115,7 @@ def _option(item: Any, place: str) -> Option:
     if isinstance(item, str):
         item = {"label": item, "value": item}
     if not isinstance(item, dict):
-        raise ToolException(f"{place} must be an object with label and value")
+        raise ToolError(f"{place} must be an object with label and value")
     value = _text(item.get("value", item.get("label")), f"{place}.value")
     label = _text(item.get("label", value), f"{place}.label")
     return Option(label, value, item.get("allow_custom") is True)
@@ -124,7 +123,7 @@ def _option(item: Any, place: str) -> Option:
 
 def _text(value: Any, place: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
-        raise ToolException(f"{place} must be a text of 1 to {_LONGEST} characters")
+        raise ToolError(f"{place} must be a text of 1 to {_LONGEST} characters")
     return value
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from langchain_core.tools import ToolException
-
 from caesura.agents import context
 from caesura.agents.tools.places import Busy
 from caesura.agents.tools.sandbox import Outcome, Sandbox
-from caesura.agents.tools.tool import Tool, describer, structured
+from caesura.agents.tools.tool import Tool, ToolError, describer, structured
 from caesura.core.language import Language
 
 _LONGEST = 64 * 1024
@@ -20,14 +18,14 @@ Command = Annotated[str, "A shell command; it runs in the workspace, without net
 def tool(sandbox: Sandbox) -> Tool:
     async def execute(command: Command) -> str:
         if "\0" in command or not command.strip() or len(command.encode("utf-8", "replace")) > _LONGEST:
-            raise ToolException(f"the command must be a text of 1 to {_LONGEST} bytes without NUL")
+            raise ToolError(f"the command must be a text of 1 to {_LONGEST} bytes without NUL")
         if reason := await sandbox.unavailable():
-            raise ToolException(reason)
+            raise ToolError(reason)
         run = context.current()
         try:
             return report(await sandbox.run(command, run.workspace, run.user_id), sandbox)
         except Busy:
-            raise ToolException("the command did not run: too many others run now, try again later") from None
+            raise ToolError("the command did not run: too many others run now, try again later") from None
 
     description = "Run a shell command in the workspace and get its output and exit code."
     labels: dict[Language, str] = {"en": "Run a command", "zh": "执行命令"}

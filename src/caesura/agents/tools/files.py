@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from langchain_core.tools import ToolException
-
 from caesura.agents import context
 from caesura.agents.tools.share import DiskShare
 from caesura.agents.tools.size import Meter, Quota, Size
 from caesura.agents.tools.threads import Threads
-from caesura.agents.tools.tool import Describe, Replaces, Tool, describer, structured
+from caesura.agents.tools.tool import Describe, Replaces, Tool, ToolError, describer, structured
 from caesura.agents.tools.workspace import LIST_LIMIT, Entry, Workspace, fits
 from caesura.core.interrupts import File
 
@@ -44,7 +42,7 @@ def tools(quota: Quota | None = None, share: DiskShare | None = None) -> list[To
         path = args.get("path")
         try:
             return await threads.do(_workspace().look, path) if isinstance(path, str) else None
-        except ToolException:
+        except ToolError:
             return None  # the call will say what is wrong
 
     async def unchanged(args: Mapping[str, Any], shown: File) -> bool:

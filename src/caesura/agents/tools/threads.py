@@ -8,10 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from langchain_core.tools import ToolException
-
 from caesura.agents import context
 from caesura.agents.tools.places import Busy, Places
+from caesura.agents.tools.tool import ToolError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,7 +49,7 @@ class Threads:
         try:
             await self._places.take(person, _PATIENCE)
         except Busy:
-            raise ToolException(self._busy) from None
+            raise ToolError(self._busy) from None
         return person
 
     async def _run(self, person: str, work: Callable[[], T]) -> T:

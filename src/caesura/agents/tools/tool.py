@@ -5,22 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any, Literal, NamedTuple
 
-from langchain_core.messages import ToolCall, ToolMessage
-from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, ValidationError
 from sqlalchemy import Connection
 
+from caesura.agents.tools.signature import arguments_of, parameters_of
 from caesura.core import described, shown
 from caesura.core.events import Event
 from caesura.core.interrupts import File
 from caesura.core.language import Language
+from caesura.models.model import Schema
 
 #: At most this many faults are listed: a longer list would not help.
 _MOST_FAULTS = 100
+
+
+class ToolError(Exception):
+    """A call that failed. The model gets the text as the result."""
 
 
 class Description(NamedTuple):
@@ -46,8 +48,15 @@ class Result(NamedTuple):
 Function = Callable[..., Awaitable[str | Result]]
 
 
-class _Plain(StructuredTool):
-    """Nothing but a function from checked arguments to a result, which comes as LangChain's artifact."""
+class Action(NamedTuple):
+    """What a tool does, and what it needs for that. `parameters` is the JSON schema of the arguments.
+    `arguments` checks them, and the function gets them by name. Without it the function gets them unchecked,
+    as one dict."""
+
+    function: Function
+    description: str
+    parameters: dict[str, Any]
+    arguments: type[BaseModel] | None = None
 
 
 class Replaces(NamedTuple):
@@ -70,10 +79,12 @@ class Tool:
 
     `refusal` tells why a call with these arguments can only be refused, if that is known without making it.
     Then no person is asked to approve it.
+
+    `timeout` are the seconds that a call may take, in place of the server's limit.
     """
 
     name: str
-    tool: BaseTool
+    action: Action
     describe: Describe
     permission: Literal["auto", "confirm"] = "auto"
     repeatable: bool = False
@@ -82,78 +93,49 @@ class Tool:
     refusal: Callable[[Mapping[str, Any]], str | None] = lambda args: None
     replaces: Replaces | None = None
     shown_live: bool = False
+    timeout: float | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """The tool as a model sees it."""
+        return Schema(self.name, self.action.description, self.action.parameters)
 
     def fault(self, args: dict[str, Any]) -> str | None:
         """Why the tool refuses these arguments; None when it accepts them, or when only a call can tell."""
-        schema = self.tool.args_schema
-        if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        if self.action.arguments is None:
             return None
         try:
-            schema.model_validate(args)
+            self.action.arguments.model_validate(args)
         except ValidationError as error:
-            return _wrong_arguments(error)
+            return wrong_arguments(error)
         return None
 
-    async def run(self, args: dict[str, Any], call_id: str, config: RunnableConfig | None) -> Result:
-        """Call the tool. Faults of the arguments and errors for the model are returned as a result too.
-        `config` has the callbacks, if any. Without callbacks the function is called directly: LangChain's
-        wrapper costs more than most tools."""
-        tool = self.tool
-        if config is not None or not isinstance(tool, _Plain) or tool.coroutine is None:
-            call = ToolCall(name=self.name, args=args, id=call_id, type="tool_call")
-            return _of_message(await tool.ainvoke(call, config))
+    async def run(self, args: dict[str, Any]) -> Result:
+        """Call the tool. Faults of the arguments and errors for the model are returned as a result too."""
         try:
-            _, result = await tool.coroutine(**_checked(tool.args_schema, args))
-        except ValidationError as error:
-            return Result(_wrong_arguments(error), "error")
-        except ToolException as error:
+            found = await self._called(args)
+        except ToolError as error:
             return Result(str(error), "error")
-        made: Result = result
-        return made
+        return Result(found) if isinstance(found, str) else found
+
+    def _called(self, args: dict[str, Any]) -> Awaitable[str | Result]:
+        function, arguments = self.action.function, self.action.arguments
+        if arguments is None:
+            return function(args)
+        try:
+            checked = arguments.model_validate(args)
+        except ValidationError as error:
+            raise ToolError(wrong_arguments(error)) from error
+        return function(**{name: getattr(checked, name) for name in arguments.model_fields})
 
 
-def _of_message(message: ToolMessage) -> Result:
-    if isinstance(message.artifact, Result):
-        return message.artifact
-    content = message.content
-    parts = [content] if isinstance(content, str) else content
-    texts = [part if isinstance(part, str) else str(part.get("text", "")) for part in parts]
-    return Result("".join(texts), "error" if message.status == "error" else "ok")
+def structured(function: Function, description: str, arguments: type[BaseModel] | None = None) -> Action:
+    """An action whose arguments are checked: by this model, or by one of the function's signature."""
+    checked = arguments or arguments_of(function)
+    return Action(function, description, parameters_of(checked), checked)
 
 
-def _checked(schema: Any, args: dict[str, Any]) -> dict[str, Any]:
-    made = schema.model_validate(args)
-    return {name: getattr(made, name) for name in type(made).model_fields}
-
-
-def structured(
-    function: Function,
-    description: str,
-    arguments: type[BaseModel] | None = None,
-    name: str | None = None,
-) -> StructuredTool:
-    """A tool whose errors, and faults of its arguments, become texts for the model."""
-
-    @wraps(function)
-    async def both(*args: Any, **kwargs: Any) -> tuple[str, Result]:
-        found = await function(*args, **kwargs)
-        result = Result(found) if isinstance(found, str) else found
-        return result.text, result
-
-    return _Plain.from_function(
-        coroutine=both,
-        response_format="content_and_artifact",
-        name=name,
-        description=description,
-        args_schema=arguments,
-        handle_tool_error=True,
-        handle_validation_error=_wrong_arguments,
-    )
-
-
-def _wrong_arguments(error: Exception) -> str:
-    if not isinstance(error, ValidationError):
-        return "the arguments do not fit"
+def wrong_arguments(error: ValidationError) -> str:
     if error.error_count() > _MOST_FAULTS:
         return f"the arguments do not fit in {error.error_count()} places"
     faults = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]

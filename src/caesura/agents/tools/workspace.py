@@ -14,10 +14,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from langchain_core.tools import ToolException
-
 from caesura.agents.tools.opener import Opener, best
 from caesura.agents.tools.size import Meter, Take
+from caesura.agents.tools.tool import ToolError
 from caesura.core.interrupts import File
 
 WRITE_LIMIT = 1024 * 1024
@@ -32,7 +31,7 @@ _PATH_LIMIT = 1024
 UNFINISHED = ".caesura-unfinished-"
 
 
-class WorkspaceError(ToolException):
+class WorkspaceError(ToolError):
     """An error whose text the model gets as the result."""
 
 

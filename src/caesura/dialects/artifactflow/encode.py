@@ -101,6 +101,7 @@ class Encoder:
                 ev.TextDelta()
                 | ev.ReasoningDelta()
                 | ev.CallDelta()
+                | ev.ToolProgress()
                 | ev.ModelFinished()
                 | ev.ToolStarted()
                 | ev.ToolFinished()
@@ -153,6 +154,7 @@ class Encoder:
             case (
                 ev.TextDelta()
                 | ev.CallDelta()
+                | ev.ToolProgress()
                 | ev.InterruptClosed()
                 | ev.Finished()
                 | ev.Failed()

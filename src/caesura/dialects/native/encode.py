@@ -58,7 +58,7 @@ def _dumps(value: Any) -> bytes:
 
 def data(at: int, event: ev.Event) -> dict[str, Any]:
     """The data of a frame. The three delta events have no time, because they make up most of a stream."""
-    fields = {name: getattr(event, name) for name in event.__slots__}
+    fields = {name: getattr(event, name) for name in event.__slots__ if name not in ev.HIDDEN}
     if isinstance(event, ev.Interrupted):
         fields["interrupts"] = [interrupt(item) for item in event.interrupts]
     if isinstance(event, _UNTIMED):

@@ -17,7 +17,8 @@ _UNTIMED = (ev.TextDelta, ev.ReasoningDelta, ev.CallDelta)
 def _model(kind: type[Any]) -> type[BaseModel]:
     hints = get_type_hints(kind)
     members: dict[str, Any] = {} if kind in _UNTIMED else {"at": _AT}
-    members |= {item.name: (hints[item.name], ...) for item in fields(kind)}
+    shown = [item.name for item in fields(kind) if item.name not in ev.HIDDEN]
+    members |= {name: (hints[name], ...) for name in shown}
     if kind is ev.Interrupted:
         members["interrupts"] = (list[question_replies.Interrupt], ...)
     if kind is ev.ModelFinished:

@@ -70,10 +70,18 @@ class RunningTool(BaseModel):
     args: dict[str, Any]
     agent: str
     parent: str | None
+    progress: str | None = Field(description="What it does now, if it tells")
 
     @classmethod
-    def of(cls, event: ToolStarted) -> RunningTool:
-        return cls(id=event.id, name=event.name, args=event.args, agent=event.agent, parent=event.parent)
+    def of(cls, event: ToolStarted, progress: str | None) -> RunningTool:
+        return cls(
+            id=event.id,
+            name=event.name,
+            args=event.args,
+            agent=event.agent,
+            parent=event.parent,
+            progress=progress,
+        )
 
 
 class WritingTool(BaseModel):
@@ -145,7 +153,7 @@ class SeenTurn(Turn):
             **_turn(seen.turn),
             messages=[Message.of(item, call) for item, call in zip(seen.messages, calls, strict=True)],
             interrupts=[Interrupt.of(item) for item in seen.pending],
-            running_tools=[RunningTool.of(item) for item in seen.running],
+            running_tools=[RunningTool.of(item, seen.progress.get(item.id)) for item in seen.running],
             writing_tools=[WritingTool.of(item) for item in seen.writing],
             cursor=seen.cursor,
             model=seen.about.model or None,

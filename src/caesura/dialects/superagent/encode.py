@@ -97,6 +97,8 @@ def _next(state: State, envelope: Envelope) -> tuple[State, list[bytes]]:  # noq
             failed = status not in ("ok", "answered")
             result = {"id": id, "name": name, "result": output, "is_error": failed, "status": status}
             return _told(state, at, "tool_result", result)
+        case ev.ToolProgress(id, text):
+            return _told(state, at, "progress", {"status": "tool", "id": id, "text": text})
         case ev.TitleChanged(title):
             return _told(state, at, "progress", {"status": "title", "title": title})
         case ev.ArtifactChanged(id, version, update_type):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, assert_never
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -19,12 +20,14 @@ from caesura.core import events as ev
 from caesura.core import fold, ids, json_data
 from caesura.core.answers import Answer
 from caesura.core.interrupts import GraphRequest
+from caesura.core.messages import Message
 from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
 from caesura.engine.graphs.saver import thread_id
 from caesura.engine.graphs.watcher import Watcher, refs, void
 from caesura.engine.run import Released, Run
+from caesura.models.langchain import to_langchain
 
 _MODES: list[StreamMode] = ["messages", "updates"]
 _NOTHING = object()
@@ -38,7 +41,7 @@ async def advance(run: Run) -> dict[str, GraphRequest]:
             "refusals": _refusals(run),
         },
         "recursion_limit": run.limits.steps,
-        "callbacks": list(run.callbacks),
+        "callbacks": run.callbacks,
     }
     state = None if run.cause == "start" else await run.agent.graph.aget_state(config)
     if state is not None and state.created_at is None:
@@ -82,8 +85,9 @@ def _told(run: Run, known: set[str]) -> list[BaseMessage]:
 def _opening(run: Run) -> list[BaseMessage]:
     """The first messages of the graph. A retry includes what the earlier attempt finished."""
     whole = [item for item in run.transcript.finished if not item.cut]
-    done = history.to_langchain(fold.close(whole, run.transcript.running))
-    return [*run.history, HumanMessage(run.turn.content), *done]
+    done = [item for item in fold.close(whole, run.transcript.running) if item.parent is None]
+    said = [*run.history, *history.valid([Message("user", run.turn.content), *done])]
+    return to_langchain(replace(item, kept=()) if item.kept else item for item in said)
 
 
 def _void_unknown(run: Run, state: StateSnapshot | None) -> None:

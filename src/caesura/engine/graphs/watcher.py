@@ -10,10 +10,10 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from caesura.core import events as ev
 from caesura.core import json_data, outputs
-from caesura.engine import speech
 from caesura.engine.calls import REFUSED
 from caesura.engine.run import Run
-from caesura.engine.speech import reasoning_of, text_of, usage_of
+from caesura.engine.speech import counted
+from caesura.models.langchain_chunks import finish_reason, reasoning_of, text_of, tool_calls, usage_of
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Watcher:
         if text := text_of(chunk):
             self._run.say(ev.TextDelta(self._call(ref, node, task), text.replace("\0", "")))
         if ref in self._open:
-            self._open[ref].usage = usage_of(chunk) or self._open[ref].usage
+            self._open[ref].usage = _usage(chunk) or self._open[ref].usage
 
     async def _complete(self, node: str, always: bool = False) -> None:
         """A graph's node is done: finish the messages that its model streamed but that did not become part of
@@ -99,9 +99,9 @@ class Watcher:
             self._run.say(ev.TextDelta(call, text.replace("\0", "")))
         self._open.pop(ref, None)
         self._finished.add(ref)
-        calls = tuple(_shown(call) for call in speech.tool_calls(message))
-        reason = speech.finish_reason(message)
-        await self._run.record(ev.ModelFinished(call, calls, usage_of(message), reason))
+        calls = tuple(_shown(call) for call in tool_calls(message))
+        reason = finish_reason(message)
+        await self._run.record(ev.ModelFinished(call, calls, _usage(message), reason))
         for item in calls:
             self._run.say(ev.ToolStarted(item["id"], item["name"], item["args"], self._run.agent.name))
 
@@ -110,6 +110,11 @@ class Watcher:
             self._open[ref] = _Heard(self._run.next_call(), node, task)
             self._run.say(ev.ModelStarted(self._open[ref].call, self._run.agent.name, node, ref=ref))
         return self._open[ref].call
+
+
+def _usage(message: AIMessage) -> dict[str, int] | None:
+    found = usage_of(message)
+    return counted(found) if found is not None else None
 
 
 def _shown(call: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ async def call(url: str, fetcher: Fetcher) -> Result:
     tool = fetch.tool(fetcher, Reader())
     try:
         with run_of().active():
-            return await tool.run({"url": url}, "call", None)
+            return await tool.run({"url": url})
     finally:
         await fetcher.aclose()
 

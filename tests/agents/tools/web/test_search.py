@@ -42,7 +42,7 @@ async def ask(endpoint: Endpoint | None, query: str = "how to make tea", seconds
     searcher = Searcher(endpoint, seconds)
     try:
         with run_of().active():
-            return await search.tool(searcher).run({"query": query}, "call", None)
+            return await search.tool(searcher).run({"query": query})
     finally:
         await searcher.aclose()
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import httpx
-from langchain_core.tools import ToolException
 
+from caesura.agents.tools.tool import ToolError
 from caesura.core import shown
 
 LONGEST = 8192
 _SHOWN = 200
 
 
-class Refused(ToolException):
+class Refused(ToolError):
     """A page that is not fetched. The text tells the model why."""
 
 
@@ -51,10 +51,6 @@ def port_of(url: httpx.URL) -> int:
 def brief(text: str) -> str:
     """The beginning of a text from the web, on one line."""
     return shown.line(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
-
-
-def whole(url: str) -> str:
-    return shown.line(url)
 
 
 def _checked(url: httpx.URL) -> httpx.URL:

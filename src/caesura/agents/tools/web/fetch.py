@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from caesura.agents import context
-from caesura.agents.tools.tool import Tool, describer, structured
-from caesura.agents.tools.web import address
-from caesura.agents.tools.web.address import Refused
+from caesura.agents.tools.tool import Tool, ToolError, describer, structured
 from caesura.agents.tools.web.extract import LONGEST, Text
-from caesura.agents.tools.web.fetcher import Fetcher
-from caesura.agents.tools.web.reader import Reader
+from caesura.core import shown
 from caesura.core.language import Language
+
+if TYPE_CHECKING:
+    from caesura.agents.tools.web.fetcher import Page
 
 Url = Annotated[str, "The address of the page; it begins with http:// or https://"]
 
 
-def tool(fetcher: Fetcher, reader: Reader) -> Tool:
+class Fetches(Protocol):
+    async def fetch(self, text: str, person: str) -> Page: ...
+
+    def check(self, text: str) -> None: ...
+
+
+class Reads(Protocol):
+    async def read(self, page: Page, person: str) -> Text: ...
+
+
+def tool(fetcher: Fetches, reader: Reads) -> Tool:
     async def web_fetch(url: Url) -> str:
         person = context.current().user_id
         page = await fetcher.fetch(url, person)
@@ -26,7 +36,7 @@ def tool(fetcher: Fetcher, reader: Reader) -> Tool:
     def refusal(args: Mapping[str, Any]) -> str | None:
         try:
             fetcher.check(str(args.get("url", "")))
-        except Refused as error:
+        except ToolError as error:
             return str(error)
         return None
 
@@ -45,7 +55,7 @@ def tool(fetcher: Fetcher, reader: Reader) -> Tool:
 
 def report(url: str, page: Text) -> str:
     """The text for the model. The first line says where it comes from, before anything that the page says."""
-    lines = [f"Content of {address.whole(url)} (untrusted text from the web)"]
+    lines = [f"Content of {shown.line(url)} (untrusted text from the web)"]
     if page.title:
         lines.append(f"Title: {page.title}")
     lines += ["", page.text or "(the page has no text)"]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
-
-from langchain_core.tools import ToolException
+from typing import Annotated, Protocol
 
 from caesura.agents import context
-from caesura.agents.tools.tool import Tool, describer, structured
+from caesura.agents.tools.tool import Tool, ToolError, describer, structured
 from caesura.agents.tools.web.engine import Hit
-from caesura.agents.tools.web.searcher import Searcher
 from caesura.core import shown
 from caesura.core.language import Language
 
@@ -19,11 +16,15 @@ _LONGEST = 1000
 Query = Annotated[str, "What to search for, in a few words"]
 
 
-def tool(searcher: Searcher) -> Tool:
+class Searches(Protocol):
+    async def search(self, query: str, person: str) -> list[Hit]: ...
+
+
+def tool(searcher: Searches) -> Tool:
     async def web_search(query: Query) -> str:
         query = query.strip()
         if not 1 <= len(query) <= _LONGEST:
-            raise ToolException(f"the query must be a text of 1 to {_LONGEST} characters")
+            raise ToolError(f"the query must be a text of 1 to {_LONGEST} characters")
         return report(query, await searcher.search(query, context.current().user_id))
 
     description = "Search the web and get titles, addresses and short texts of pages."

@@ -9,12 +9,12 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
-from langchain_core.tools import ToolException
 
 import caesura
 from caesura.agents import aside
 from caesura.agents.aside import Aside
 from caesura.agents.tools.places import Busy, Places
+from caesura.agents.tools.tool import ToolError
 from caesura.agents.tools.web import body, engine, wire
 from caesura.agents.tools.web.engine import Endpoint, Hit
 from caesura.core import addresses
@@ -32,7 +32,7 @@ _AT_ONCE, _EACH = 16, 4
 _BROKEN = (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError, httpcore.ProxyError)
 
 
-class Failed(ToolException):
+class Failed(ToolError):
     """A search without an answer. The text tells the model why."""
 
 

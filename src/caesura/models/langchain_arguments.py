@@ -1,4 +1,4 @@
-"""The arguments of tool calls as text: their limits, and replacements for two slow functions of LangChain.
+"""Replacements for two slow functions of LangChain, which work on the arguments of tool calls.
 
 LangChain parses the arguments in every piece of an answer, and again whenever pieces are added. If they are
 incomplete, it removes one character after another until the rest is JSON: for 60 kB that takes seconds, on
@@ -16,11 +16,7 @@ from langchain_core.utils._merge import merge_lists
 
 from caesura.core import json_data
 
-#: How many characters the arguments of one tool call, and of all tool calls in one reply, may have.
-LONGEST = 1024 * 1024
-LONGEST_TOGETHER = 4 * LONGEST
-#: How many tool calls one reply may hold.
-MOST_CALLS = 100
+_LONGEST = 1024 * 1024
 _FEW = 64
 
 
@@ -35,7 +31,7 @@ def whole(text: str, *, strict: bool = False) -> Any:
     """Replaces LangChain's `parse_partial_json`: the same result for a complete JSON object, a `ValueError`
     for anything else. Incomplete arguments are not what the model meant, so nothing is lost by not completing
     them."""
-    if len(text) > LONGEST or not (text.lstrip().startswith("{") and text.rstrip().endswith("}")):
+    if len(text) > _LONGEST or not (text.lstrip().startswith("{") and text.rstrip().endswith("}")):
         raise ValueError("not a whole JSON object")
     if json_data.crowded(text.encode("utf-8", "replace")):
         raise json_data.Unwieldy("too many values")

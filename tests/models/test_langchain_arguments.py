@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessageChunk, ai
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.utils import _merge
 
-import caesura.agents.models  # noqa: F401 - it replaces the two functions when it is loaded
-from caesura.agents import arguments
+import caesura.models.langchain  # noqa: F401 - it replaces the two functions when it is loaded
+from caesura.models import langchain_arguments as arguments
 
 
 def chunk(args: str, index: int = 0, name: str | None = None, call: str | None = None) -> AIMessageChunk:

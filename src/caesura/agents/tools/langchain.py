@@ -1,0 +1,56 @@
+"""Tools of LangChain as tools of ours."""
+
+from __future__ import annotations
+
+import contextvars
+from typing import Any
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from langchain_core.tools import Tool as SimpleTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import ValidationError
+
+from caesura.agents import context
+from caesura.agents.tools.own.threads import OwnThreads
+from caesura.agents.tools.tool import Action, Result, ToolError, wrong_arguments
+
+
+def action(tool: BaseTool, threads: OwnThreads | None = None) -> Action:
+    """What this tool does. LangChain checks the arguments itself, when the tool is called. A tool that is not
+    async runs in these threads, or in asyncio's own, which a tool that never ends would keep from ending."""
+    told = convert_to_openai_tool(tool)["function"]
+    plain = threads if _is_plain(tool) else None
+
+    async def invoke(args: dict[str, Any]) -> str | Result:
+        call = ToolCall(name=tool.name, args=args, id=context.current().tool_call_id, type="tool_call")
+        try:
+            return _result(await (tool.ainvoke(call) if plain is None else _in_thread(plain, tool, call)))
+        except ToolException as error:
+            raise ToolError(str(error)) from error
+        except ValidationError as error:
+            raise ToolError(wrong_arguments(error)) from error
+
+    parameters = told.get("parameters") or {"type": "object", "properties": {}}
+    return Action(invoke, told.get("description") or "", parameters)
+
+
+async def _in_thread(threads: OwnThreads, tool: BaseTool, call: ToolCall) -> Any:
+    copied = contextvars.copy_context()
+    return await threads.do(context.current().user_id, lambda: copied.run(tool.invoke, call))
+
+
+def _is_plain(tool: BaseTool) -> bool:
+    usual = (BaseTool._arun, StructuredTool._arun, SimpleTool._arun)
+    return getattr(tool, "coroutine", None) is None and type(tool)._arun in usual
+
+
+def _result(message: Any) -> Result:
+    if not isinstance(message, ToolMessage):
+        return Result(str(message))  # a tool may return anything
+    if isinstance(message.artifact, Result):
+        return message.artifact
+    content = message.content
+    parts = [content] if isinstance(content, str) else content
+    texts = [part if isinstance(part, str) else str(part.get("text", "")) for part in parts]
+    return Result("".join(texts), "error" if message.status == "error" else "ok")

@@ -1,0 +1,1 @@
+"""An operator's own tools: Python functions that an agent's file names."""

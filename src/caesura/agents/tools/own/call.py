@@ -1,0 +1,141 @@
+"""Calling an operator's function: with its context, on the event loop or in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from caesura.agents import context
+from caesura.agents.context import RunContext
+from caesura.agents.tools import ask_user
+from caesura.agents.tools.own import returned
+from caesura.agents.tools.own.context import Context, Declined, Option, Waiting, key_of
+from caesura.agents.tools.own.parameters import Parameters
+from caesura.agents.tools.own.returned import Unwritable
+from caesura.agents.tools.own.threads import OwnThreads
+from caesura.agents.tools.tool import ToolError
+from caesura.core.interrupts import Questions
+from caesura.core.language import Language
+
+logger = logging.getLogger(__name__)
+
+_OWN_WORDS: dict[Language, str] = {"en": "Something else", "zh": "其他"}
+
+
+class OwnCall:
+    def __init__(self, function: Callable[..., Any], parameters: Parameters, threads: OwnThreads) -> None:
+        self._function, self._parameters, self._threads = function, parameters, threads
+
+    async def __call__(self, **fields: Any) -> str:
+        asking = _Asking(context.current(), self._function.__name__)
+        names, contexts = self._parameters.names, self._parameters.contexts
+        arguments = {names[field]: value for field, value in fields.items()}
+        if contexts:
+            arguments |= dict.fromkeys(contexts, asking.context())
+        try:
+            text = await self._text(arguments)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            asking.check()
+            raise self._told(error) from error
+        asking.check()
+        return text
+
+    def _told(self, error: BaseException) -> BaseException:
+        """The error as the engine handles it."""
+        if isinstance(error, Declined):
+            return ToolError(str(error))
+        if isinstance(error, Unwritable):
+            logger.warning("%s: %s", self._function.__name__, error)
+        return error
+
+    async def _text(self, arguments: dict[str, Any]) -> str:
+        person = context.current().user_id
+        if not inspect.iscoroutinefunction(self._function):
+            copied = contextvars.copy_context()
+            value = await self._threads.do(person, lambda: copied.run(self._plain, arguments))
+            if not inspect.isawaitable(value):
+                return str(value)
+        else:
+            value = self._function(**arguments)
+        found = await value
+        if returned.is_small(found):
+            return returned.text(found)
+        return await self._threads.write(lambda: returned.text(found))
+
+    def _plain(self, arguments: dict[str, Any]) -> Any:
+        """The result of a plain function as text. One that returns a coroutine is awaited elsewhere."""
+        value = self._function(**arguments)
+        return value if inspect.isawaitable(value) else returned.text(value)
+
+
+class _Asking:
+    """The function's questions. Where it has to wait for an answer, it remembers what the engine raised: the
+    function might catch it."""
+
+    def __init__(self, run: RunContext, name: str) -> None:
+        self._run, self._name = run, name
+        self._raised: Exception | None = None
+
+    def context(self) -> Context:
+        run = self._run
+        return Context(
+            user_id=run.user_id,
+            conversation_id=run.conversation_id,
+            turn_id=run.turn_id,
+            agent=run.agent,
+            workspace=_made(run.workspace),
+            language=run.language,
+            idempotency_key=key_of(run.turn_id, run.tool_call_id),
+            on_ask=self._ask,
+            on_progress=run.progress,
+        )
+
+    def check(self) -> None:
+        """Raise what the engine raised, if a question waits for its answer."""
+        if self._raised is not None:
+            raise self._raised
+
+    def _ask(self, question: str, options: Sequence[Option], allow_custom: bool) -> str:
+        own_words = _OWN_WORDS[self._run.language] if allow_custom and options else None
+        item = _questions(self._name, question, options, own_words)
+        try:
+            answer = self._run.ask(item)
+        except Exception as error:  # noqa: BLE001 - the engine's, raised again when the function has ended
+            self._raised = error
+            raise Waiting from None
+        if answer.decision == "reject":
+            raise Declined(answer.message)
+        return answer.answers[0]
+
+
+def _questions(name: str, question: str, options: Sequence[Option], own_words: str | None) -> Questions:
+    """`own_words` is one more option, which stands for whatever the person writes."""
+    offered: list[dict[str, Any]] = [_offered(option) for option in options]
+    if own_words is not None:
+        offered.append({"label": own_words, "value": own_words, "allow_custom": True})
+    try:
+        parsed = ask_user.parse([{"question": question, "options": offered}])
+    except ToolError as error:
+        raise ValueError(f"ask: {error}") from error
+    return Questions("", label=name, description=question, questions=parsed)
+
+
+def _offered(option: Option) -> dict[str, Any]:
+    if isinstance(option, str):
+        return {"label": option, "value": option}
+    if isinstance(option, Mapping):
+        return {"label": option.get("label"), "value": option.get("value", option.get("label"))}
+    label, value = option
+    return {"label": label, "value": value}
+
+
+def _made(workspace: Path) -> Path:
+    workspace.mkdir(0o700, parents=True, exist_ok=True)
+    return workspace

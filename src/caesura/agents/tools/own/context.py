@@ -1,0 +1,94 @@
+"""`caesura.Context`: what an operator's function can know about its call, how it asks and what it reports."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from caesura.core.language import Language
+
+#: Makes idempotency keys. It must never change: a call that is made again after an update has the same key.
+_NAMESPACE = uuid.UUID("5b0c5a43-5f0e-4d7c-9d4b-6f3f6d1e9a27")
+
+#: What the person sees and what is returned: one text for both, a pair, or `label` and `value`.
+Option = str | tuple[str, str] | Mapping[str, str]
+
+
+class Declined(Exception):
+    """The person declined to answer."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(f"The person declined to answer: {reason}" if reason else str(self.__doc__))
+        self.reason = reason
+
+
+class Waiting(BaseException):
+    """The function stops here until the person has answered. No `except Exception` catches this."""
+
+
+class Reply(str):
+    """An answer. An `async` function may also await it."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, str]:
+        yield from ()
+        return str(self)
+
+
+class Told:
+    """The progress was told. An `async` function may also await this."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+def _nobody(question: str, options: Sequence[Option], allow_custom: bool) -> str:
+    raise RuntimeError("nobody is there to answer")
+
+
+def _unheard(text: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A function gets one by a parameter of this type, which is no part of the tool's schema.
+
+    `idempotency_key` is the same whenever this call is made again, after a question as after a crash, and
+    differs from that of every other call.
+    """
+
+    user_id: str = ""
+    conversation_id: str = ""
+    turn_id: str = ""
+    agent: str = ""
+    workspace: Path = field(default_factory=Path)
+    language: Language = "en"
+    idempotency_key: str = ""
+    on_ask: Callable[[str, Sequence[Option], bool], str] = field(default=_nobody, repr=False)
+    on_progress: Callable[[str], None] = field(default=_unheard, repr=False)
+
+    def ask(self, question: str, options: Sequence[Option] = (), *, allow_custom: bool = False) -> Reply:
+        """The person's answer. An option is a text, or a pair of what the person sees and what is returned,
+        or a dict of both as `label` and `value`. Without options, and with `allow_custom`, the person may
+        write any text.
+
+        Until there is an answer the function stops here, and nothing of it runs. Then it runs again from its
+        beginning, and this call returns the answer. So code before it runs more than once. If the person
+        declines, `Declined` is raised.
+        """
+        return Reply(self.on_ask(question, options, allow_custom))
+
+    def progress(self, text: str) -> Told:
+        """Show people what the call does now. Only the newest text counts, and not every one is shown."""
+        self.on_progress(text)
+        return Told()
+
+
+def key_of(turn_id: str, tool_call_id: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, f"{turn_id}/{tool_call_id}"))

@@ -1,0 +1,100 @@
+"""A reply as it is read: what every protocol's replies have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from caesura.models import refusals
+from caesura.models.failures import ModelError
+from caesura.models.model import Piece
+
+_DONE = b"[DONE]"
+#: The most characters that are kept for the provider, and the most tool calls of a reply.
+_MOST_KEPT, _MOST_CALLS = 8 * 1024 * 1024, 1_000
+
+
+class Reply:
+    """`complete`: the provider has said why it stopped, so nothing is missing. `ended`: nothing more comes.
+    `failure`: the reply cannot be read any further."""
+
+    def __init__(self, host: str, secrets: tuple[str, ...]) -> None:
+        self.complete = self.ended = False
+        self.failure: ModelError | None = None
+        self._host, self._secrets = host, secrets
+        self._kept = 0
+
+    def take(self, payloads: Iterable[bytes]) -> list[Piece]:
+        """The pieces in the data of these events."""
+        pieces: list[Piece] = []
+        try:
+            for payload in payloads:
+                if payload == _DONE:
+                    self.complete = self.ended = True
+                elif payload:
+                    for chunk in _chunks(payload):
+                        self._read(chunk, pieces)
+        except ModelError as error:
+            self.failure = error
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+            self.failure = ModelError("broken", f"{self._host} sent something that is no part of a reply")
+        return pieces
+
+    def whole(self, body: bytes) -> list[Piece]:
+        """The pieces of a reply that came in one piece, though a stream was asked for."""
+        pieces = self.take([body])
+        self.ended = True
+        self.complete = self.complete or bool(pieces)
+        return pieces
+
+    def end(self) -> list[Piece]:
+        """What is only known at the end."""
+        raise NotImplementedError
+
+    def _read(self, chunk: Any, pieces: list[Piece]) -> None:
+        """Append the pieces of this event."""
+        raise NotImplementedError
+
+    def _keep(self, part: str) -> str:
+        """A part of what goes back to the provider, which nobody sees and nobody else bounds."""
+        self._kept += len(part)
+        if self._kept > _MOST_KEPT:
+            raise ModelError("broken", f"{self._host} sent too much that is to go back")
+        return part
+
+    def _count_call(self, number: int) -> None:
+        if number > _MOST_CALLS:
+            raise ModelError("broken", f"{self._host} sent too many tool calls")
+
+    def _refused(self, error: Any) -> ModelError:
+        return refusals.from_inside(error, self._host, self._secrets)
+
+
+def _chunks(payload: bytes) -> list[Any]:
+    try:
+        return [_loaded(payload)]
+    except ValueError:
+        if b"\n" not in payload:
+            raise
+    # Some servers leave out the empty lines between events.
+    return [_loaded(line) for line in payload.split(b"\n") if line.strip() not in (b"", _DONE)]
+
+
+def _loaded(payload: bytes) -> Any:
+    try:
+        return orjson.loads(payload)
+    except ValueError:
+        # Only the slower parser takes half of a character, as servers send it that split a text anywhere.
+        if b"\\u" not in payload:
+            raise
+        return json.loads(payload)
+
+
+def count(source: Any, *path: str) -> int:
+    """The number at this path; 0 if there is none."""
+    for name in path:
+        source = source.get(name) if isinstance(source, dict) else None
+    return source if isinstance(source, int) and not isinstance(source, bool) and source > 0 else 0

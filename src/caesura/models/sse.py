@@ -1,0 +1,62 @@
+"""Server-sent events, read from bytes that may be cut anywhere."""
+
+from __future__ import annotations
+
+from caesura.models.failures import ModelError
+
+#: The longest event.
+LONGEST = 8 * 1024 * 1024
+
+
+class Events:
+    """Only the data of events counts: what an event is, the data says itself. Comments are passed over."""
+
+    def __init__(self) -> None:
+        #: What has come since the end of the last event.
+        self._rest = bytearray()
+        self._after_return = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The data of the events that these bytes complete."""
+        if b"\r" in data or self._after_return:
+            data = self._plain(data)
+        if self._rest:
+            ends = b"\n\n" in data or (data.startswith(b"\n") and self._rest.endswith(b"\n"))
+            self._rest += data
+            if not ends:
+                self._bound()
+                return []
+            data = bytes(self._rest)
+        *events, rest = data.split(b"\n\n")
+        self._rest = bytearray(rest)
+        self._bound()
+        found = []
+        for event in events:
+            # As nearly all are: one line.
+            if event.startswith(b"data: ") and b"\n" not in event:
+                found.append(event[6:])
+            elif event:
+                found += _data(event)
+        return found
+
+    def end(self) -> list[bytes]:
+        """The data of an event that lacks its empty line, or even the end of its line."""
+        return _data(bytes(self._rest))
+
+    def _plain(self, data: bytes) -> bytes:
+        """The same with one way to end a line. A return at the end may be half of one."""
+        if self._after_return and data.startswith(b"\n"):
+            data = data[1:]
+        self._after_return = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _bound(self) -> None:
+        if len(self._rest) > LONGEST:
+            raise ModelError("broken", "an event of the reply is too long")
+
+
+def _data(event: bytes) -> list[bytes]:
+    """The data in the lines of an event, if there is any."""
+    lines = [line for line in event.split(b"\n") if line.startswith(b"data:")]
+    joined = b"\n".join(line[6:] if line.startswith(b"data: ") else line[5:] for line in lines)
+    return [joined] if lines else []

@@ -1,0 +1,74 @@
+"""A server that needs no LangChain loads none of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import agent_files
+from tests.openai_server import Call, Say, Server
+
+#: Serves, chats as a client of its own, and prints the text of the reply and the packages that are loaded.
+_SERVE = """
+import asyncio, json, os, signal, sys, threading
+from caesura.app import serve
+from caesura.client import Client
+from caesura.core.events import SegmentEnded, ToolFinished
+from caesura.core.fold import fold
+from caesura.settings import Settings
+
+async def chat(url):
+    async with Client(url) as client:
+        conversation = await client.create("tester")
+        turn = await client.send(conversation.id, "list files")
+        events = [item.event async for item in client.events(turn.id)]
+    tools = [event.output for event in events if isinstance(event, ToolFinished)]
+    loaded = sorted({name.partition(".")[0] for name in sys.modules})
+    print(json.dumps([fold(events).text, tools, loaded]), flush=True)
+
+def talk(url):
+    try:
+        asyncio.run(chat(url))
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+settings = Settings.load(data_dir=sys.argv[1], agents_dir=sys.argv[2], auth="none", port=0)
+serve(settings, lambda url: threading.Thread(target=talk, args=(url,)).start())
+"""
+_FORBIDDEN = ("langchain", "langgraph", "langsmith", "langfuse")
+
+
+def served(folder: Path) -> tuple[str, list[str], list[str]]:
+    command = [sys.executable, "-c", _SERVE, str(folder / "data"), str(folder / "agents")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert ran.stdout, ran.stderr
+    text, tools, loaded = json.loads(ran.stdout)
+    return text, tools, [name for name in loaded if name.startswith(_FORBIDDEN)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TEST_KEY", "sk-test")
+    monkeypatch.setenv("LANGSMITH_TRACING", "true")
+    return tmp_path
+
+
+def test_the_demo_model_needs_no_langchain(folder: Path) -> None:
+    agent_files.put(folder / "agents", "tester", "tools: [list_files]\nmodel: {primary: demo}\n")
+    text, tools, loaded = served(folder)
+    assert "list_files" in text
+    assert tools == ["(empty)"]
+    assert loaded == []
+
+
+def test_a_built_in_client_needs_no_langchain(folder: Path) -> None:
+    with Server() as provider:
+        desk = provider.desk()
+        desk.script(Say("I look.", [Call("list_files", {"path": "."})]), Say("Nothing there."))
+        model = f"{{primary: 'openai:test', base_url: '{desk.base_url}', api_key_env: TEST_KEY}}"
+        agent_files.put(folder / "agents", "tester", f"tools: [list_files]\nmodel: {model}\n")
+        assert served(folder) == ("Nothing there.", ["(empty)"], [])
