@@ -28,6 +28,21 @@ const ask = (id: string, call: string, parent: string | null = null): Interrupt 
   ({ id, kind: "approval", tool_call_id: call, name: "t", args: {}, agent: "a", parent, decisions: ["approve"] }) as unknown as Interrupt;
 
 describe("the blocks of an answer", () => {
+  it("tell that the person refused to answer, whatever the call returned", () => {
+    const interrupt = { ...ask("q1", "c1"), kind: "questions" };
+    const over = (decision: string): [string, Record<string, unknown>][] => [
+      RUN,
+      model(1),
+      spoken(1, ["c1", "ask_user"]),
+      started("c1", "ask_user"),
+      ["interrupted", { interrupts: [interrupt] }],
+      ["interrupt_closed", { id: "q1", outcome: "answered", answer: { decision }, message: null }],
+      ["tool_finished", { id: "c1", name: "ask_user", output: "out", status: "ok", agent: "a", parent: null }],
+    ];
+    expect(blocks(log(...over("reject")), AGENTS)[0]).toMatchObject({ tools: [{ state: "refused" }] });
+    expect(blocks(log(...over("answers")), AGENTS)[0]).toMatchObject({ tools: [{ state: "ok" }] });
+  });
+
   it("a running call shows what it told last, until it ends or runs again", () => {
     const progress = (text: string): [string, Record<string, unknown>] => ["tool_progress", { id: "c1", text }];
     const shown = (...events: [string, Record<string, unknown>][]) => {

@@ -147,9 +147,14 @@ function unfinished({ call }: Draft, { index, name, members }: WrittenCall): Too
 function toolView({ log, results }: Place, { id, name, args }: ToolCall, key: string): ToolView {
   const result = results.get(id);
   const begun = log.running.find((item) => item.id === id);
-  const state: ToolState = result ? (result.status as ToolState) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
+  const state: ToolState = result ? (isDeclined(log, id, result) ? "refused" : (result.status as ToolState)) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
   const edited = (begun?.edited ? begun.args : null) ?? result?.args ?? null;
   return { key, id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null, progress: begun?.progress ?? null };
+}
+
+/** Whether the person refused to answer what this call asked. */
+function isDeclined({ notes }: TurnLog, id: string, { status, name }: LogMessage): boolean {
+  return status === "ok" && name === "ask_user" && notes.findLast((note) => note.tool_call_id === id)?.outcome === "reject";
 }
 
 /** One question of a sub-agent is drawn under its call; several questions are one card at the end. */

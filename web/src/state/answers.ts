@@ -13,6 +13,12 @@ export type Given =
 
 export const useAnswers = create<Record<string, Given>>()(() => ({}));
 
+/** The questions in which the person chose or wrote something on this page. */
+export const useChosen = create<Record<string, true>>()(() => ({}));
+export const noteChosen = (id: string): void => {
+  if (!useChosen.getState()[id]) useChosen.setState({ [id]: true });
+};
+
 interface Tried {
   key: string;
   answer: string;
@@ -25,6 +31,7 @@ const tried = new Map<string, Tried[]>();
 /** Throws what the person must know. A question that somebody else answered is no error: its state says so. */
 export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
   useAnswers.setState({ [id]: { phase: "sending", decision: answer.decision } });
+  noteChosen(id);
   const before = tried.get(id) ?? [];
   const text = JSON.stringify(answer);
   const known = before.find((item) => item.answer === text);

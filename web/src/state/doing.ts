@@ -166,6 +166,17 @@ function blame(id: string | null, error: unknown): void {
   if (get().id === id) set({ fault: faultOf(error) });
 }
 
+/** Tells why a message is not sent while an answer is being written. It is told no longer when that has ended. */
+export function explainBusy(): void {
+  set({ fault: new ApiError(409, "run_in_progress", "") });
+}
+
+/** The server answers again: that it did not is no longer true. What was not sent is still in the box. */
+export function forgive(): void {
+  const { fault } = get();
+  if (fault?.unreachable || fault?.code === "unanswered") set({ fault: null });
+}
+
 export function clearFault(): void {
   if (get().fault) set({ fault: null });
 }

@@ -15,7 +15,8 @@ export interface FeedEvents {
   conversation: Conversation;
   conversation_deleted: { id: string };
   question_opened: { interrupt: Interrupt; conversation_id: string; turn_id: string };
-  question_closed: { interrupt_id: string; conversation_id: string; turn_id: string; outcome: string };
+  /** A server of an older version does not tell the decision. */
+  question_closed: { interrupt_id: string; conversation_id: string; turn_id: string; outcome: string; decision?: string | null };
   inbox: { count: number };
   reset: Record<string, never>;
 }
@@ -39,8 +40,8 @@ const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void }
   question_opened: () => {
     if (useInbox.getState().phase !== "empty") void loadInbox();
   },
-  question_closed: ({ interrupt_id, outcome }) => {
-    noteClosed(interrupt_id, outcome === "expired" || outcome === "superseded" || outcome === "cancelled" ? outcome : "answered", decisionOf(outcome));
+  question_closed: ({ interrupt_id, outcome, decision }) => {
+    noteClosed(interrupt_id, outcome, decision ?? null);
     dropAsked(interrupt_id);
   },
   inbox: ({ count }) => setCount(count),
@@ -49,11 +50,6 @@ const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void }
     if (useInbox.getState().phase !== "empty") void loadInbox();
   },
 };
-
-/** Whether the outcome itself says how the question was answered. */
-function decisionOf(outcome: string): string | null {
-  return ["approve", "edit", "reject", "respond", "answers", "fields", "value"].includes(outcome) ? outcome : null;
-}
 
 function received(frame: Frame): void {
   if (!Object.hasOwn(HANDLERS, frame.event)) return;

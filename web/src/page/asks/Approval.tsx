@@ -13,6 +13,7 @@ import { AnswerButton } from "./AnswerButton";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
 import { Box, useUnread } from "./Box";
 import { Body, Footer, Refusal, type Place } from "./parts";
+import { goBack } from "./Refusing";
 import { useGive } from "./useGive";
 import { useSettledCard } from "./useSettled";
 
@@ -61,13 +62,13 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           <Refusal text={fault} />
         </Body>
         <Footer place={place}>
-          <AnswerButton kind="primary" disabled={busy} reads onAnswer={approveEdited}>
+          <AnswerButton disabled={busy} reads onAnswer={approveEdited}>
             {say("approveEdited")}
           </AnswerButton>
           <button type="button" className="btn" onClick={() => setTexts(textsOf(interrupt.args))}>
             {say("reset")}
           </button>
-          <button type="button" className="btn bare" data-back onClick={back}>
+          <button type="button" className="btn bare" data-back onClick={(event) => goBack(event, back)}>
             {say("back")}
           </button>
         </Footer>
@@ -89,13 +90,12 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         </Body>
         <Footer place={place}>
           <AnswerButton
-            kind="primary"
             disabled={busy || (!refusing && !reason.trim())}
             onAnswer={() => give({ decision: refusing ? "reject" : "respond", message: reason.trim() })}
           >
             {say(refusing ? "refuse" : "sendAnswer")}
           </AnswerButton>
-          <button type="button" className="btn bare" data-back onClick={back}>
+          <button type="button" className="btn bare" data-back onClick={(event) => goBack(event, back)}>
             {say("back")}
           </button>
         </Footer>
@@ -113,7 +113,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
+        <AnswerButton disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
           {say("approve")}
         </AnswerButton>
         {can("edit") ? (

@@ -5,7 +5,9 @@ import { shown } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
 import { AnswerFooter } from "./AnswerFooter";
+import { Asking } from "./Asking";
 import { Body, Refusal, type Place } from "./parts";
+import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 type Values = Record<string, string | boolean>;
@@ -23,9 +25,11 @@ function fieldsOf(fields: readonly FormField[], values: Values): { fields: Value
 }
 
 export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
+  const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
   const [values, setValues] = useState<Values>({});
   const [missing, setMissing] = useState<string | null>(null);
+  const [refusing, setRefusing] = useState(false);
   const base = useId();
   // A form that only wants a yes is answered by its buttons.
   const alone = interrupt.fields.length === 1 && interrupt.fields[0]?.type === "confirm" ? interrupt.fields[0] : null;
@@ -42,16 +46,17 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
     setMissing(found.missing);
     document.getElementById(`${base}-${found.missing}`)?.focus();
   };
+  if (refusing) return <Refusing place={place} what={<Asking interrupt={interrupt} />} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   return (
     <>
       <Body place={place} qs>
-        {interrupt.reason ? <p className="plain lines-kept">{shown(interrupt.reason)}</p> : null}
+        <Asking interrupt={interrupt} />
         {(alone ? [] : interrupt.fields).map((field) => (
           <Field key={field.name} field={field} id={`${base}-${field.name}`} value={values[field.name]} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
         ))}
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="confirm" no="refuse" onSend={send} onRefuse={() => give({ decision: "reject" })}>
+      <AnswerFooter place={place} busy={busy} yes="confirm" no="refuse" onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
       </AnswerFooter>
     </>

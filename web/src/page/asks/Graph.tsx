@@ -6,6 +6,7 @@ import { useWords } from "../../words/words";
 import { json } from "../tools";
 import { AnswerFooter } from "./AnswerFooter";
 import { Body, Refusal, type Place } from "./parts";
+import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 /** An operator's own graph asks in its own form: any JSON is the answer, and plain words are JSON too. */
@@ -15,6 +16,7 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
   const [form, setForm] = useState<"text" | "json">(typeof interrupt.value === "string" ? "text" : "json");
   const [text, setText] = useState("");
   const [wrong, setWrong] = useState(false);
+  const [refusing, setRefusing] = useState(false);
   const id = useId();
   const send = (): void => {
     if (form === "text") {
@@ -32,18 +34,11 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
     setForm(next);
     setWrong(false);
   };
+  if (refusing) return <Refusing place={place} what={<Value value={interrupt.value} />} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   return (
     <>
       <Body place={place}>
-        {typeof interrupt.value === "string" ? (
-          <p className="plain lines-kept">
-            <Shown text={interrupt.value} />
-          </p>
-        ) : (
-          <pre className="full">
-            <Shown text={json(interrupt.value)} />
-          </pre>
-        )}
+        <Value value={interrupt.value} />
         <div className="field">
           <span>
             <label htmlFor={id}>{say("graphValue")}</label>
@@ -78,9 +73,24 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
         </div>
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" onSend={send} onRefuse={() => give({ decision: "reject" })}>
+      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
       </AnswerFooter>
     </>
+  );
+}
+
+/** What the graph asks. */
+function Value({ value }: { value: unknown }) {
+  if (typeof value === "string")
+    return (
+      <p className="plain lines-kept">
+        <Shown text={value} />
+      </p>
+    );
+  return (
+    <pre className="full">
+      <Shown text={json(value)} />
+    </pre>
   );
 }
