@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 it("a turn that is tried again waits for its place", async () => {
-  vi.mocked(api.retry).mockResolvedValue({} as Turn);
+  vi.mocked(api.retry).mockResolvedValue({ status: "queued" } as Turn);
   await retry(STOPPED);
   expect(status()).toBe("queued");
   expect(follow).toHaveBeenCalledOnce();
@@ -30,7 +30,7 @@ it("a turn that is tried again waits for its place", async () => {
 it("a turn that runs already when the response comes is not called queued", async () => {
   vi.mocked(api.retry).mockImplementation(() => {
     update("t1", (log) => ({ ...log, status: "running" }));
-    return Promise.resolve({} as Turn);
+    return Promise.resolve({ status: "queued" } as Turn);
   });
   await retry(STOPPED);
   expect(status()).toBe("running");
@@ -42,7 +42,7 @@ describe.each([
 ] as const)("%s", (_, act, name) => {
   const LOST = new ApiError(0, "unreachable", "");
   const call = vi.mocked(api[name]);
-  const made = { id: "t2", parent_id: null } as Turn;
+  const made = { id: "t2", parent_id: null, status: "queued" } as Turn;
   const keys = () => call.mock.calls.map(([, key]) => key);
   const entry = (turn: string, siblings: string[], seq = 3): Entry => ({ turn: { id: turn, siblings } as Entry["turn"], log: { ...EMPTY, seq, status: "stopped" } });
 

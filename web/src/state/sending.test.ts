@@ -54,6 +54,7 @@ beforeEach(() => {
   go("/c/A");
   openThread("A", [entry("t1", null, "one")]);
   post.mockReset();
+  vi.mocked(reload).mockReset();
   vi.mocked(api.createConversation).mockResolvedValue({ id: "C", title: "" } as Conversation);
   end = followOthers();
 });
@@ -164,7 +165,7 @@ describe("a message that could not be sent", () => {
     request.reject(LOST);
     await sent;
     expect(box("A")).toBe("");
-    expect(JSON.stringify(localStorage)).not.toContain("a secret");
+    expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain("a secret");
   });
 
   it("keeps what was written in place of another message", async () => {

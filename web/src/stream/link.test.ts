@@ -130,7 +130,7 @@ describe("a stream", () => {
     await settle();
     dispatchEvent(new Event("pagehide"));
     dispatchEvent(Object.assign(new Event("pageshow"), { persisted: true }));
-    await vi.advanceTimersByTimeAsync(40_000);
+    await vi.advanceTimersByTimeAsync(SILENCE - 5000);
     expect(sent).toEqual([null, "1"]);
   });
 

@@ -51,6 +51,7 @@ Element.prototype.scrollIntoView = () => undefined;
 
 beforeEach(() => {
   useAnswers.setState({}, true);
+  sessionStorage.clear();
   answer.mockReset();
   answer.mockResolvedValue({} as Turn);
 });

@@ -142,17 +142,17 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
   if (given) {
     const tool = interrupt.kind === "approval" ? toolWords(interrupt.name ?? "") : null;
     const no = given.phase === "closed" || given.decision === "reject";
-    const word = given.phase === "closed" ? "expired" : given.decision === "approve" || given.decision === "edit" ? "approvedByYou" : given.decision === "reject" ? "refused" : "respondedWord";
+    const word = given.phase === "sending" ? "keepSending" : given.phase === "closed" ? "expired" : given.decision === "approve" || given.decision === "edit" ? "approvedByYou" : given.decision === "reject" ? "refused" : "respondedWord";
     return (
       <div className="answered-row">
-        <span className="nth done">
-          <Icon name={no ? "refused" : "check"} small />
+        <span className="nth done" aria-hidden={given.phase === "sending"}>
+          <Icon name={given.phase === "sending" ? "arrow-up" : no ? "refused" : "check"} small />
         </span>
         <span className="what">{tool ? say(tool) : title}</span>
         <span className="on">{main}</span>
         <span className="grow" />
-        <span className="quiet hide-phone">{say("waitsForRest")}</span>
-        <span className={no ? "quiet" : "plus"}>{say(word)}</span>
+        {given.phase === "sending" ? null : <span className="quiet hide-phone">{say("waitsForRest")}</span>}
+        <span className={no || given.phase === "sending" ? "quiet" : "plus"}>{say(word)}</span>
       </div>
     );
   }
