@@ -125,7 +125,8 @@ export async function stop(): Promise<void> {
 }
 
 export async function retry(entry: Entry): Promise<void> {
-  const { id } = get();
+  const { id, entries } = get();
+  const before = entries.at(-1);
   set({ fault: null });
   try {
     const done = await once(`retry ${entry.turn.id} ${entry.log.seq}`, (key) => api.retry(entry.turn.id, key));
@@ -139,37 +140,41 @@ export async function retry(entry: Entry): Promise<void> {
     const queued = get().entries.at(-1);
     if (queued) follow(queued);
   } catch (error) {
-    await unsure(id, error);
+    await unsure(id, before, error);
   }
 }
 
 export async function regenerate(entry: Entry): Promise<void> {
-  const { id } = get();
+  const { id, entries } = get();
+  const before = entries.at(-1);
   set({ fault: null });
   try {
     const known = [...(entry.turn.siblings ?? [])].sort().join(" ");
     const turn = await once(`regenerate ${entry.turn.id} ${known}`, (key) => api.regenerate(entry.turn.id, key));
     if (turn && get().id === id) await began(turn);
   } catch (error) {
-    await unsure(id, error);
+    await unsure(id, before, error);
   }
 }
 
 /** Shows another version: the branch through that turn becomes the active one. */
 export async function switchTo(turn: string): Promise<void> {
-  const { id } = get();
+  const { id, entries } = get();
+  const before = entries.at(-1);
   if (!id) return;
   try {
     await api.activate(id, turn);
     if (get().id === id) await reload();
   } catch (error) {
-    await unsure(id, error);
+    await unsure(id, before, error);
   }
 }
 
-/** What was asked for may have been done without a response: then the conversation shows it. */
-async function unsure(id: string | null, error: unknown): Promise<void> {
-  blame(id, error);
+/** What was asked for may have been done without a response: then the conversation shows it, maybe already. */
+async function unsure(id: string | null, before: Entry | undefined, error: unknown): Promise<void> {
+  const last = get().entries.at(-1);
+  const done = mayBeDone(error) && (last?.turn.id !== before?.turn.id || last?.log.cursor !== before?.log.cursor);
+  if (!done) blame(id, error);
   if (get().id === id && (mayBeDone(error) || (error instanceof ApiError && error.status === 409))) await reload();
 }
 
