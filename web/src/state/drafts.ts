@@ -164,6 +164,7 @@ export function forgetDrafts(): void {
   drop(DRAFT, "browser");
   drop("left.", "browser");
   keep(ANSWERED, null, "tab");
+  keep(OWNER, null, "tab");
   useDrafts.setState({}, true);
   useAway.setState({}, true);
 }
