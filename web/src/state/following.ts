@@ -82,12 +82,17 @@ export function watch({ turn, log }: Entry, then: Then): void {
         else if (isLive(logOf(turn.id)?.status ?? "done")) next?.stale();
       } else if (state.kind === "crowded") {
         report("turn", state);
-        clearTimeout(glance);
-        glance = setTimeout(() => next?.stale(), GLANCE);
+        look();
       } else if (report("turn", state)) countingUntil = Date.now() + CATCH_UP;
     },
   });
   hold("turn", link);
+}
+
+/** Reads the snapshot after a while, but not while a message is sent: that is shown until its turn begins. */
+function look(): void {
+  clearTimeout(glance);
+  glance = setTimeout(() => (get().sending ? look() : next?.stale()), GLANCE);
 }
 
 /** The first words are drawn with the next frame, those after them together. */
