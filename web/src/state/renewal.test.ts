@@ -29,6 +29,9 @@ it("a part that is missing for another reason changes nothing", async () => {
   expect(await renew(again)).toBe(false);
   serve(() => Promise.reject(new TypeError("offline")));
   expect(await renew(again)).toBe(false);
+  const replies = [page("/assets/new.js"), new Response(null, { status: 404 })];
+  serve(() => Promise.resolve(replies.shift() ?? expect.unreachable()));
+  expect(await renew(again)).toBe(false);
   expect(again).not.toHaveBeenCalled();
 });
 

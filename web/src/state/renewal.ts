@@ -22,7 +22,9 @@ export async function renew(again: () => void = () => location.reload()): Promis
 async function entryOf(): Promise<string | null> {
   try {
     const response = await fetch("/", { cache: "no-store", credentials: "same-origin" });
-    return response.ok ? (ENTRY.exec(await response.text())?.[1] ?? null) : null;
+    const entry = response.ok ? ENTRY.exec(await response.text())?.[1] : undefined;
+    // A page whose first file is missing would be worse than this one.
+    return entry !== undefined && (await fetch(entry)).ok ? entry : null;
   } catch {
     return null;
   }
