@@ -2,12 +2,12 @@
 import { FEED } from "../api/calls";
 import type { Conversation, Interrupt } from "../api/types";
 import type { Frame } from "../stream/frames";
-import { follow } from "../stream/link";
+import { followTogether } from "../stream/together";
 import { noteClosed } from "./answers";
 import { hold, report } from "./connection";
 import { dropAsked, loadInbox, setCount, useInbox } from "./inbox";
 import { dropRow, loadList, putRow } from "./list";
-import { checkPerson } from "./session";
+import { checkPerson, useSession } from "./session";
 
 export interface FeedEvents {
   /** A server of an older version does not tell whose feed it is. */
@@ -62,13 +62,24 @@ function received(frame: Frame): void {
 /** Milliseconds: the title of a tab in the background counts what waits, for a while. */
 const REST = 300_000;
 
+/** What a tab must know first. */
+let begun: { frame: Frame; user_id?: string | undefined } | null = null;
+
 export function followFeed(): () => void {
-  const link = follow({
+  begun = null;
+  const link = followTogether({
+    // Tabs of another person, which are about to be emptied, follow another feed.
+    name: `caesura.feed.${useSession.getState().user}`,
     url: FEED,
     after: "",
     untilDone: false,
     rest: REST,
-    onFrame: received,
+    onFrame: (frame) => {
+      if (frame.event === "ready") begun = { frame, user_id: (JSON.parse(frame.data) as FeedEvents["ready"]).user_id };
+      received(frame);
+    },
+    greeting: () => begun && { ...begun.frame, data: JSON.stringify({ inbox: useInbox.getState().count, user_id: begun.user_id }) },
+    onGap: () => received({ id: "", event: "reset", data: "{}" }),
     onState: (state) => {
       if (state.kind === "ended") hold("feed", null);
       else report("feed", state);

@@ -227,6 +227,7 @@ export const TEXTS = {
   loading: ["Opening the conversation", "正在打开对话"],
   nothingHere: ["Nothing is here.", "这里什么都没有。"],
   home: ["Go home", "回到首页"],
+  draftMoved: ["What you wrote here is kept. It is in the box of a new conversation.", "你在此写的内容已保留，在新对话的输入框中。"],
   notFound: ["There is no such conversation, or it is not yours.", "没有这个对话，或它不属于你。"],
   serverDown: ["The server cannot store anything right now. Your draft is kept here.", "服务器暂时无法保存，草稿留在本页。"],
 

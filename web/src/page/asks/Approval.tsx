@@ -2,6 +2,7 @@ import { Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "
 
 import type { Interrupt } from "../../api/types";
 import { shownLine } from "../../log/shown";
+import { isText, isTexts, useTyped } from "../../state/typed";
 import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
 import { Copy } from "../Copy";
@@ -17,7 +18,9 @@ import { goBack } from "./Refusing";
 import { useGive } from "./useGive";
 import { useSettledCard } from "./useSettled";
 
-type Mode = "look" | "edit" | "refuse" | "respond";
+const MODES = ["look", "edit", "refuse", "respond"] as const;
+type Mode = (typeof MODES)[number];
+const isMode = (kept: unknown): boolean => MODES.some((mode) => mode === kept);
 
 interface ApprovalProps {
   interrupt: Interrupt;
@@ -29,10 +32,10 @@ interface ApprovalProps {
 export function Approval({ interrupt, place, more }: ApprovalProps) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [mode, setMode] = useState<Mode>("look");
+  const [mode, setMode] = useTyped<Mode>(interrupt.id, "mode", "look", isMode);
   const [always, setAlways] = useState(false);
-  const [reason, setReason] = useState("");
-  const [texts, setTexts] = useState(() => textsOf(interrupt.args));
+  const [reason, setReason] = useTyped(interrupt.id, "reason", "", isText);
+  const [texts, setTexts] = useTyped(interrupt.id, "texts", textsOf(interrupt.args), isTexts);
   const [wrong, setWrong] = useState<string | null>(null);
   const { unread } = useSettledCard();
   // Who has read the arguments to their end has also read what they then change.

@@ -56,6 +56,7 @@ Element.prototype.scrollIntoView = () => undefined;
 beforeEach(() => {
   useAnswers.setState({}, true);
   useChosen.setState({}, true);
+  sessionStorage.clear();
   answer.mockReset();
   answer.mockResolvedValue({} as Turn);
 });
@@ -297,6 +298,35 @@ describe("questions", () => {
   });
 });
 
+describe("what is typed into a question", () => {
+  it("is there after the card was drawn anew, and gone once it is answered", async () => {
+    const first = show(QUESTIONS);
+    await userEvent.type(screen.getByRole("textbox"), "Green");
+    first.unmount();
+    show(QUESTIONS);
+    expect(screen.getByRole<HTMLInputElement>("textbox").value).toBe("Green");
+    await userEvent.click(screen.getByLabelText(/^Two/));
+    await press("Send answers");
+    expect(given()).toEqual([[QUESTIONS.id, { decision: "answers", answers: ["Green", "2"] }]]);
+    await waitFor(() => expect(sessionStorage.getItem(`caesura.draft.ask.${QUESTIONS.id}`)).toBeNull());
+  });
+
+  it("is also kept for a refusal and for changed arguments", async () => {
+    const first = show(PLAIN);
+    await userEvent.click(button("Refuse"));
+    await userEvent.type(screen.getByRole("textbox"), "not now");
+    first.unmount();
+    const second = show(PLAIN);
+    expect(screen.getByRole<HTMLTextAreaElement>("textbox").value).toBe("not now");
+    await userEvent.click(button("Back"));
+    await userEvent.click(button("Edit"));
+    await userEvent.type(screen.getAllByRole("textbox")[0] as HTMLElement, " -l");
+    second.unmount();
+    show(PLAIN);
+    expect(screen.getAllByRole<HTMLTextAreaElement>("textbox")[0]?.value).toMatch(/ -l$/);
+  });
+});
+
 describe("other kinds", () => {
   it("confirm what must be confirmed, and leave out what was left empty", async () => {
     show({
@@ -354,6 +384,17 @@ describe("several questions", () => {
     expect(rows).toEqual(["refused", "Approved", "No longer asked"]);
     const marks = [...document.querySelectorAll(".answered-row path")].map((path) => path.parentElement?.querySelector("circle") !== null);
     expect(marks).toEqual([true, false, true]);
+  });
+
+  it("say that an answer is sent until the server has it", async () => {
+    let taken: (turn: Turn) => void = () => undefined;
+    answer.mockReturnValueOnce(new Promise((resolve) => (taken = resolve)));
+    show({ ...PLAIN, id: "s1" }, { ...PLAIN, id: "s2" });
+    await press("Approve");
+    expect(screen.getByText("Sending")).toBeTruthy();
+    expect(screen.queryByText("approved by you")).toBeNull();
+    taken({} as Turn);
+    await waitFor(() => expect(screen.queryByText("Sending")).toBeNull());
   });
 
   it("are answered one by one, each in its own way", async () => {

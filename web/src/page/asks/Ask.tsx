@@ -158,17 +158,17 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
   if (given) {
     const tool = interrupt.kind === "approval" ? toolWords(interrupt.name ?? "") : null;
     const no = given.phase === "closed" || given.decision === "reject";
-    const word = wordFor(given);
+    const word = given.phase === "sending" ? "keepSending" : wordFor(given);
     return (
       <div className="answered-row">
-        <span className="nth done">
-          <Icon name={no ? "refused" : "check"} small />
+        <span className="nth done" aria-hidden={given.phase === "sending"}>
+          <Icon name={given.phase === "sending" ? "arrow-up" : no ? "refused" : "check"} small />
         </span>
         <span className="what">{tool ? say(tool) : title}</span>
         <span className="on">{main}</span>
         <span className="grow" />
-        <span className="quiet hide-phone">{say("waitsForRest")}</span>
-        <span className={no ? "quiet" : "plus"}>{say(word)}</span>
+        {given.phase === "sending" ? null : <span className="quiet hide-phone">{say("waitsForRest")}</span>}
+        <span className={no || given.phase === "sending" ? "quiet" : "plus"}>{say(word)}</span>
       </div>
     );
   }

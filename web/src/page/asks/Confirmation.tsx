@@ -2,6 +2,7 @@ import { useId, useState, type ReactNode } from "react";
 
 import type { FormField, Interrupt } from "../../api/types";
 import { shown } from "../../log/shown";
+import { useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
 import { AnswerFooter } from "./AnswerFooter";
@@ -11,6 +12,10 @@ import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 type Values = Record<string, string | boolean>;
+
+function isValues(kept: unknown): boolean {
+  return typeof kept === "object" && kept !== null && Object.values(kept).every((value) => typeof value === "string" || typeof value === "boolean");
+}
 
 /** What is sent: fields that were left empty are left out. An unchecked box that need not be checked is no refusal. */
 function fieldsOf(fields: readonly FormField[], values: Values): { fields: Values; missing: string | null } {
@@ -27,7 +32,7 @@ function fieldsOf(fields: readonly FormField[], values: Values): { fields: Value
 export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [values, setValues] = useState<Values>({});
+  const [values, setValues] = useTyped<Values>(interrupt.id, "values", {}, isValues);
   const [missing, setMissing] = useState<string | null>(null);
   const [refusing, setRefusing] = useState(false);
   const base = useId();

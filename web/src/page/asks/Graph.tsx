@@ -2,6 +2,7 @@ import { useId, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
 import { Shown } from "../../rich/Shown";
+import { isText, useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
 import { json } from "../tools";
 import { AnswerFooter } from "./AnswerFooter";
@@ -13,8 +14,8 @@ import { useGive } from "./useGive";
 export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [form, setForm] = useState<"text" | "json">(typeof interrupt.value === "string" ? "text" : "json");
-  const [text, setText] = useState("");
+  const [form, setForm] = useTyped<"text" | "json">(interrupt.id, "form", typeof interrupt.value === "string" ? "text" : "json", (kept) => kept === "text" || kept === "json");
+  const [text, setText] = useTyped(interrupt.id, "text", "", isText);
   const [wrong, setWrong] = useState(false);
   const [refusing, setRefusing] = useState(false);
   const id = useId();

@@ -2,6 +2,7 @@ import { useId, useState, type KeyboardEvent, type ReactNode } from "react";
 
 import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
+import { useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
 import { PHONE, useMedia } from "../useMedia";
 import { AnswerFooter } from "./AnswerFooter";
@@ -13,6 +14,11 @@ interface Choice {
   /** The number of the chosen option, or null. */
   option: number | null;
   own: string;
+}
+
+function isChoices(kept: unknown, count: number): boolean {
+  const isOne = (item: Partial<Choice> | null): boolean => typeof item?.own === "string" && (item.option === null || typeof item.option === "number");
+  return Array.isArray(kept) && kept.length === count && (kept as (Partial<Choice> | null)[]).every(isOne);
 }
 
 /** The answer that a choice stands for; empty while there is none. */
@@ -33,7 +39,8 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
   const { say } = useWords();
   const { questions } = interrupt;
   const { give, busy, fault } = useGive(interrupt.id);
-  const [choices, setChoices] = useState<Choice[]>(() => questions.map(() => ({ option: null, own: "" })));
+  const none = questions.map((): Choice => ({ option: null, own: "" }));
+  const [choices, setChoices] = useTyped(interrupt.id, "choices", none, (kept) => isChoices(kept, questions.length));
   const [missing, setMissing] = useState<number | null>(null);
   const [refusing, setRefusing] = useState(false);
   const base = useId();
