@@ -89,6 +89,7 @@ def test_the_feed_tells_of_questions_and_their_number(node: Served, client: http
             "conversation_id": turn["conversation_id"],
             "turn_id": turn["id"],
             "outcome": "answered",
+            "decision": "reject",
         }
 
 
@@ -108,7 +109,7 @@ def test_a_question_that_nobody_answers_is_closed(tmp_path: Path, how: str) -> N
             send(client, place, "echo x", supersede=True)
         found.wait(lambda items: "question_closed" in [item.name for item in items])
         (closed,) = [item.data for item in found.events if item.name == "question_closed"]
-        assert closed["outcome"] == how
+        assert (closed["outcome"], closed["decision"]) == (how, None)
         until(lambda: State().apply(found.events).inbox == 0)
         until(lambda: State().apply(found.events).conversations == listed(client))
 

@@ -56,7 +56,13 @@ async def chromium() -> AsyncIterator[Browser]:
     expect.set_options(timeout=PATIENCE)
     path = need("chromium")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, headless=True, args=list(_FLAGS))
+        browser = await playwright.chromium.launch(
+            executable_path=path,
+            headless=True,
+            args=list(_FLAGS),
+            # People see scrollbars: one too many is a fault.
+            ignore_default_args=["--hide-scrollbars"],
+        )
         try:
             yield browser
         finally:

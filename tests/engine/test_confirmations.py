@@ -28,6 +28,7 @@ async def test_text_that_asks_for_confirmation_is_streamed_and_then_the_turn_wai
     assert said.text == "I will delete it. Please confirm that."
     (item,) = said.waiting(Confirmation)
     assert (item.kind, item.reason) == ("confirmation", "Please confirm that.")
+    assert item.context == "I will delete it. Please confirm that."
     assert [(field.name, field.type, field.required) for field in item.fields] == [
         ("confirm", "confirm", True)
     ]
@@ -38,6 +39,13 @@ async def test_text_that_asks_for_confirmation_is_streamed_and_then_the_turn_wai
     assert roles(row.messages) == ["assistant", "user", "assistant"]
     assert [role for role, _ in world.desk.sent()] == ["user", "assistant", "user"]
     assert "confirm" in world.desk.sent()[-1][1].lower()
+
+
+async def test_the_end_of_a_long_reply_is_told_with_the_confirmation_for_which_it_asks(world: World) -> None:
+    world.agent(SPEC)
+    world.desk.script(Say("x" * 3000 + ". Delete it? Please confirm."), Say("deleted"))
+    (item,) = (await world.say("delete it")).waiting(Confirmation)
+    assert item.context == "…" + ("x" * 3000 + ". Delete it? Please confirm.")[-1999:]
 
 
 async def test_the_agent_gets_a_refusal_and_continues(world: World) -> None:

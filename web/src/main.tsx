@@ -6,6 +6,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { App } from "./page/App";
+import { followDocuments } from "./state/documents";
 import { followLeaving } from "./state/drafts";
 import { followLayers } from "./state/layers";
 import { followHistory } from "./state/route";
@@ -17,6 +18,7 @@ followHistory();
 followLayers();
 followTabs();
 followLeaving();
+followDocuments();
 void start();
 
 const root = document.getElementById("root");

@@ -97,12 +97,13 @@ class Client:
         return values.pick(Conversation, made)
 
     async def conversations(
-        self, order: Literal["updated", "created"] = "updated"
+        self, order: Literal["updated", "created"] = "updated", query: str = ""
     ) -> AsyncGenerator[Conversation, None]:
-        """All conversations, newest first."""
+        """All conversations, newest first, or those with this in their title."""
         cursor: str | None = None
         while True:
-            params = {"order": order} | ({"cursor": cursor} if cursor else {})
+            asked = {"order": order} | ({"query": query} if query else {})
+            params = asked | ({"cursor": cursor} if cursor else {})
             page = await self._get(path_of("conversations"), params)
             for item in page["conversations"]:
                 yield values.pick(Conversation, item)

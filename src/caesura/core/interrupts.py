@@ -114,12 +114,13 @@ class Questions(_Base):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation(_Base):
     """A form. `reason` is the sentence in which the agent asked for a confirmation, if it did so in its
-    text."""
+    text, and `context` the end of that text: what is to be confirmed."""
 
     kind = "confirmation"
     decisions = ("fields", "reject")
 
     reason: str = ""
+    context: str = ""
     fields: tuple[Field, ...] = ()
 
 
@@ -139,7 +140,7 @@ _CLASSES: dict[str, type[Interrupt]] = {kind.kind: kind for kind in get_args(Int
 _DEFAULTS: dict[Kind, Interrupt] = {kind.kind: kind("") for kind in get_args(Interrupt)}
 _PLAIN = (
     *("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent"),
-    *("expires_at", "parent", "changed"),
+    *("expires_at", "parent", "changed", "context"),
 )
 #: The members of all kinds together.
 MEMBERS = frozenset(("id", "kind", *_PLAIN, "questions", "fields", "file"))

@@ -22,6 +22,8 @@ from caesura.engine.run import Run, Scope
 
 #: The graph id of an interrupt that comes from no graph: a confirmation that the agent asked for in its text.
 IN_WORDS = "words"
+#: The characters of a reply, from its end, that are shown with the confirmation for which it asks.
+_CONTEXT = 2000
 
 
 class Answered(NamedTuple):
@@ -56,7 +58,8 @@ async def reason_in(scope: Scope, text: str) -> str | None:
     return listener.end()
 
 
-def confirmation(run: Run, reason: str) -> Confirmation:
+def confirmation(run: Run, reason: str, said: str) -> Confirmation:
+    """A confirmation for which the agent asks by these sentences, in what it `said`."""
     label = texts.confirm_label(run.language)
     text = described.text(reason, run.language)
     return Confirmation(
@@ -64,9 +67,15 @@ def confirmation(run: Run, reason: str) -> Confirmation:
         label=label,
         description=described.sentence(label, text, run.language) if text.size else text.text,
         reason=reason,
+        context=_end_of(said),
         fields=run.agent.spec.interrupt.form(run.language),
         agent=run.agent.name,
     )
+
+
+def _end_of(said: str) -> str:
+    text = said.strip()
+    return text if len(text) <= _CONTEXT else f"…{text[1 - _CONTEXT :]}"
 
 
 def answers_to(run: Run, reply: Message) -> list[Answered]:

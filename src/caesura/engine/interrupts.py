@@ -51,7 +51,8 @@ class Interrupts:
         if not found:
             return None
         reason = " ".join(found)[: phrases.LONGEST_REASON]
-        return await self.ask(run, {IN_WORDS: confirmations.confirmation(run, reason)})
+        context = "\n\n".join(said)
+        return await self.ask(run, {IN_WORDS: confirmations.confirmation(run, reason, context)})
 
     async def close(self, run: Run) -> ev.Stopped:
         """Close the pending interrupts of a turn that was stopped or whose interrupts expired."""

@@ -47,7 +47,7 @@ async def work(scope: Scope, state: list[Message]) -> Message:
         said = await model_calls.call(scope, state)
         state.append(said.message)
         if said.asks and not _asked_anyway(scope, said.message.tool_calls):
-            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks)])
+            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks, said.message.text)])
         if said.message.tool_calls:
             state += await _results(scope, said)
         elif not said.answers:

@@ -124,8 +124,9 @@ class Conversations:
         offset: int = 0,
         after: tuple[int, str] | None = None,
         order: Order = "created",
+        titled: str = "",
     ) -> Page:
-        page, underway = await self._database.read(_page, user_id, limit, offset, after, order)
+        page, underway = await self._database.read(_page, user_id, limit, offset, after, order, titled)
         if not underway:
             return page
         counts = await self.counts.of(underway)
@@ -300,7 +301,8 @@ def _page(
     offset: int,
     after: tuple[int, str] | None,
     order: Order,
+    titled: str,
 ) -> tuple[Page, list[Underway]]:
-    found = rows.page(connection, user_id, limit, offset=offset, after=after, order=order)
+    found = rows.page(connection, user_id, limit, offset=offset, after=after, order=order, titled=titled)
     running = [item.active_turn for item in found.items if item.running and item.active_turn]
     return found, turns.underway(connection, running) if running else []

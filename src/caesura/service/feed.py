@@ -75,11 +75,14 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
+    """`decision` is the person's, if they have answered and the server that noted it told which one."""
+
     cursor: int
     interrupt_id: str
     conversation_id: str
     turn_id: str
     outcome: str
+    decision: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +178,7 @@ class Feeds:
                     Opened(row.seq, dict(row.body["interrupt"]), row.conversation_id, row.body["turn_id"])
                 )
             elif row.kind == "closed":
-                body = row.body
-                items.append(Closed(row.seq, row.ref, row.conversation_id, body["turn_id"], body["outcome"]))
+                items.append(_closed(row))
             elif row.kind != "blank" and last[row.conversation_id] == row.seq:
                 items += _state(row, found.listed.get(row.conversation_id), counts)
         return items, found.rows[-1].seq if found.rows else cursor
@@ -209,6 +211,13 @@ class Feeds:
             if (place := self._people.get(user_id)) is not None:
                 for news in place.waiting:
                     news.set()
+
+
+def _closed(row: Change) -> Closed:
+    body = row.body
+    return Closed(
+        row.seq, row.ref, row.conversation_id, body["turn_id"], body["outcome"], body.get("decision")
+    )
 
 
 def _state(row: Change, listed: Listed | None, counts: dict[str, int]) -> list[Item]:

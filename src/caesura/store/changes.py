@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import BigInteger, Connection, bindparam, delete, func, insert, select, update
 
 from caesura.core import json_data
-from caesura.core.interrupts import Interrupt, Status
+from caesura.core.interrupts import Decision, Interrupt, Status
 from caesura.store.schema import changes, conversations, now_ms
 from caesura.store.statements import NOTED, Prepared
 
@@ -76,13 +76,21 @@ def note_opened(connection: Connection, conversation_id: str, turn_id: str, item
     note(connection, conversation_id)
 
 
-def note_closed(
-    connection: Connection, conversation_id: str, turn_id: str, interrupt_id: str, outcome: Status
-) -> None:
+class Closing(NamedTuple):
+    """A question that no longer waits. If a person has answered it, `decision` is their decision."""
+
+    conversation_id: str
+    turn_id: str
+    interrupt_id: str
+    outcome: Status
+    decision: Decision | None = None
+
+
+def note_closed(connection: Connection, item: Closing) -> None:
     """This question no longer waits."""
-    body = json_data.dumps({"turn_id": turn_id, "outcome": outcome})
-    _note(connection, _Noted("closed", conversation_id, interrupt_id, body))
-    note(connection, conversation_id)
+    told = {"turn_id": item.turn_id, "outcome": item.outcome, "decision": item.decision}
+    _note(connection, _Noted("closed", item.conversation_id, item.interrupt_id, json_data.dumps(told)))
+    note(connection, item.conversation_id)
 
 
 def _note(connection: Connection, item: _Noted) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     Connection,
     Select,
     String,
@@ -115,13 +116,24 @@ def page(
     after: tuple[int, str] | None = None,
     offset: int = 0,
     order: Order = "created",
+    titled: str = "",
 ) -> Page:
     """One page, newest first, and the total number, in one query. `after` is the time and id of the last row
-    seen: with it every page costs the same, however far back."""
+    seen: with it every page costs the same, however far back. `titled` is a part of the title of those that
+    are wanted, in any case of its letters."""
     seen, seen_id = after or (None, None)
     values = {"user_id": user_id, "limit": limit, "offset": offset, "seen": seen, "seen_id": seen_id}
-    rows = connection.execute(_page(order, after is not None), values).all()
+    if titled:
+        values |= {"part": _pattern(titled), "lowered": _pattern(titled.lower())}
+    rows = connection.execute(_page(order, after is not None, bool(titled)), values).all()
     return Page([_conversation(row[:-1]) for row in rows if row[0] is not None], rows[0][-1] if rows else 0)
+
+
+def _pattern(part: str) -> str:
+    """A pattern for texts that have this part. No title has a NUL, and PostgreSQL takes none."""
+    for special in ("/", "%", "_"):
+        part = part.replace(special, f"/{special}")
+    return f"%{part.replace(chr(0), chr(0xFFFF))}%"
 
 
 class Listed(NamedTuple):
@@ -235,9 +247,13 @@ def _conversation(row: Any) -> Conversation:
 
 
 @cache
-def _page(order: Order, behind: bool) -> Select[Any]:
+def _page(order: Order, behind: bool, titled: bool) -> Select[Any]:
     at = conversations.c.created_at if order == "created" else conversations.c.updated_at
     keys = select(conversations).where(conversations.c.user_id == bindparam("user_id"))
+    total: ColumnElement[int] = users.c.conversation_count
+    if titled:
+        keys = keys.where(_TITLED)
+        total = _count_titled()
     if behind:
         place = tuple_(bindparam("seen", type_=BigInteger), bindparam("seen_id", type_=String))
         keys = keys.where(tuple_(at, conversations.c.id) < place)
@@ -247,13 +263,26 @@ def _page(order: Order, behind: bool) -> Select[Any]:
     # Select from the person's row, so that the total is known even when the page is empty.
     return (
         _columns(found)
-        .add_columns(users.c.conversation_count)
+        .add_columns(total)
         .select_from(users)
         .join(found, true(), isouter=True)
         .join(turns, turns.c.id == found.c.active_turn, isouter=True)
         .where(users.c.id == bindparam("user_id"))
         .order_by(shown.desc(), found.c.id.desc())
     )
+
+
+#: PostgreSQL lowers the letters that its locale knows: others are found as they are written.
+_TITLED = or_(
+    conversations.c.title.like(bindparam("part"), escape="/"),
+    func.lower(conversations.c.title).like(bindparam("lowered"), escape="/"),
+)
+
+
+def _count_titled() -> ColumnElement[int]:
+    """How many conversations of a person have such a title. A person has a bounded number of them."""
+    mine = and_(conversations.c.user_id == bindparam("user_id"), _TITLED)
+    return select(func.count()).select_from(conversations).where(mine).scalar_subquery()
 
 
 # Built once: building a statement costs more than running it.

@@ -22,9 +22,10 @@ from caesura.core import interrupts as core
 from caesura.core import json_data
 from caesura.core.answers import Answer
 from caesura.core.errors import AlreadyAnswered, BadAnswer, InterruptPending, NotFound, NothingPending
-from caesura.core.interrupts import Approval, Status
+from caesura.core.interrupts import Approval, Decision, Status
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.store import changes, grants, showings
+from caesura.store.changes import Closing
 from caesura.store.schema import interrupts, now_ms, turns, waits
 from caesura.store.statements import Prepared
 
@@ -155,7 +156,7 @@ def decide(
     for item in found:
         if not _close(connection, item.interrupt.id, "answered", bodies[item.interrupt.id]):
             raise _lost(get(connection, item.interrupt.id, user_id))
-        _note_closed(connection, item, "answered")
+        _note_closed(connection, item, "answered", checked[item.interrupt.id].decision)
         if checked[item.interrupt.id].grants and isinstance(item.interrupt, Approval) and item.interrupt.name:
             grants.add(connection, item.turn, item.interrupt.name)
     return {turn: len(pending(connection, turn)) for turn in {item.turn for item in found}}
@@ -170,8 +171,11 @@ def close(connection: Connection, turn: int, status: Status) -> list[StoredInter
     return closed
 
 
-def _note_closed(connection: Connection, item: StoredInterrupt, outcome: Status) -> None:
-    changes.note_closed(connection, item.conversation_id, item.turn_id, item.interrupt.id, outcome)
+def _note_closed(
+    connection: Connection, item: StoredInterrupt, outcome: Status, decision: Decision | None = None
+) -> None:
+    told = Closing(item.conversation_id, item.turn_id, item.interrupt.id, outcome, decision)
+    changes.note_closed(connection, told)
 
 
 def _close(

@@ -40,8 +40,14 @@ def engine(path: Path, busy_timeout: float, readers: int) -> Engine:
         connection.isolation_level = None
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
+        # SQLite's own only knows the letters of English.
+        connection.create_function("lower", 1, _lower, deterministic=True)
 
     return engine
+
+
+def _lower(text: str | None) -> str | None:
+    return None if text is None else text.lower()
 
 
 def checkpoint(path: Path, busy_timeout: float) -> bool:

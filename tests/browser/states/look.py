@@ -45,6 +45,8 @@ async def assert_usable(stage: Stage, state: State) -> None:
         await state.reach(stage)
         if page.viewport_size != PHONE:
             await picture(page, f"light-{state.name}")
+            # The conversation and the panel scroll, never the document around them.
+            assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
             assert await axe(page) == []
             await _dark(page, f"dark-{state.name}")
             await page.set_viewport_size(PHONE)

@@ -25,8 +25,8 @@ export interface ConversationPage {
   next: string | null;
 }
 
-export const conversations = (cursor: string | null, limit = 40) =>
-  request<ConversationPage>(`${V2}/conversations?limit=${limit}${cursor ? `&cursor=${enc(cursor)}` : ""}`);
+export const conversations = (cursor: string | null, limit = 40, query = "") =>
+  request<ConversationPage>(`${V2}/conversations?limit=${limit}${query ? `&query=${enc(query)}` : ""}${cursor ? `&cursor=${enc(cursor)}` : ""}`);
 export const createConversation = (agent: string | null, key: string) =>
   insist<Conversation>(`${V2}/conversations`, { method: "POST", body: agent ? { agent } : {}, key });
 export const rename = (id: string, title: string) => request<Conversation>(`${V2}/conversations/${enc(id)}`, { method: "PATCH", body: { title } });

@@ -152,7 +152,8 @@ export interface paths {
         };
         /**
          * Listing
-         * @description The caller's conversations, newest first. A `limit` above the largest page size is reduced to it.
+         * @description The caller's conversations, newest first. A `limit` above the largest page size is reduced to it. With
+         *     `query`, only those with this in their title; small and capital letters are the same.
          */
         get: operations["listing_api_v2_conversations_get"];
         put?: never;
@@ -777,6 +778,11 @@ export interface components {
              * @description It was approved, but the file had changed since it was shown: nothing was written
              */
             changed: boolean;
+            /**
+             * Context
+             * @description What is to be confirmed: at most 2,000 characters from the end of what the agent said
+             */
+            context: string;
             /** Conversation Id */
             conversation_id: string;
             /** Created At */
@@ -1060,6 +1066,11 @@ export interface components {
         FeedQuestionClosed: {
             /** Conversation Id */
             conversation_id: string;
+            /**
+             * Decision
+             * @description How it was answered; null if it was not
+             */
+            decision: ("approve" | "edit" | "reject" | "respond" | "answers" | "fields" | "value") | null;
             /** Interrupt Id */
             interrupt_id: string;
             /**
@@ -1189,6 +1200,11 @@ export interface components {
              * @description It was approved, but the file had changed since it was shown: nothing was written
              */
             changed: boolean;
+            /**
+             * Context
+             * @description What is to be confirmed: at most 2,000 characters from the end of what the agent said
+             */
+            context: string;
             /** Decisions */
             decisions: ("approve" | "edit" | "reject" | "respond" | "answers" | "fields" | "value")[];
             /** Description */
@@ -2730,6 +2746,8 @@ export interface operations {
                 limit?: number | null;
                 cursor?: string | null;
                 order?: "updated" | "created";
+                /** @description A part of the titles that are wanted */
+                query?: string;
             };
             header?: never;
             path?: never;

@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { describe, expect, it } from "vitest";
 
 import type { Interrupt } from "../api/types";
@@ -28,6 +31,21 @@ const ask = (id: string, call: string, parent: string | null = null): Interrupt 
   ({ id, kind: "approval", tool_call_id: call, name: "t", args: {}, agent: "a", parent, decisions: ["approve"] }) as unknown as Interrupt;
 
 describe("the blocks of an answer", () => {
+  it("tell that the person refused to answer, whatever the call returned", () => {
+    const interrupt = { ...ask("q1", "c1"), kind: "questions" };
+    const over = (decision: string): [string, Record<string, unknown>][] => [
+      RUN,
+      model(1),
+      spoken(1, ["c1", "ask_user"]),
+      started("c1", "ask_user"),
+      ["interrupted", { interrupts: [interrupt] }],
+      ["interrupt_closed", { id: "q1", outcome: "answered", answer: { decision }, message: null }],
+      ["tool_finished", { id: "c1", name: "ask_user", output: "out", status: "ok", agent: "a", parent: null }],
+    ];
+    expect(blocks(log(...over("reject")), AGENTS)[0]).toMatchObject({ tools: [{ state: "refused" }] });
+    expect(blocks(log(...over("answers")), AGENTS)[0]).toMatchObject({ tools: [{ state: "ok" }] });
+  });
+
   it("a running call shows what it told last, until it ends or runs again", () => {
     const progress = (text: string): [string, Record<string, unknown>] => ["tool_progress", { id: "c1", text }];
     const shown = (...events: [string, Record<string, unknown>][]) => {
@@ -44,6 +62,14 @@ describe("the blocks of an answer", () => {
     const found = blocks(log(RUN, model(1), spoken(1, ["c1", "read_file"]), started("c1", "read_file"), finished("c1"), model(2), spoken(2, ["c2", "execute"], ["c3", "execute"]), started("c2", "execute")), AGENTS);
     expect(kinds(found)).toEqual(["tools"]);
     expect(found[0]).toMatchObject({ tools: [{ id: "c1", state: "ok", ms: 1000 }, { id: "c2", state: "running" }, { id: "c3", state: "next" }] });
+  });
+
+  it("say of a call without a result what a snapshot says of it once the turn is stopped", () => {
+    const events = [RUN, model(1), spoken(1, ["c1", "write_file"], ["c2", "write_file"]), started("c1", "write_file"), ["interrupted", { interrupts: [ask("i1", "c2")] }], ["interrupt_closed", { id: "i1", outcome: "cancelled", answer: {}, message: null }], ["stopped", { reason: "user" }]] as [string, Record<string, unknown>][];
+    const source = readFileSync(join(import.meta.dirname, "../../../src/caesura/core/fold.py"), "utf8");
+    const told = (name: string) => new RegExp(`^${name} = "(.*)"$`, "m").exec(source)?.[1];
+    const [tools] = blocks(log(...events), AGENTS).filter((block) => block.kind === "tools");
+    expect(tools?.tools.map(({ state, output }) => [state, output])).toEqual([["unknown", told("UNKNOWN")], ["not_done", told("NOT_DONE")]]);
   });
 
   it("show a call while the model writes it, in the same row as later", () => {

@@ -144,12 +144,23 @@ function unfinished({ call }: Draft, { index, name, members }: WrittenCall): Too
   return { key, id: key, name, args: members.values, wanted: null, state: "writing", output: null, ms: null, since: null, progress: null };
 }
 
+/** What the server says of a call that has no result when its turn ends. A snapshot has it; no event brings it. */
+const NOT_DONE = "Not done: the turn ended before this call was made.";
+const UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may not have taken effect.";
+
 function toolView({ log, results }: Place, { id, name, args }: ToolCall, key: string): ToolView {
   const result = results.get(id);
   const begun = log.running.find((item) => item.id === id);
-  const state: ToolState = result ? (result.status as ToolState) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
+  const state: ToolState = result ? (isDeclined(log, id, result) ? "refused" : (result.status as ToolState)) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
   const edited = (begun?.edited ? begun.args : null) ?? result?.args ?? null;
-  return { key, id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output: result?.content ?? null, ms: result?.ms ?? null, since: begun?.at ?? null, progress: begun?.progress ?? null };
+  const missing = state === "not_done" ? NOT_DONE : state === "unknown" ? UNKNOWN : null;
+  const output = result?.content ?? missing;
+  return { key, id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output, ms: result?.ms ?? null, since: begun?.at ?? null, progress: begun?.progress ?? null };
+}
+
+/** Whether the person refused to answer what this call asked. */
+function isDeclined({ notes }: TurnLog, id: string, { status, name }: LogMessage): boolean {
+  return status === "ok" && name === "ask_user" && notes.findLast((note) => note.tool_call_id === id)?.outcome === "reject";
 }
 
 /** One question of a sub-agent is drawn under its call; several questions are one card at the end. */

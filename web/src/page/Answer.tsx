@@ -1,7 +1,7 @@
 import { memo, Suspense, useMemo } from "react";
 
 import type { Note as NoteData } from "../api/types";
-import { answerText, blocks, type Block } from "../log/blocks";
+import { answerText, blocks, type Block, type ToolState, type ToolView } from "../log/blocks";
 import { drawn, shownLine } from "../log/shown";
 import { endingOf, isLive } from "../log/turn";
 import { useAgents } from "../state/agents";
@@ -72,7 +72,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   const { log } = entry;
   const live = isLive(log.status) && log.status !== "waiting";
   const lost = useConnection((state) => live && last && state.lost !== null);
-  const found = useMemo(() => blocks(log, names, mark && mark.messages >= 0 ? mark : null), [log, names, mark]);
+  const found = useMemo(() => news(blocks(log, names, mark && mark.messages >= 0 ? mark : null), last), [log, names, mark, last]);
   const settled = !isLive(log.status);
   const style = log.status === "done" ? "turn done" : lost ? "turn lost" : "turn";
   return (
@@ -87,6 +87,11 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
       {live ? <span className="end" /> : null}
     </article>
   );
+}
+
+/** The mark stands before what is new. At the end of the newest turn nothing is. */
+function news(found: Block[], last: boolean): Block[] {
+  return last && found.at(-1)?.kind === "mark" ? found.slice(0, -1) : found;
 }
 
 function BlockView({ block, mark, entry, last }: { block: Block; mark: ReadMark | null; entry: Entry; last: boolean }) {
@@ -137,7 +142,7 @@ function SubAgent({ block, entry, last }: { block: Extract<Block, { kind: "agent
   return (
     <details className="sub-agent" open={working || undefined}>
       <summary>
-        <ToolMark state={asks ? "next" : tool.state} />
+        <ToolMark state={asks ? "next" : stateOf(tool, inner)} />
         <span className="who">{shownLine(tool.name)}</span>
         <span className="task">{mainArgument(tool.name, tool.args)}</span>
         <span className="grow" />
@@ -159,6 +164,14 @@ function SubAgent({ block, entry, last }: { block: Extract<Block, { kind: "agent
       </div>
     </details>
   );
+}
+
+/** A sub-agent all of whose steps failed, or were refused, has done nothing, whatever it says. */
+function stateOf(tool: ToolView, inner: readonly Block[]): ToolState {
+  if (tool.state !== "ok") return tool.state;
+  const steps = inner.flatMap((item) => (item.kind === "tools" ? item.tools.map((step) => step.state) : item.kind === "agent" ? [stateOf(item.tool, item.inner)] : []));
+  const [first] = steps;
+  return (first === "error" || first === "refused") && steps.every((step) => step === first) ? first : "ok";
 }
 
 function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions: readonly string[] }) {

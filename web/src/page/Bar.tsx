@@ -8,9 +8,10 @@ import { toggleSide, useSettings } from "../state/settings";
 import { useThread } from "../state/thread";
 import { openConnect, openDocument, openDrawer, useView } from "../state/view";
 import { useWords } from "../words/words";
-import { ConversationMenu } from "./ConversationMenu";
 import { Icon } from "./Icon";
-import { Connect } from "./lazy";
+import { Connect, ConversationMenu } from "./lazy";
+import { focusPanel } from "./places";
+import { visit } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
 
 /** Whether rules speak here instead of a model. */
@@ -58,32 +59,45 @@ export function Bar() {
       ) : null}
       <span className="grow" />
       {here && documents.length > 0 && shownDocument === null ? (
-        <button type="button" className="btn bare tight" id="docs" onClick={() => openDocument(documents.at(-1)?.id ?? null)} aria-label={`${say("documents")} ${documents.length}`}>
+        <button type="button" className="btn bare tight" id="docs" onClick={() => openPanel(documents.at(-1)?.id ?? null)} aria-label={`${say("documents")} ${documents.length}`}>
           <Icon name="doc" />
           <span className="hide-phone">{say("documents")}</span>{" "}
           <span className="num">{documents.length}</span>
         </button>
+      ) : null}
+      {narrow && route.at !== "new" ? (
+        <a className="icon" href="/" onClick={visit} aria-label={say("newConversation")} title={say("newConversation")}>
+          <Icon name="plus" />
+        </a>
       ) : null}
       {here ? (
         <span className="anchor">
           <button type="button" className="icon" aria-label={say("more")} title={say("more")} aria-haspopup="menu" aria-expanded={menu} onClick={() => setMenu(!menu)}>
             <Icon name="dots" />
           </button>
-          {menu ? (
-            <ConversationMenu
-              id={id}
-              open
-              className="small right"
-              onRename={() => {
-                if (narrow) openDrawer(true);
-                else if (sideHidden) toggleSide();
-              }}
-              onClose={() => setMenu(false)}
-            />
-          ) : null}
+          <Suspense>
+            {menu ? (
+              <ConversationMenu
+                id={id}
+                open
+                className="small right"
+                onRename={() => {
+                  if (narrow) openDrawer(true);
+                  else if (sideHidden) toggleSide();
+                }}
+                onClose={() => setMenu(false)}
+              />
+            ) : null}
+          </Suspense>
         </span>
       ) : null}
       <Suspense>{connect ? <Connect /> : null}</Suspense>
     </header>
   );
+}
+
+/** Its button goes: the panel takes the focus. */
+function openPanel(id: string | null): void {
+  openDocument(id);
+  focusPanel();
 }

@@ -5,9 +5,12 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
-import type { Conversation, Turn } from "../api/types";
+import type { Conversation, Interrupt, Turn, TurnStatus } from "../api/types";
+import { EMPTY } from "../log/turn";
+import { useAnswers } from "../state/answers";
+import { forgive } from "../state/doing";
 import { forgetDrafts } from "../state/drafts";
-import { NONE, useThread } from "../state/thread";
+import { NONE, useThread, type Entry } from "../state/thread";
 import { Composer } from "./Composer";
 
 vi.mock("../api/calls");
@@ -46,4 +49,45 @@ it("says in plain words that another tab was faster", async () => {
   await userEvent.type(box(), "hello{Enter}");
   expect(await screen.findByText(/^An answer is being written here already/)).toBeTruthy();
   expect(screen.queryByText(/run in progress/)).toBeNull();
+});
+
+const entry = (status: TurnStatus, pending: Partial<Interrupt>[] = []): Entry =>
+  ({ turn: { id: "t", conversation_id: "A" }, log: { ...EMPTY, status, pending: pending as Interrupt[] } }) as unknown as Entry;
+
+it("explains why a message is not sent while an answer is being written", async () => {
+  useThread.setState({ entries: [entry("running")] });
+  render(<Composer id="A" />);
+  await userEvent.type(box(), "hello{Enter}");
+  expect(screen.getByText(/^An answer is being written here already/)).toBeTruthy();
+  expect(box().value).toBe("hello");
+  await userEvent.type(box(), "!");
+  expect(screen.queryByText(/^An answer is being written here already/)).toBeNull();
+});
+
+it("sends by Ctrl and Enter, too", async () => {
+  vi.mocked(api.send).mockReset().mockResolvedValue({ id: "c1", parent_id: null } as Turn);
+  render(<Composer id="A" />);
+  await userEvent.type(box(), "hello{Control>}{Enter}{/Control}");
+  expect(vi.mocked(api.send)).toHaveBeenCalledOnce();
+});
+
+it("says while a reply is written what it refuses, and which approvals come to nothing", async () => {
+  const approval = { kind: "approval", args: {}, agent: "a" } as const;
+  useThread.setState({ entries: [entry("waiting", [{ ...approval, id: "q1", name: "execute" }, { ...approval, id: "q2", name: "write_file" }, { ...approval, id: "q3", name: "web_fetch" }])] });
+  useAnswers.setState({ q2: { phase: "given", decision: "approve", at: 1 }, q3: { phase: "given", decision: "reject", at: 1 } });
+  render(<Composer id="A" />);
+  expect(screen.queryByText(/refuses:/)).toBeNull();
+  await userEvent.type(box(), "rather not");
+  expect(screen.getByText("Sending this refuses: Run a command?")).toBeTruthy();
+  expect(screen.getByText("Approved, but then not done: Write a file?")).toBeTruthy();
+});
+
+it("does not blame a server that answers again", () => {
+  useThread.setState({ fault: new ApiError(0, "unanswered", "") });
+  forgive();
+  expect(useThread.getState().fault).toBeNull();
+  const other = new ApiError(403, "forbidden", "");
+  useThread.setState({ fault: other });
+  forgive();
+  expect(useThread.getState().fault).toBe(other);
 });

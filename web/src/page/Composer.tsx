@@ -1,15 +1,19 @@
 import { memo, useEffect, useLayoutEffect, useRef } from "react";
 
+import type { Interrupt } from "../api/types";
 import { isLive } from "../log/turn";
+import { useAnswers } from "../state/answers";
 import { draftOf, nameOf, setDraft, useAway, useDrafts } from "../state/drafts";
-import { clearFault, send, stop } from "../state/doing";
+import { clearFault, explainBusy, send, stop } from "../state/doing";
 import { useThread } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
 import { AgentPicker } from "./AgentPicker";
+import { titleOf } from "./asks/titles";
 import { grow } from "./grow";
 import { Icon } from "./Icon";
 import { Keep } from "./Keep";
+import { command } from "./keys";
 import { TOUCH } from "./useMedia";
 
 /** Where the person writes. */
@@ -31,6 +35,7 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
 
   const submit = (): void => {
     if (ready) void send(id, text);
+    else if (running && text.trim() !== "") explainBusy();
   };
 
   const placeholder = status === "waiting" ? "placeholderWaiting" : id === null ? "placeholder" : "placeholderReply";
@@ -44,6 +49,7 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
           else submit();
         }}
       >
+        {status === "waiting" && text.trim() !== "" ? <Refuses /> : null}
         <label className="sr" htmlFor="box">
           {say("placeholder")}
         </label>
@@ -60,7 +66,7 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
           }}
           onKeyDown={(event) => {
             if (event.nativeEvent.isComposing) return;
-            if (event.key === "Enter" && !event.shiftKey && !event.metaKey && !event.ctrlKey && !matchMedia(TOUCH).matches) {
+            if (event.key === "Enter" && !event.shiftKey && (command(event) || !matchMedia(TOUCH).matches)) {
               event.preventDefault();
               submit();
             }
@@ -85,6 +91,29 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
     </>
   );
 });
+
+/** What a reply refuses, for as long as one is being written. */
+function Refuses() {
+  const words = useWords();
+  const { say } = words;
+  const pending = useThread((state) => state.entries.at(-1)?.log.pending ?? NOTHING);
+  const answers = useAnswers();
+  const isYes = ({ id }: Interrupt): boolean => {
+    const given = answers[id];
+    return given !== undefined && given.phase !== "closed" && given.decision !== "reject";
+  };
+  const names = (items: Interrupt[]): string => [...new Set(items.map((item) => titleOf(item, words)))].join(" · ");
+  const open = pending.filter((item) => !answers[item.id]);
+  const given = pending.filter(isYes);
+  return (
+    <p className="refuses" role="status">
+      {open.length > 0 ? <span>{say("replyRefuses", names(open))}</span> : null}
+      {given.length > 0 ? <span>{say("replyUndoes", names(given))}</span> : null}
+    </p>
+  );
+}
+
+const NOTHING: Interrupt[] = [];
 
 function editLast(): void {
   const last = useThread.getState().entries.at(-1);

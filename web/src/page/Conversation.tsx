@@ -2,8 +2,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { read } from "../state/reading";
 import { loadOlder, reload } from "../state/opening";
+import { isBegun } from "../state/sent";
 import { useThread } from "../state/thread";
-import { putAside, useView } from "../state/view";
+import { editTurn, putAside, useView } from "../state/view";
 import { useWords } from "../words/words";
 import { Bubble } from "./Bubble";
 import { Composer } from "./Composer";
@@ -29,7 +30,8 @@ export function Conversation({ id }: { id: string | null }) {
   const isNew = id === null && !sending;
   const scroll = useScroll(scroller, column, here && phase === "ready" ? id : null, entries[0]?.turn.id, mark !== null);
   useReading(here, scroll.atEnd);
-  useOlder(scroller, here ? thread.before : null);
+  useEditing(here && phase === "ready" ? id : null);
+  useOlder(scroller, here ? thread.before : null, thread.older === "idle");
 
   const edited = editing ? entries.find((entry) => entry.turn.id === editing) : undefined;
   // A message that replaces another one stands where the other stood.
@@ -48,7 +50,7 @@ export function Conversation({ id }: { id: string | null }) {
       <div className={isNew ? "col first" : "col"} ref={column} role="log" aria-live="off" aria-label={say("conversations")}>
         {isNew ? <First /> : null}
         {here && phase === "loading" ? <Opening /> : null}
-        {here && phase === "missing" ? <Missing text={say("notFound")} /> : null}
+        {here && phase === "missing" ? <Missing text={say("notFound")} more={thread.moved ? say("draftMoved") : ""} /> : null}
         {here && phase === "failed" ? <Missing text={say("loadFailed")} again={() => void reload()} /> : null}
         {here && turns && thread.before ? (
           <p className="older" aria-live="off">
@@ -128,8 +130,16 @@ function useReading(here: boolean, atEnd: boolean): void {
   }, [id]);
 }
 
+/** A message that was being edited in this tab when the conversation was left is edited on. */
+function useEditing(id: string | null): void {
+  useEffect(() => {
+    const entry = id === null ? undefined : useThread.getState().entries.find(isBegun);
+    if (entry) editTurn(entry.turn.id);
+  }, [id]);
+}
+
 /** Loads the page before the first one when its beginning comes near. */
-function useOlder(scroller: React.RefObject<HTMLDivElement | null>, before: string | null): void {
+function useOlder(scroller: React.RefObject<HTMLDivElement | null>, before: string | null, idle: boolean): void {
   const [wanted, setWanted] = useState(false);
   useEffect(() => {
     const box = scroller.current;
@@ -143,8 +153,8 @@ function useOlder(scroller: React.RefObject<HTMLDivElement | null>, before: stri
     };
   }, [scroller, before]);
   useEffect(() => {
-    if (wanted && before) void loadOlder();
-  }, [wanted, before]);
+    if (wanted && before && idle) void loadOlder();
+  }, [wanted, before, idle]);
 }
 
 export function Latest({ onClick }: { onClick: () => void }) {

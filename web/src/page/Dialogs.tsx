@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 
+import "../styles/dialogs.css";
 import * as api from "../api/calls";
 import type { Grant } from "../api/types";
 import { ApiError } from "../api/client";
@@ -72,9 +73,15 @@ const KEYS: [Key, string[]][] = [
   ["keyEscape", ["Esc"]],
   ["keyNew", ["⌘", "⇧", "O"]],
   ["keyWaits", ["⌘", "⇧", "↵"]],
+  ["keySearch", ["⌘", "K"]],
   ["keySide", ["⌘", "B"]],
+  ["keyBox", ["/"]],
   ["keyLast", ["↑"]],
   ["keyList", ["⌘", "/"]],
+];
+const LIST_KEYS: [Key, string[]][] = [
+  ["keyRows", ["↑ ↓"]],
+  ["keyRowMenu", ["→"]],
 ];
 const ASK_KEYS: [Key, string[]][] = [
   ["keyApprove", ["⌘", "↵"]],
@@ -88,6 +95,8 @@ function Shortcuts() {
   return (
     <Dialog title={say("shortcuts")} onClose={close} className="shortcuts" onSubmit={close}>
       <KeyList keys={KEYS} />
+      <h3>{say("keysList")}</h3>
+      <KeyList keys={LIST_KEYS} />
       <h3>{say("keysAsk")}</h3>
       <KeyList keys={ASK_KEYS} />
       <div className="btns">

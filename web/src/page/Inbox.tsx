@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 
 import type { Asked } from "../api/types";
 import { shownLine } from "../log/shown";
-import { useAnswers } from "../state/answers";
+import { noteChosen, useAnswers } from "../state/answers";
 import { learnTitle, loadInbox, loadMoreInbox, useInbox } from "../state/inbox";
 import { useList } from "../state/list";
 import { pathOf } from "../state/route";
@@ -94,7 +94,7 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
   const facts = [where, item.kind === "questions" ? "" : shownLine(item.agent), say("waitingFor", coarse(now - item.created_at, span))].filter(Boolean);
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <details ref={card} open={open} data-ask={open ? item.id : undefined} tabIndex={-1} onKeyDown={askKeys}>
+    <details ref={card} open={open} data-ask={open ? item.id : undefined} tabIndex={-1} onKeyDown={askKeys} onInput={() => noteChosen(item.id)}>
       <summary
         onClick={(event) => {
           event.preventDefault();

@@ -20,9 +20,8 @@ interface Told {
 /** The one line that always says what is safe. */
 export function Keep({ id, empty }: { id: string | null; empty: boolean }) {
   const words = useWords();
-  const { say, count } = words;
+  const { say } = words;
   const told = useTold(id, words);
-  const cursor = useThread((state) => (state.id === id ? (state.entries.at(-1)?.log.seq ?? 0) : 0));
   const live = told.kind === "running" || told.kind === "lost" || told.kind === "back" || told.kind === "leaving";
   return (
     <p className={`keep ${told.kind}`} role="status" aria-live="off">
@@ -34,9 +33,7 @@ export function Keep({ id, empty }: { id: string | null; empty: boolean }) {
         </button>
       ) : null}
       <span className="grow" />
-      {live && cursor > 0 ? (
-        <span className="num">{say("cursor", count(cursor))}</span>
-      ) : empty ? null : (
+      {live || empty ? null : (
         <span className="hint">
           <kbd>↵</kbd> {say("send")}
         </span>

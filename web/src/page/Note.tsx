@@ -30,7 +30,9 @@ interface NoteProps {
 export function Note({ note, closed, again }: NoteProps) {
   const { say, clock, span } = useWords();
   const given = useAnswers((state) => (note.interrupt_id ? state[note.interrupt_id] : undefined));
-  const time = note.at === null ? null : <time>{clock(note.at)}</time>;
+  // A pause is told by its end: when it was answered, or ran out.
+  const at = note.at === null ? null : note.at + (note.ms ?? 0);
+  const time = at === null ? null : <time>{clock(at)}</time>;
   if (note.kind === "restart")
     return (
       <p className="note hair">
@@ -47,7 +49,7 @@ export function Note({ note, closed, again }: NoteProps) {
       </p>
     );
   if (note.outcome === "expired" || given?.phase === "elsewhere") {
-    return <ClosedCard interrupt={closed?.interrupt ?? null} expired={note.outcome === "expired"} decision={note.outcome} at={note.at} again={note.outcome === "expired" ? again : undefined} />;
+    return <ClosedCard id={note.interrupt_id} interrupt={closed?.interrupt ?? null} expired={note.outcome === "expired"} decision={note.outcome} at={at} again={note.outcome === "expired" ? again : undefined} />;
   }
   const key = OUTCOMES[note.outcome ?? ""] ?? "pausedAnswered";
   return (

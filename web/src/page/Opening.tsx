@@ -35,12 +35,13 @@ export function Nowhere() {
   return <Missing text={say("nothingHere")} home={say("home")} />;
 }
 
-export function Missing({ text, home, again }: { text: string; home?: string; again?: () => void }) {
+export function Missing({ text, more = "", home, again }: { text: string; more?: string; home?: string; again?: () => void }) {
   const { say } = useWords();
   return (
     <div className="nothing">
       <span className="bars" aria-hidden="true" />
       <h2>{text}</h2>
+      {more ? <p role="status">{more}</p> : null}
       <p>
         {again ? (
           <button type="button" className="btn" onClick={again}>

@@ -43,7 +43,7 @@ export function Panel({ conversation, document }: { conversation: string; docume
   );
   const live = useMemo(() => (log ? (writtenDocuments(log, versionsOf(artifacts)).find((item) => item.id === document) ?? null) : null), [log, artifacts, document]);
   return (
-    <aside className="panel" aria-label={say("documents")} id="panel">
+    <>
       {stored ? null : (
         <p className="fault" role="alert">
           {say("draftNotStored")}
@@ -67,7 +67,7 @@ export function Panel({ conversation, document }: { conversation: string; docume
           />
         </Suspense>
       </Boundary>
-    </aside>
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, Suspense, useEffect, useRef, useState } from "react";
 
 import type { Conversation } from "../api/types";
 import { shownLine } from "../log/shown";
@@ -7,11 +7,19 @@ import { renameConversation, useList } from "../state/list";
 import { pathOf } from "../state/route";
 import { renameRow, useView } from "../state/view";
 import { useWords } from "../words/words";
-import { ConversationMenu } from "./ConversationMenu";
 import { Bars, Icon } from "./Icon";
+import { ConversationMenu } from "./lazy";
 import { visit } from "./Sidebar";
 
-export const Row = memo(function Row({ row, current }: { row: Conversation; current: boolean }) {
+interface RowProps {
+  row: Conversation;
+  current: boolean;
+  /** The one row to which Tab leads. The arrows lead to the others. */
+  stop: boolean;
+  onStop: (id: string) => void;
+}
+
+export const Row = memo(function Row({ row, current, stop, onStop }: RowProps) {
   const { say } = useWords();
   const [menu, setMenu] = useState<{ left: number; top: number } | null>(null);
   const renaming = useView((state) => state.renaming === row.id);
@@ -22,7 +30,7 @@ export const Row = memo(function Row({ row, current }: { row: Conversation; curr
       {renaming ? (
         <Rename row={row} />
       ) : (
-        <a href={pathOf(row.id)} onClick={visit} onDoubleClick={() => renameRow(row.id)} title={title}>
+        <a href={pathOf(row.id)} data-row={row.id} tabIndex={stop ? 0 : -1} onFocus={() => onStop(row.id)} onClick={visit} onDoubleClick={() => renameRow(row.id)} title={title}>
           <Dot row={row} current={current} />
           <span key={title} className={fresh ? "t new-title" : "t"}>
             {title}
@@ -32,6 +40,7 @@ export const Row = memo(function Row({ row, current }: { row: Conversation; curr
       <button
         type="button"
         className="icon more"
+        tabIndex={-1}
         aria-label={`${say("more")}: ${title}`}
         aria-haspopup="menu"
         aria-expanded={menu !== null}
@@ -43,9 +52,7 @@ export const Row = memo(function Row({ row, current }: { row: Conversation; curr
       >
         <Icon name="dots" />
       </button>
-      {menu ? (
-        <ConversationMenu id={row.id} className="small" style={{ position: "fixed", ...menu }} onClose={() => setMenu(null)} />
-      ) : null}
+      <Suspense>{menu ? <ConversationMenu id={row.id} className="small" style={{ position: "fixed", ...menu }} onClose={() => setMenu(null)} /> : null}</Suspense>
     </div>
   );
 });
@@ -61,6 +68,11 @@ function Dot({ row, current }: { row: Conversation; current: boolean }) {
     );
   if (row.status === "running") return <span className={lost ? "dot lost" : "dot running"} role="img" aria-label={say("statusRunning")} />;
   return <span className="dot" />;
+}
+
+/** The link of a row that was renamed takes the focus again. */
+function focusRowOf(id: string): void {
+  setTimeout(() => document.querySelector<HTMLElement>(`[data-row="${id}"]`)?.focus({ preventScroll: true }), 0);
 }
 
 /** The title becomes a field in its place: ↵ keeps the new one, Esc the old one. */
@@ -92,8 +104,9 @@ function Rename({ row }: { row: Conversation }) {
       onKeyDown={(event) => {
         event.stopPropagation();
         if (event.nativeEvent.isComposing) return;
-        if (event.key === "Enter") end(true);
-        if (event.key === "Escape") end(false);
+        if (event.key !== "Enter" && event.key !== "Escape") return;
+        end(event.key === "Enter");
+        focusRowOf(row.id);
       }}
     />
   );

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { isLive } from "../log/turn";
 import { sendInstead } from "../state/doing";
-import { dropSent, editOf, writtenInstead } from "../state/sent";
+import { dropInstead, dropSent, editOf, keepInstead, writtenInstead } from "../state/sent";
 import { useThread, type Entry } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
@@ -45,10 +45,12 @@ function Editing({ entry }: { entry: Entry }) {
     if (!text.trim()) return;
     editTurn(null);
     const taken = await sendInstead(entry, text);
-    if (!taken && useThread.getState().id === entry.turn.conversation_id) editTurn(entry.turn.id);
+    if (taken) dropInstead(entry);
+    else if (useThread.getState().id === entry.turn.conversation_id) editTurn(entry.turn.id);
   };
   const cancel = (): void => {
     dropSent(editOf(entry.turn.conversation_id));
+    dropInstead(entry);
     editTurn(null);
   };
   return (
@@ -59,7 +61,10 @@ function Editing({ entry }: { entry: Entry }) {
           rows={2}
           aria-label={say("edit")}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => {
+            setText(event.target.value);
+            keepInstead(entry, event.target.value);
+          }}
           onKeyDown={(event) => {
             if (event.nativeEvent.isComposing) return;
             if (event.key === "Escape") {

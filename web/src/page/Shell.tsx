@@ -9,7 +9,7 @@ import { go, useRoute } from "../state/route";
 import { useSession } from "../state/session";
 import { toggleSide, useSettings } from "../state/settings";
 import { startSession } from "../state/start";
-import { stop } from "../state/doing";
+import { forgive, stop } from "../state/doing";
 import { leave, open, reload } from "../state/opening";
 import { useThread } from "../state/thread";
 import { moved, openDialog, openDocument, openDrawer, useView } from "../state/view";
@@ -17,10 +17,10 @@ import { useWords } from "../words/words";
 import { jumpToNext } from "./asks/focus";
 import { Bar } from "./Bar";
 import { Conversation } from "./Conversation";
-import { command } from "./keys";
-import { AgainDialog, Dialogs, Inbox, prefetch } from "./lazy";
+import { command, isWriting } from "./keys";
+import { AgainDialog, Dialogs, Inbox, Panel, prefetch, Rescue } from "./lazy";
 import { Nowhere } from "./Opening";
-import { Panel } from "./Panel";
+import { focusBox } from "./places";
 import { Sidebar } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
 import { useWritten } from "./useWritten";
@@ -48,9 +48,19 @@ export function Shell() {
   return (
     <>
       <div className={style} inert={ended}>
+        <a
+          className="skip-to"
+          href="#box"
+          onClick={(event) => {
+            event.preventDefault();
+            focusBox(true);
+          }}
+        >
+          {say("skipToBox")}
+        </a>
         <Sidebar />
         {drawer ? <button type="button" className="drawer-scrim" aria-label={say("hideSidebar")} onClick={() => openDrawer(false)} /> : null}
-        <main className="main">
+        <main className="main" inert={drawer}>
           <Bar />
           {route.at === "inbox" ? (
             <Suspense fallback={<div className="scroll" />}>
@@ -58,11 +68,18 @@ export function Shell() {
             </Suspense>
           ) : route.at === "nowhere" ? <Nowhere /> : <Conversation id={id} />}
         </main>
-        {panel ? <Panel conversation={id} document={shown} /> : null}
+        {panel ? (
+          <aside className="panel" aria-label={say("documents")} id="panel" tabIndex={-1} inert={drawer}>
+            <Suspense fallback={<div className="bar" />}>
+              <Panel conversation={id} document={shown} />
+            </Suspense>
+          </aside>
+        ) : null}
       </div>
       <Suspense>
         <Dialogs />
         {ended ? <AgainDialog /> : null}
+        <Rescue />
       </Suspense>
       <Announcer />
     </>
@@ -109,13 +126,25 @@ function useKeys(): void {
           if (narrow) openDrawer(!useView.getState().drawer);
           else toggleSide();
         } else if (event.key === "/") openDialog({ kind: "shortcuts" });
+        else if (!event.shiftKey && event.key.toLowerCase() === "k") find(narrow);
         else return;
         event.preventDefault();
       } else if (event.key === "Escape") escape();
+      else if (event.key === "/" && !isWriting(event.target) && !event.altKey && document.getElementById("box")) {
+        event.preventDefault();
+        focusBox(true);
+      }
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, [narrow]);
+}
+
+/** Shows the sidebar, and puts the caret where a title is looked for. */
+function find(narrow: boolean): void {
+  if (narrow) openDrawer(true);
+  else if (useSettings.getState().sideHidden) toggleSide();
+  setTimeout(() => document.getElementById("search")?.focus(), 0);
 }
 
 /** Esc closes what is open; with nothing open it stops what runs. */
@@ -150,7 +179,10 @@ function useNews(): void {
   useEffect(() => {
     const connection = useConnection.subscribe((now, before) => {
       if (now.lost && !before.lost) announce(say("connectionLost"));
-      if (!now.lost && before.lost) announce(say("connectionBack"));
+      if (!now.lost && before.lost) {
+        announce(say("connectionBack"));
+        forgive();
+      }
     });
     const thread = useThread.subscribe((now, before) => {
       const last = now.entries.at(-1);

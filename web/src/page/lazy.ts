@@ -1,25 +1,42 @@
 // What the first paint does not need comes a moment later, each in a file of its own.
 import { lazy } from "react";
 
-const asks = () => import("./asks/Ask");
-const rich = () => import("../rich");
-export const turns = () => import("./Chunk");
+import { renew } from "../state/renewal";
+
+/** A part that is not there any more, because the server was renewed, comes with a new page. */
+const part =
+  <T>(load: () => Promise<T>) =>
+  (): Promise<T> =>
+    load().catch(async (error: unknown) => {
+      // Nothing is drawn in its place while the page is loaded anew.
+      if (await renew()) return new Promise<T>(() => undefined);
+      throw error;
+    });
+
+const asks = part(() => import("./asks/Ask"));
+const rich = part(() => import("../rich"));
+export const turns = part(() => import("./Chunk"));
 export type Turns = Awaited<ReturnType<typeof turns>>;
 
 export const Ask = lazy(() => asks().then((module) => ({ default: module.Ask })));
 export const Markdown = lazy(() => rich().then((module) => ({ default: module.Markdown })));
 export const Diff = lazy(() => rich().then((module) => ({ default: module.Diff })));
-export const Documents = lazy(() => import("../rich/documents/Documents").then((module) => ({ default: module.Documents })));
-export const Connect = lazy(() => import("./Connect").then((module) => ({ default: module.Connect })));
-export const Inbox = lazy(() => import("./Inbox").then((module) => ({ default: module.Inbox })));
-export const Dialogs = lazy(() => import("./Dialogs").then((module) => ({ default: module.Dialogs })));
-export const AgainDialog = lazy(() => import("./AgainDialog").then((module) => ({ default: module.AgainDialog })));
-export const Door = lazy(() => import("./Door").then((module) => ({ default: module.Door })));
-export const SettingsMenu = lazy(() => import("./SettingsMenu").then((module) => ({ default: module.SettingsMenu })));
+export const Documents = lazy(() => part(() => import("../rich/documents/Documents"))().then((module) => ({ default: module.Documents })));
+export const Connect = lazy(() => part(() => import("./Connect"))().then((module) => ({ default: module.Connect })));
+const menus = part(() => import("./menus"));
+export const AgentMenu = lazy(() => menus().then((module) => ({ default: module.AgentMenu })));
+export const ConversationMenu = lazy(() => menus().then((module) => ({ default: module.ConversationMenu })));
+export const Panel = lazy(() => part(() => import("./Panel"))().then((module) => ({ default: module.Panel })));
+export const Rescue = lazy(() => part(() => import("./Rescue"))().then((module) => ({ default: module.Rescue })));
+export const Inbox = lazy(() => part(() => import("./Inbox"))().then((module) => ({ default: module.Inbox })));
+export const Dialogs = lazy(() => part(() => import("./Dialogs"))().then((module) => ({ default: module.Dialogs })));
+export const AgainDialog = lazy(() => part(() => import("./AgainDialog"))().then((module) => ({ default: module.AgainDialog })));
+export const Door = lazy(() => part(() => import("./Door"))().then((module) => ({ default: module.Door })));
+export const SettingsMenu = lazy(() => part(() => import("./SettingsMenu"))().then((module) => ({ default: module.SettingsMenu })));
 
 /** Fetches what will be needed soon, once the page is there. Offline it could not be fetched any more. */
 export function prefetch(): void {
   setTimeout(() => {
-    for (const part of [rich, asks, () => import("./Dialogs"), () => import("./AgainDialog"), () => import("./Inbox"), () => import("./SettingsMenu"), () => import("./Connect")]) void part().catch(() => undefined);
+    for (const part of [rich, asks, menus, () => import("./Panel"), () => import("./Dialogs"), () => import("./AgainDialog"), () => import("./Inbox"), () => import("./SettingsMenu"), () => import("./Connect")]) void part().catch(() => undefined);
   }, 300);
 }

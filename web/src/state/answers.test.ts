@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { beforeEach, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
@@ -13,6 +14,7 @@ const keys = () => answer.mock.calls.map(([, , key]) => key);
 const phase = (id: string) => useAnswers.getState()[id]?.phase;
 
 beforeEach(() => {
+  sessionStorage.clear();
   useAnswers.setState({}, true);
   answer.mockReset();
 });
@@ -46,4 +48,19 @@ it("an answer that differs from every own one came from elsewhere", async () => 
   await expect(giveAnswer("q4", { decision: "reject" })).rejects.toBe(LOST);
   expect(noteClosed("q4", "answered", "approve")).toBe(true);
   expect(phase("q4")).toBe("elsewhere");
+});
+
+it("an own answer is not somebody else's after a reload", async () => {
+  answer.mockResolvedValue({} as Turn);
+  await giveAnswer("q5", { decision: "approve" });
+  vi.resetModules();
+  const anew = await import("./answers");
+  expect(anew.noteClosed("q5", "answered", "approve")).toBe(false);
+  expect(anew.useAnswers.getState().q5?.phase).toBe("given");
+});
+
+it("what was typed into a question is dropped when the question is closed", () => {
+  sessionStorage.setItem("caesura.draft.ask.q6", "{}");
+  noteClosed("q6", "expired", null);
+  expect(sessionStorage.getItem("caesura.draft.ask.q6")).toBeNull();
 });

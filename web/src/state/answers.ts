@@ -4,6 +4,9 @@ import { create } from "zustand";
 import * as api from "../api/calls";
 import { ApiError, mayBeDone, newKey } from "../api/client";
 import type { NewAnswer } from "../api/types";
+import { ANSWERED } from "./drafts";
+import { keep, kept } from "./kept";
+import { dropTyped } from "./typed";
 
 export type Given =
   | { phase: "sending"; decision: string }
@@ -11,7 +14,38 @@ export type Given =
   | { phase: "elsewhere"; decision: string | null; at: number }
   | { phase: "closed"; outcome: string; at: number };
 
-export const useAnswers = create<Record<string, Given>>()(() => ({}));
+/** After a reload the answers that were given in this tab are still its own. */
+export const useAnswers = create<Record<string, Given>>()(() => own());
+
+/** So many own answers are remembered over a reload. */
+const MOST = 50;
+
+function own(): Record<string, Given> {
+  try {
+    const found = JSON.parse(kept(ANSWERED, "tab") ?? "{}") as Record<string, string>;
+    return Object.fromEntries(Object.entries(found).map(([id, decision]) => [id, { phase: "given", decision, at: 0 }]));
+  } catch {
+    return {};
+  }
+}
+
+function remember(id: string, decision: string): void {
+  const before = Object.entries(own()).flatMap(([known, given]) => (given.phase === "given" && known !== id ? [[known, given.decision] as const] : []));
+  keep(ANSWERED, JSON.stringify(Object.fromEntries([...before.slice(1 - MOST), [id, decision]])), "tab");
+}
+
+/** The question is over for this page: what was typed into it is not needed any more. */
+function over(id: string, given: Given): void {
+  useAnswers.setState({ [id]: given });
+  dropTyped(id);
+  if (given.phase === "given") remember(id, given.decision);
+}
+
+/** The questions in which the person chose or wrote something on this page. */
+export const useChosen = create<Record<string, true>>()(() => ({}));
+export const noteChosen = (id: string): void => {
+  if (!useChosen.getState()[id]) useChosen.setState({ [id]: true });
+};
 
 interface Tried {
   key: string;
@@ -25,6 +59,7 @@ const tried = new Map<string, Tried[]>();
 /** Throws what the person must know. A question that somebody else answered is no error: its state says so. */
 export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
   useAnswers.setState({ [id]: { phase: "sending", decision: answer.decision } });
+  noteChosen(id);
   const before = tried.get(id) ?? [];
   const text = JSON.stringify(answer);
   const known = before.find((item) => item.answer === text);
@@ -32,15 +67,15 @@ export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
   try {
     await api.answer(id, answer, own.key);
     tried.delete(id);
-    useAnswers.setState({ [id]: { phase: "given", decision: answer.decision, at: Date.now() } });
+    over(id, { phase: "given", decision: answer.decision, at: Date.now() });
   } catch (error) {
     if (error instanceof ApiError && error.code === "already_answered") {
       const decision = wordOf(error.more.decision);
-      useAnswers.setState({ [id]: { ...takenFrom(id, decision), at: Date.now() } });
+      over(id, { ...takenFrom(id, decision), at: Date.now() });
       return;
     }
     if (error instanceof ApiError && (error.code === "nothing_pending" || error.status === 404)) {
-      useAnswers.setState({ [id]: { phase: "closed", outcome: "expired", at: Date.now() } });
+      over(id, { phase: "closed", outcome: "expired", at: Date.now() });
       return;
     }
     if (mayBeDone(error) && !known) tried.set(id, [...before, own]);
@@ -69,6 +104,6 @@ export function noteClosed(id: string, outcome: string, decision: string | null)
   if (given?.phase === "elsewhere" && (given.decision !== null || decision === null)) return false;
   const answered = outcome === "answered";
   const taken = takenFrom(id, decision);
-  useAnswers.setState({ [id]: answered ? { ...taken, at: Date.now() } : { phase: "closed", outcome, at: Date.now() } });
+  over(id, answered ? { ...taken, at: Date.now() } : { phase: "closed", outcome, at: Date.now() });
   return answered && !given && taken.phase === "elsewhere";
 }

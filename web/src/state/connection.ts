@@ -40,6 +40,7 @@ export function report(name: Name, state: LinkState): boolean {
     return false;
   }
   if (state.kind === "connecting") return false;
+  // "crowded" is no loss: the turn is read in another way.
   lost.delete(name);
   if (lost.size > 0) return false;
   clearTimeout(blink);

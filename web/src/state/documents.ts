@@ -3,6 +3,7 @@ import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import { storeDraft, storedDraft } from "./drafts";
 import { loadArtifacts } from "./opening";
+import { useThread } from "./thread";
 
 export interface DocumentDraft {
   text: string;
@@ -38,8 +39,18 @@ export async function saveDocument(conversation: string, document: string, draft
     }
   }
   keepDocumentDraft(conversation, document, null);
+  tabs?.postMessage(conversation);
   await loadArtifacts();
   return "saved";
+}
+
+const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("caesura.documents") : undefined;
+
+/** Another tab of this browser has saved a version. The feed does not tell of that. */
+export function followDocuments(): void {
+  tabs?.addEventListener("message", ({ data }: MessageEvent<string>) => {
+    if (data === useThread.getState().id) void loadArtifacts();
+  });
 }
 
 /** Whether the newest version has just this text: then it was saved before, and the response was lost. */

@@ -6,7 +6,7 @@ import { ApiError } from "../api/client";
 import type { Turn } from "../api/types";
 import { EMPTY } from "../log/turn";
 import { regenerate, retry } from "./doing";
-import { follow } from "./opening";
+import { follow, reload } from "./opening";
 import { NONE, update, useThread, type Entry } from "./thread";
 
 vi.mock("../api/calls");
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 it("a turn that is tried again waits for its place", async () => {
-  vi.mocked(api.retry).mockResolvedValue({} as Turn);
+  vi.mocked(api.retry).mockResolvedValue({ status: "queued" } as Turn);
   await retry(STOPPED);
   expect(status()).toBe("queued");
   expect(follow).toHaveBeenCalledOnce();
@@ -30,7 +30,7 @@ it("a turn that is tried again waits for its place", async () => {
 it("a turn that runs already when the response comes is not called queued", async () => {
   vi.mocked(api.retry).mockImplementation(() => {
     update("t1", (log) => ({ ...log, status: "running" }));
-    return Promise.resolve({} as Turn);
+    return Promise.resolve({ status: "queued" } as Turn);
   });
   await retry(STOPPED);
   expect(status()).toBe("running");
@@ -42,7 +42,7 @@ describe.each([
 ] as const)("%s", (_, act, name) => {
   const LOST = new ApiError(0, "unreachable", "");
   const call = vi.mocked(api[name]);
-  const made = { id: "t2", parent_id: null } as Turn;
+  const made = { id: "t2", parent_id: null, status: "queued" } as Turn;
   const keys = () => call.mock.calls.map(([, key]) => key);
   const entry = (turn: string, siblings: string[], seq = 3): Entry => ({ turn: { id: turn, siblings } as Entry["turn"], log: { ...EMPTY, seq, status: "stopped" } });
 
@@ -67,5 +67,35 @@ describe.each([
     await act(entry(`${name}3`, ["a"], 3));
     await act(entry(`${name}3`, ["a", "b"], 9));
     expect(new Set(keys()).size).toBe(2);
+  });
+});
+
+describe.each([
+  ["answering again", regenerate, "regenerate"],
+  ["trying again", retry, "retry"],
+] as const)("%s without a response", (_, act, name) => {
+  const LOST = new ApiError(0, "unreachable", "");
+
+  it("lets the page read what came of it", async () => {
+    vi.mocked(api[name]).mockRejectedValue(LOST);
+    await act(STOPPED);
+    expect(reload).toHaveBeenCalledOnce();
+    expect(useThread.getState().fault?.code).toBe("unreachable");
+  });
+
+  it("is no fault if the page has seen meanwhile what came of it", async () => {
+    vi.mocked(api[name]).mockImplementation(() => {
+      update("t1", (log) => ({ ...log, status: "done", cursor: 9 }));
+      return Promise.reject(LOST);
+    });
+    await act(STOPPED);
+    expect(useThread.getState().fault).toBeNull();
+  });
+
+  it("that led to a turn which has ended by now reads what it said", async () => {
+    vi.mocked(api[name]).mockResolvedValue({ id: "t1", parent_id: null, status: "done" } as Turn);
+    await act(STOPPED);
+    expect(reload).toHaveBeenCalledOnce();
+    expect(follow).not.toHaveBeenCalled();
   });
 });

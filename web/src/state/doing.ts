@@ -47,8 +47,8 @@ async function post(from: string | null, sent: Sent, sending: Sending): Promise<
   try {
     id ??= await begin(sent, sending);
     const turn = await api.send(id, sent.body, sent.key);
+    if (get().id === id) await began(turn);
     close(id, sent, sending, true);
-    if (get().id === id) began(turn);
     return true;
   } catch (error) {
     // It was seen in the conversation before the response was given up.
@@ -59,9 +59,10 @@ async function post(from: string | null, sent: Sent, sending: Sending): Promise<
     keepSent(nameIn(id, sending), mayBeDone(error) ? sent : { ...sent, refused: true });
     close(id, sent, sending, false);
     if (get().id === id) set({ fault: unsent(error) });
-    // Another tab has gone on with the conversation.
-    if (get().id === id && error instanceof ApiError && error.status === 409) await reload();
-    return false;
+    // Another tab has gone on with the conversation, or the message is there without a response.
+    const moved = mayBeDone(error) || (error instanceof ApiError && error.status === 409);
+    if (get().id === id && moved) await reload();
+    return id !== null && mayBeDone(error) && sentOf(nameIn(id, sending)) === null;
   }
 }
 
@@ -92,14 +93,17 @@ async function begin(sent: Sent, sending: Sending): Promise<string> {
   return id;
 }
 
-/** A turn has begun: it takes its place on the branch. */
-function began(turn: Turn): void {
+/** A turn has begun: it takes its place on the branch. One that has ended already did not begin with this try: what it said is
+ * read with everything else. */
+async function began(turn: Turn): Promise<void> {
   const { entries } = get();
   const parentAt = turn.parent_id === null ? -1 : entries.findIndex((entry) => entry.turn.id === turn.parent_id);
-  if (turn.parent_id !== null && parentAt < 0) {
-    void reload();
+  if (!isLive(turn.status) || (turn.parent_id !== null && parentAt < 0)) {
+    await reload();
     return;
   }
+  // Another tab's news may have brought it before the response.
+  if (entries.some((entry) => entry.turn.id === turn.id)) return;
   const replaced = entries[parentAt + 1];
   const siblings = replaced && replaced.turn.id !== turn.id ? [...(replaced.turn.siblings ?? [replaced.turn.id]), turn.id] : [turn.id];
   const agent = useAgents.getState().agents.find((item) => item.name === turn.agent);
@@ -121,49 +125,73 @@ export async function stop(): Promise<void> {
 }
 
 export async function retry(entry: Entry): Promise<void> {
-  const { id } = get();
+  const { id, entries } = get();
+  const before = entries.at(-1);
   set({ fault: null });
   try {
     const done = await once(`retry ${entry.turn.id} ${entry.log.seq}`, (key) => api.retry(entry.turn.id, key));
     if (done === null) return;
     const now = get().entries.at(-1);
     if (now?.turn.id !== entry.turn.id) return;
+    // It was tried before, and has ended since.
+    if (!isLive(done.status)) return await reload();
     // Its first events may be here before the response.
     update(entry.turn.id, (log) => (isLive(log.status) ? log : { ...log, status: "queued" }));
     const queued = get().entries.at(-1);
     if (queued) follow(queued);
   } catch (error) {
-    blame(id, error);
+    await unsure(id, before, error);
   }
 }
 
 export async function regenerate(entry: Entry): Promise<void> {
-  const { id } = get();
+  const { id, entries } = get();
+  const before = entries.at(-1);
   set({ fault: null });
   try {
     const known = [...(entry.turn.siblings ?? [])].sort().join(" ");
     const turn = await once(`regenerate ${entry.turn.id} ${known}`, (key) => api.regenerate(entry.turn.id, key));
-    if (turn && get().id === id) began(turn);
+    if (turn && get().id === id) await began(turn);
   } catch (error) {
-    blame(id, error);
+    await unsure(id, before, error);
   }
 }
 
 /** Shows another version: the branch through that turn becomes the active one. */
 export async function switchTo(turn: string): Promise<void> {
-  const { id } = get();
+  const { id, entries } = get();
+  const before = entries.at(-1);
   if (!id) return;
   try {
     await api.activate(id, turn);
     if (get().id === id) await reload();
   } catch (error) {
-    blame(id, error);
+    await unsure(id, before, error);
   }
+}
+
+/** What was asked for may have been done without a response: then the conversation shows it, maybe already. */
+async function unsure(id: string | null, before: Entry | undefined, error: unknown): Promise<void> {
+  const last = get().entries.at(-1);
+  const done = mayBeDone(error) && (last?.turn.id !== before?.turn.id || last?.log.cursor !== before?.log.cursor);
+  if (!done) blame(id, error);
+  if (get().id === id && (mayBeDone(error) || (error instanceof ApiError && error.status === 409))) await reload();
 }
 
 /** Only the conversation in which it was done tells what was not done. */
 function blame(id: string | null, error: unknown): void {
   if (get().id === id) set({ fault: faultOf(error) });
+}
+
+/** Tells why a message is not sent while an answer is being written. It is told no longer when that has ended. */
+export function explainBusy(): void {
+  set({ fault: new ApiError(409, "run_in_progress", "") });
+}
+
+/** The server answers again: that it did not is no longer true. What was not sent is still in the box. */
+export function forgive(): void {
+  const { fault } = get();
+  if (fault?.unreachable || fault?.code === "unanswered") set({ fault: null });
 }
 
 export function clearFault(): void {

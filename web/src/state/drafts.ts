@@ -1,9 +1,13 @@
-// What a person has written and not sent, for each conversation. It survives a reload and the end of a session.
+// What a person has written and not sent: messages, edited messages, documents, answers to questions. It survives a reload and
+// the end of a session. Each tab keeps its own texts. The newest one of all tabs is kept beside them: a new tab begins with it.
 import { create } from "zustand";
 
-import { drop, keep, kept } from "./kept";
+import { drop, keep, kept, namesOf } from "./kept";
 
 const NEW = "new";
+const DRAFT = "draft.";
+/** What is typed into a question ends with its tab: nobody would remove it from the browser once the question is closed. */
+const ASKED = "ask.";
 const DELAY = 300;
 
 /** What is in the box. */
@@ -16,16 +20,27 @@ const unstored = new Map<string, string>();
 
 export const nameOf = (id: string | null): string => id ?? NEW;
 
-/** Gives whether a reload finds it again. If not, this page still has it. */
+/** Gives whether a reload finds it again. If not, this page still has it. A tab never removes what another one wrote. */
 export function storeDraft(name: string, value: string | null): boolean {
-  const stored = keep(`draft.${name}`, value);
+  const before = storedDraft(name);
+  const shared = !name.startsWith(ASKED);
+  let stored = keep(DRAFT + name, value, "tab");
+  if (value === null) {
+    if (kept(DRAFT + name) === before) keep(DRAFT + name, null);
+  } else if (shared) stored = keep(DRAFT + name, value) || stored;
   if (stored || value === null) unstored.delete(name);
   else unstored.set(name, value);
   return stored;
 }
 
+/** What this tab has stored, or the newest text of any tab. */
 export function storedDraft(name: string): string | null {
-  return unstored.get(name) ?? kept(`draft.${name}`);
+  return unstored.get(name) ?? kept(DRAFT + name, "tab") ?? kept(DRAFT + name);
+}
+
+/** Whether a reload would lose something that was typed. */
+export function isUnstored(): boolean {
+  return unstored.size > 0;
 }
 
 export function draftOf(drafts: Record<string, string>, id: string | null): string {
@@ -54,9 +69,32 @@ function joined(sent = "", typed = ""): string {
   return sent && typed ? `${sent}\n\n${typed}` : sent || typed;
 }
 
-/** The page may be gone before the next delay has passed. */
+/** The page may be gone before the next delay has passed, and the tab for good: the next one begins with what is left. */
 export function followLeaving(): void {
-  addEventListener("pagehide", () => [...timers.keys()].forEach(store));
+  addEventListener("pagehide", storeAll);
+}
+
+export function storeAll(): void {
+  [...timers.keys()].forEach(store);
+  // Another person may have signed in meanwhile.
+  if (kept(OWNER, "tab") !== kept("user")) return;
+  for (const name of namesOf(DRAFT, "tab")) {
+    if (!name.startsWith(DRAFT + ASKED) && kept(name) === null) keep(name, kept(name, "tab"));
+  }
+}
+
+const OWNER = "owner";
+/** The questions that were answered in this tab. */
+export const ANSWERED = "answered";
+
+/** The texts of this tab belong to this person. Those of another one are dropped. */
+export function claimTab(user: string): void {
+  const owner = kept(OWNER, "tab");
+  if (owner !== null && owner !== user) {
+    drop(DRAFT, "tab");
+    useDrafts.setState({}, true);
+  }
+  keep(OWNER, user, "tab");
 }
 
 /** The text leaves the box. */
@@ -100,13 +138,33 @@ export function takeOut(id: string, text: string): void {
   store(id);
 }
 
+/** What was written in this tab for a conversation, or is on its way. */
+export function ownDraft(id: string): string | null {
+  const name = nameOf(id);
+  return joined(useAway.getState()[name], useDrafts.getState()[name] ?? unstored.get(name) ?? kept(DRAFT + name, "tab") ?? "") || null;
+}
+
+/** The conversation is gone: its text goes to the box of a new one. Gives whether there was any. */
+export function rescue(id: string, text: string | null): boolean {
+  if (!text?.trim()) return false;
+  const { [id]: _, ...others } = useAway.getState();
+  useAway.setState(others, true);
+  useDrafts.setState({ [id]: "", [NEW]: joined(draftOf(useDrafts.getState(), null), text) });
+  store(id);
+  store(NEW);
+  return true;
+}
+
 /** Nothing of one person is shown to the next. */
 export function forgetDrafts(): void {
   for (const timer of timers.values()) clearTimeout(timer);
   timers.clear();
   unstored.clear();
-  drop("draft.");
-  drop("left.");
+  drop(DRAFT, "tab");
+  drop(DRAFT, "browser");
+  drop("left.", "browser");
+  keep(ANSWERED, null, "tab");
+  keep(OWNER, null, "tab");
   useDrafts.setState({}, true);
   useAway.setState({}, true);
 }

@@ -14,7 +14,7 @@ vi.mock("../stream/link", () => ({
     return { retry: () => undefined, close: () => undefined };
   },
 }));
-vi.mock("./session");
+vi.mock("./session", () => ({ checkPerson: vi.fn(), useSession: { getState: () => ({ user: "ann" }) } }));
 const ready = (data: object): void => give({ id: "1", event: "ready", data: JSON.stringify(data) });
 
 beforeEach(() => {

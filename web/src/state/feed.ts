@@ -2,12 +2,12 @@
 import { FEED } from "../api/calls";
 import type { Conversation, Interrupt } from "../api/types";
 import type { Frame } from "../stream/frames";
-import { follow } from "../stream/link";
+import { followTogether } from "../stream/together";
 import { noteClosed } from "./answers";
 import { hold, report } from "./connection";
 import { dropAsked, loadInbox, setCount, useInbox } from "./inbox";
 import { dropRow, loadList, putRow } from "./list";
-import { checkPerson } from "./session";
+import { checkPerson, useSession } from "./session";
 
 export interface FeedEvents {
   /** A server of an older version does not tell whose feed it is. */
@@ -15,7 +15,8 @@ export interface FeedEvents {
   conversation: Conversation;
   conversation_deleted: { id: string };
   question_opened: { interrupt: Interrupt; conversation_id: string; turn_id: string };
-  question_closed: { interrupt_id: string; conversation_id: string; turn_id: string; outcome: string };
+  /** A server of an older version does not tell the decision. */
+  question_closed: { interrupt_id: string; conversation_id: string; turn_id: string; outcome: string; decision?: string | null };
   inbox: { count: number };
   reset: Record<string, never>;
 }
@@ -39,8 +40,8 @@ const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void }
   question_opened: () => {
     if (useInbox.getState().phase !== "empty") void loadInbox();
   },
-  question_closed: ({ interrupt_id, outcome }) => {
-    noteClosed(interrupt_id, outcome === "expired" || outcome === "superseded" || outcome === "cancelled" ? outcome : "answered", decisionOf(outcome));
+  question_closed: ({ interrupt_id, outcome, decision }) => {
+    noteClosed(interrupt_id, outcome, decision ?? null);
     dropAsked(interrupt_id);
   },
   inbox: ({ count }) => setCount(count),
@@ -49,11 +50,6 @@ const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void }
     if (useInbox.getState().phase !== "empty") void loadInbox();
   },
 };
-
-/** Whether the outcome itself says how the question was answered. */
-function decisionOf(outcome: string): string | null {
-  return ["approve", "edit", "reject", "respond", "answers", "fields", "value"].includes(outcome) ? outcome : null;
-}
 
 function received(frame: Frame): void {
   if (!Object.hasOwn(HANDLERS, frame.event)) return;
@@ -66,13 +62,24 @@ function received(frame: Frame): void {
 /** Milliseconds: the title of a tab in the background counts what waits, for a while. */
 const REST = 300_000;
 
+/** What a tab must know first. */
+let begun: { frame: Frame; user_id?: string | undefined } | null = null;
+
 export function followFeed(): () => void {
-  const link = follow({
+  begun = null;
+  const link = followTogether({
+    // Tabs of another person, which are about to be emptied, follow another feed.
+    name: `caesura.feed.${useSession.getState().user}`,
     url: FEED,
     after: "",
     untilDone: false,
     rest: REST,
-    onFrame: received,
+    onFrame: (frame) => {
+      if (frame.event === "ready") begun = { frame, user_id: (JSON.parse(frame.data) as FeedEvents["ready"]).user_id };
+      received(frame);
+    },
+    greeting: () => begun && { ...begun.frame, data: JSON.stringify({ inbox: useInbox.getState().count, user_id: begun.user_id }) },
+    onGap: () => received({ id: "", event: "reset", data: "{}" }),
     onState: (state) => {
       if (state.kind === "ended") hold("feed", null);
       else report("feed", state);

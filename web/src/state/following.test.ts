@@ -90,3 +90,15 @@ test("a stream that ends before its words were drawn does not make the page read
   tell({ kind: "ended", why: "done" });
   expect(useThread.getState().entries[0]?.log.status).toBe("done");
 });
+
+test("a turn for whose stream there is no place is looked at again and again", () => {
+  const stale = vi.fn();
+  watch(entry, { stale, documents: () => undefined });
+  tell({ kind: "crowded" });
+  useThread.setState({ sending: { content: "more", parent: undefined, fault: null } });
+  vi.advanceTimersByTime(10_000);
+  expect(stale).not.toHaveBeenCalled();
+  useThread.setState({ sending: null });
+  vi.advanceTimersByTime(10_000);
+  expect(stale).toHaveBeenCalledOnce();
+});

@@ -19,6 +19,9 @@ const HIDDEN = 250;
 /** Milliseconds after which a page that nobody sees stops reading the turn. */
 const REST = 20_000;
 
+/** Milliseconds between two looks at a turn for whose stream other tabs have left no place. */
+const GLANCE = 3000;
+
 /** What must be read again. */
 interface Then {
   /** The events do not fit what this page has. */
@@ -38,8 +41,10 @@ let cancel: (() => void) | null = null;
 /** When the page was updated last. */
 let updated = -Infinity;
 let countingUntil = 0;
+let glance: ReturnType<typeof setTimeout> | undefined;
 
 export function unfollow(): void {
+  clearTimeout(glance);
   link?.close();
   if (link) hold("turn", null);
   link = null;
@@ -61,6 +66,7 @@ export function watch({ turn, log }: Entry, then: Then): void {
     untilDone: true,
     // A turn that stops without a reader keeps its reader.
     rest: turn.on_disconnect === "stop" ? null : REST,
+    placed: turn.on_disconnect !== "stop",
     onFrame: (received) => {
       waiting.push(received);
       // Nothing more comes for now: what was said is complete, and an ended turn need not be asked for again.
@@ -74,10 +80,19 @@ export function watch({ turn, log }: Entry, then: Then): void {
         link = null;
         if (state.why === "gone") next?.stale();
         else if (isLive(logOf(turn.id)?.status ?? "done")) next?.stale();
+      } else if (state.kind === "crowded") {
+        report("turn", state);
+        look();
       } else if (report("turn", state)) countingUntil = Date.now() + CATCH_UP;
     },
   });
   hold("turn", link);
+}
+
+/** Reads the snapshot after a while, but not while a message is sent: that is shown until its turn begins. */
+function look(): void {
+  clearTimeout(glance);
+  glance = setTimeout(() => (get().sending ? look() : next?.stale()), GLANCE);
 }
 
 /** The first words are drawn with the next frame, those after them together. */

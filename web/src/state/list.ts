@@ -3,6 +3,7 @@ import { create } from "zustand";
 
 import * as api from "../api/calls";
 import type { Conversation } from "../api/types";
+import { dropFound } from "./search";
 
 interface List {
   rows: Record<string, Conversation>;
@@ -88,6 +89,7 @@ export function putRow(row: Conversation): void {
 
 export function dropRow(id: string): void {
   told?.set(id, null);
+  dropFound(id);
   const { [id]: gone, ...rows } = useList.getState().rows;
   if (gone) useList.setState({ rows, order: useList.getState().order.filter((item) => item !== id) });
 }

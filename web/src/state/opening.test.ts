@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Snapshot } from "../api/types";
-import { open, reload } from "./opening";
+import { loadOlder, open, reload } from "./opening";
 import { NONE, useThread } from "./thread";
 
 vi.mock("../api/calls");
@@ -34,4 +34,17 @@ test("nothing is left of a conversation that is gone", async () => {
   snapshot.mockRejectedValueOnce(new ApiError(404, "not_found", "gone"));
   await reload();
   expect(useThread.getState()).toMatchObject({ id: "c", phase: "missing", entries: [], conversation: null });
+});
+
+test("earlier messages can be asked for again after another branch was opened meanwhile", async () => {
+  snapshot.mockResolvedValueOnce({ ...SNAPSHOT, before: "p1" });
+  await open("c");
+  let give: (page: Snapshot) => void = () => undefined;
+  snapshot.mockReturnValueOnce(new Promise((resolve) => (give = resolve)));
+  const older = loadOlder();
+  snapshot.mockResolvedValueOnce({ ...SNAPSHOT, before: "p2" });
+  await reload();
+  give({ ...SNAPSHOT, before: null });
+  await older;
+  expect(useThread.getState()).toMatchObject({ older: "idle", before: "p2" });
 });

@@ -3,6 +3,7 @@ import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { SeenTurn, Snapshot } from "../api/types";
 import { fromSnapshot } from "../log/snapshot";
+import { nameOf, rescue, storedDraft } from "./drafts";
 import { unfollow, watch } from "./following";
 import { putRow, useList } from "./list";
 import { markOf } from "./reading";
@@ -31,6 +32,13 @@ export function leave(): void {
   set(NONE, true);
 }
 
+/** The conversation is gone. What was typed in it may have been moved to the box of a new one. */
+export function vanish(id: string, moved: boolean): void {
+  loading?.abort();
+  unfollow();
+  set({ ...NONE, id, phase: "missing", moved }, true);
+}
+
 /** Reads the newest page again: the log went another way than this page knows, or another tab changed something. */
 export async function reload(): Promise<void> {
   const { id } = get();
@@ -50,8 +58,7 @@ async function load(id: string, first: boolean): Promise<void> {
     if (abort.signal.aborted || get().id !== id) return;
     const missing = error instanceof ApiError && (error.status === 404 || error.status === 422);
     if (missing) {
-      unfollow();
-      set({ ...NONE, id, phase: "missing" }, true);
+      vanish(id, rescue(id, storedDraft(nameOf(id))));
       return;
     }
     if (first) set({ phase: "failed" });
@@ -103,10 +110,12 @@ export async function loadOlder(): Promise<void> {
   set({ older: "loading" });
   try {
     const page = await api.snapshot(id, before, PAGE);
-    if (get().id !== id || get().before !== before) return;
-    set((state) => ({ entries: [...page.turns.map(entryOf), ...state.entries], before: page.before, older: "idle" }));
+    if (get().id !== id) return;
+    // Another branch was opened meanwhile: its own earlier messages can be asked for.
+    if (get().before !== before) set({ older: "idle" });
+    else set((state) => ({ entries: [...page.turns.map(entryOf), ...state.entries], before: page.before, older: "idle" }));
   } catch {
-    if (get().id === id) set({ older: "failed" });
+    if (get().id === id) set({ older: get().before === before ? "failed" : "idle" });
   }
 }
 

@@ -3,10 +3,10 @@ import type { Conversation } from "../api/types";
 import { isLive } from "../log/turn";
 import { onFeed, type FeedEvents } from "./feed";
 import { useList } from "./list";
-import { leave, reload } from "./opening";
-import { nameOf, takeOut } from "./drafts";
+import { reload, vanish } from "./opening";
+import { nameOf, ownDraft, rescue, takeOut } from "./drafts";
 import { dropSent, editOf, hasArrived, sentOf } from "./sent";
-import { NONE, useThread, type Entry, type Thread } from "./thread";
+import { useThread, type Entry, type Thread } from "./thread";
 
 const get = useThread.getState;
 const set = useThread.setState;
@@ -17,10 +17,7 @@ export function followOthers(): () => void {
   const end = onFeed((name, data) => {
     const { id, phase } = get();
     if (!id || phase !== "ready") return;
-    if (name === "conversation_deleted" && (data as FeedEvents["conversation_deleted"]).id === id) {
-      leave();
-      set({ ...NONE, id, phase: "missing" }, true);
-    }
+    if (name === "conversation_deleted" && (data as FeedEvents["conversation_deleted"]).id === id) vanish(id, rescue(id, ownDraft(id)));
     if (name === "reset") void reload();
     if (name === "conversation") moved(data as Conversation);
   });
@@ -37,7 +34,12 @@ function look(now: Thread, before: Thread): void {
   const same = now.id === before.id && last?.turn.id === old?.turn.id;
   if (now.id && !same) arrivals(now.id, now);
   const ended = same && runs(old) && !runs(last);
-  if (ended && get().fault?.code === "run_in_progress") set({ fault: null });
+  const { fault } = get();
+  if (ended && fault?.code === "run_in_progress") set({ fault: null });
+  // What had no response was done, or the server is heard again.
+  if (fault?.code === "unreachable" && now.id === before.id && (!same || last?.log.status !== old?.log.status)) set({ fault: null });
+  if (now.id !== before.id) seen = undefined;
+  else if (before.sending && !now.sending) elsewhere();
 }
 
 const runs = (entry: Entry | undefined): boolean => entry?.log.status === "queued" || entry?.log.status === "running";
@@ -54,25 +56,36 @@ function arrivals(id: string, { entries }: Thread): void {
 
 /** The branch may have gone on elsewhere: then this page does not have its newest turn, or takes it for ended. */
 function moved(row: Conversation): void {
-  const { id, entries, sending, conversation } = get();
-  if (row.id !== id || sending) return;
+  const { id, conversation, entries } = get();
+  if (row.id !== id) return;
   if (conversation && conversation.title !== row.title) set({ conversation: { ...conversation, title: row.title } });
-  const last = entries.at(-1);
-  const goesOn = row.status === "running" && last && !isLive(last.log.status);
-  if ((row.active_turn ?? null) !== (last?.turn.id ?? null) || goesOn) elsewhere();
+  if (!differs(row)) return;
+  seen = entries.at(-1) ?? null;
+  elsewhere();
 }
 
+function differs(row: Conversation): boolean {
+  const last = get().entries.at(-1);
+  const goesOn = row.status === "running" && last !== undefined && !isLive(last.log.status);
+  return (row.active_turn ?? null) !== (last?.turn.id ?? null) || goesOn;
+}
+
+/** The newest turn when the feed told of a change that this page did not have; undefined: it told of none. */
+let seen: Entry | null | undefined;
 let soon: ReturnType<typeof setTimeout> | undefined;
 
-/** Waits a moment: the response to this page's own request may be on its way. */
+/** Waits a moment: the response to this page's own request may be on its way. While a message is sent nothing is read again:
+ * that is made up for as soon as it is sent or given up. */
 function elsewhere(): void {
   clearTimeout(soon);
   soon = setTimeout(() => {
     const { id, entries, sending } = get();
     const row = id ? useList.getState().rows[id] : undefined;
-    const last = entries.at(-1);
     if (!row || sending) return;
-    const goesOn = row.status === "running" && last && !isLive(last.log.status);
-    if ((row.active_turn ?? null) !== (last?.turn.id ?? null) || goesOn) void reload();
+    const last = entries.at(-1) ?? null;
+    // A turn that went on and ended within the moment leaves the row as it was.
+    const untouched = seen !== undefined && last === seen;
+    seen = undefined;
+    if (untouched || differs(row)) void reload();
   }, 400);
 }

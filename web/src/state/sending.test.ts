@@ -7,11 +7,12 @@ import type { Conversation, Turn } from "../api/types";
 import { EMPTY } from "../log/turn";
 import { useAgents } from "./agents";
 import { regenerate, send, sendInstead } from "./doing";
-import { draftOf, followLeaving, forgetDrafts, setDraft, useAway, useDrafts } from "./drafts";
+import { claimTab, draftOf, followLeaving, forgetDrafts, ownDraft, rescue, setDraft, storeAll, useAway, useDrafts } from "./drafts";
+import { keep } from "./kept";
 import { reload } from "./opening";
 import { followOthers } from "./others";
 import { go } from "./route";
-import { writtenInstead } from "./sent";
+import { isBegun, keepInstead, writtenInstead } from "./sent";
 import { NONE, useThread, type Entry } from "./thread";
 
 vi.mock("../api/calls");
@@ -54,6 +55,7 @@ beforeEach(() => {
   go("/c/A");
   openThread("A", [entry("t1", null, "one")]);
   post.mockReset();
+  vi.mocked(reload).mockReset();
   vi.mocked(api.createConversation).mockResolvedValue({ id: "C", title: "" } as Conversation);
   end = followOthers();
 });
@@ -164,7 +166,7 @@ describe("a message that could not be sent", () => {
     request.reject(LOST);
     await sent;
     expect(box("A")).toBe("");
-    expect(JSON.stringify(localStorage)).not.toContain("a secret");
+    expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain("a secret");
   });
 
   it("keeps what was written in place of another message", async () => {
@@ -266,6 +268,29 @@ describe("a message that may have arrived", () => {
     expect(box("A")).toBe("");
   });
 
+  it("and whose turn has ended when the page learns of it is shown with what was answered", async () => {
+    post.mockResolvedValueOnce({ ...turn("t2", "t1", "two"), status: "done" });
+    vi.mocked(reload).mockImplementationOnce(() => {
+      useThread.setState({ entries: [entry("t1", null, "one"), entry("t2", "t1", "two")] });
+      return Promise.resolve();
+    });
+    expect(await write("A", "two")).toBe(true);
+    expect(reload).toHaveBeenCalledOnce();
+    expect(useThread.getState()).toMatchObject({ fault: null, sending: null });
+    expect(box("A")).toBe("");
+  });
+
+  it("is looked for at once", async () => {
+    post.mockRejectedValueOnce(LOST);
+    vi.mocked(reload).mockImplementationOnce(() => {
+      useThread.setState({ entries: [entry("t1", null, "one"), entry("t2", "t1", "two")] });
+      return Promise.resolve();
+    });
+    expect(await write("A", "two")).toBe(true);
+    expect(useThread.getState()).toMatchObject({ fault: null, sending: null });
+    expect(box("A")).toBe("");
+  });
+
   it("counts as sent if its turn is seen before the request is given up", async () => {
     const request = held<Turn>();
     post.mockReturnValueOnce(request.promise);
@@ -294,4 +319,69 @@ it("what was typed in the last moment is stored when the page is left", () => {
   dispatchEvent(new Event("pagehide"));
   loadAnew();
   expect(box("A")).toBe("in the last moment");
+});
+
+describe("two tabs", () => {
+  /** What another tab does to what the browser keeps for all tabs. */
+  const other = (name: string, value: string | null): void => (value === null ? localStorage.removeItem(`caesura.draft.${name}`) : localStorage.setItem(`caesura.draft.${name}`, value));
+
+  it("each keep their own text over a reload, and a new one begins with the newest", () => {
+    setDraft("A", "mine");
+    storeAll();
+    other("A", "theirs");
+    other("A", null);
+    loadAnew();
+    expect(box("A")).toBe("mine");
+    other("A", "newest");
+    sessionStorage.clear();
+    loadAnew();
+    expect(box("A")).toBe("newest");
+  });
+
+  it("what is sent in one is not removed from the other", async () => {
+    post.mockResolvedValueOnce(turn("t2", "t1", "short"));
+    const sent = write("A", "short");
+    other("A", "a long draft in another tab");
+    await sent;
+    expect(localStorage.getItem("caesura.draft.A")).toBe("a long draft in another tab");
+  });
+
+  it("a text whose tab is closed is there for the next one", () => {
+    followLeaving();
+    keep("user", "ann");
+    claimTab("ann");
+    setDraft(null, "not sent");
+    storeAll();
+    other("new", null);
+    dispatchEvent(new Event("pagehide"));
+    sessionStorage.clear();
+    loadAnew();
+    expect(box(null)).toBe("not sent");
+  });
+
+  it("the texts of one person are not shown to the next one in the same tab", () => {
+    claimTab("ann");
+    setDraft("A", "of ann");
+    storeAll();
+    localStorage.clear();
+    loadAnew();
+    claimTab("bob");
+    expect(box("A")).toBe("");
+  });
+});
+
+it("what was typed in a conversation that is deleted elsewhere goes to the box of a new one", () => {
+  setDraft(null, "begun");
+  setDraft("A", "typed here");
+  expect(rescue("A", ownDraft("A"))).toBe(true);
+  expect([box("A"), box(null)]).toEqual(["", "begun\n\ntyped here"]);
+  expect(rescue("A", ownDraft("A"))).toBe(false);
+});
+
+it("a message that replaces another one is kept while it is written", () => {
+  const said = entry("t1", null, "one");
+  keepInstead(said, "one, but better");
+  expect([writtenInstead(said), isBegun(said)]).toEqual(["one, but better", true]);
+  keepInstead(said, "one");
+  expect([writtenInstead(said), isBegun(said)]).toEqual([null, false]);
 });

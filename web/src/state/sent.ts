@@ -3,6 +3,7 @@
 import { newKey } from "../api/client";
 import type { NewTurn } from "../api/types";
 import { storeDraft, storedDraft } from "./drafts";
+import { kept } from "./kept";
 import type { Entry } from "./thread";
 
 export interface Sent {
@@ -55,8 +56,24 @@ export function hasArrived(sent: Sent, entries: readonly Entry[]): boolean {
   return entries.some(({ turn }) => turn.parent_id === sent.after && turn.content.trim() === text && !sent.besides.includes(turn.id));
 }
 
-/** What the person wrote in place of this turn's message, if that was not taken. */
+/** What the person writes in place of this turn's message, or wrote, if that was not taken. */
 export function writtenInstead({ turn }: Entry): string | null {
   const sent = sentOf(editOf(turn.conversation_id));
-  return sent?.besides.includes(turn.id) ? sent.body.content : null;
+  return storedDraft(insteadOf(turn.id)) ?? (sent?.besides.includes(turn.id) ? sent.body.content : null);
+}
+
+const insteadOf = (turn: string) => `instead.${turn}`;
+
+/** Whether another message in its place was begun in this tab. */
+export function isBegun({ turn }: Entry): boolean {
+  return kept(`draft.${insteadOf(turn.id)}`, "tab") !== null;
+}
+
+export function keepInstead({ turn }: Entry, text: string): void {
+  storeDraft(insteadOf(turn.id), text === turn.content ? null : text);
+}
+
+/** The person does not want to replace the message any more, or has done so. */
+export function dropInstead({ turn }: Entry): void {
+  storeDraft(insteadOf(turn.id), null);
 }

@@ -4,7 +4,7 @@ import { create } from "zustand";
 import * as api from "../api/calls";
 import { ApiError, onSessionEnd, setForgeryToken, wasRevoked } from "../api/client";
 import type { Options, Session } from "../api/types";
-import { forgetDrafts } from "./drafts";
+import { claimTab, forgetDrafts } from "./drafts";
 import { keep, kept, onKept } from "./kept";
 
 /** `ended`: the page is shown, and the person must sign in again. `gone`: nothing is shown until the page is loaded anew.
@@ -30,6 +30,7 @@ function entered(session: Session): void {
   setForgeryToken(session.csrf);
   const { epoch, user } = useSession.getState();
   if (kept("user") !== session.user_id) forgetDrafts();
+  claimTab(session.user_id);
   keep("user", session.user_id);
   keep(LEAVING, null);
   if (user && user !== session.user_id) {

@@ -37,6 +37,8 @@ export interface Thread {
   /** Why the last thing the person did was not done. */
   fault: ApiError | null;
   stopping: boolean;
+  /** The conversation is gone, and what was typed in it is in the box of a new one. */
+  moved: boolean;
 }
 
 export const NONE: Thread = {
@@ -52,6 +54,7 @@ export const NONE: Thread = {
   revision: 0,
   fault: null,
   stopping: false,
+  moved: false,
 };
 
 export const useThread = create<Thread>()(() => NONE);

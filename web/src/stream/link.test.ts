@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { onSessionEnd } from "../api/client";
-import { follow, SILENCE, WAITS, type Link, type LinkState } from "./link";
+import { DOUBT, follow, PATIENCE, SILENCE, WAITS, type Link, type LinkState } from "./link";
 
-type Reply = Response | Error;
+type Reply = Response | Error | "nothing";
 
 const bodies = new WeakMap<Response, ReadableStreamDefaultController<Uint8Array>>();
 
@@ -33,6 +33,7 @@ function setUp(replies: Reply[]) {
     sent.push(headers["Last-Event-ID"] ?? null);
     const reply = replies.shift() ?? new Response(null, { status: 204 });
     if (reply instanceof Error) return Promise.reject(reply);
+    if (reply === "nothing") return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
     signal.addEventListener("abort", () => bodies.get(reply)?.error(new Error("aborted")));
     return Promise.resolve(reply);
   });
@@ -80,6 +81,31 @@ describe("a stream", () => {
     dispatchEvent(new Event("online"));
     await settle();
     expect(sent).toHaveLength(3);
+  });
+
+  it("tries at once although a try hangs, but not while all is well", async () => {
+    const { sent, link, kinds } = setUp(["nothing", stream("id: 1\ndata: a\n\n", true), stream("", true)]);
+    await settle();
+    link.retry();
+    await settle();
+    expect(sent).toHaveLength(2);
+    expect(kinds()).not.toContain("lost");
+    link.retry();
+    await settle();
+    expect(sent).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(DOUBT + 1);
+    link.retry();
+    await settle();
+    expect(sent).toEqual([null, null, "1"]);
+  });
+
+  it("gives up a try that hangs sooner than a stream that is silent", async () => {
+    const { sent, kinds } = setUp(["nothing", stream("", true)]);
+    await vi.advanceTimersByTimeAsync(PATIENCE + 1);
+    expect(kinds().at(-1)).toBe("lost");
+    await vi.advanceTimersByTimeAsync(WAITS[1]);
+    expect(sent).toHaveLength(2);
+    expect(kinds().at(-1)).toBe("open");
   });
 
   it("waits as long as a busy server asks for", async () => {
@@ -130,7 +156,7 @@ describe("a stream", () => {
     await settle();
     dispatchEvent(new Event("pagehide"));
     dispatchEvent(Object.assign(new Event("pageshow"), { persisted: true }));
-    await vi.advanceTimersByTimeAsync(40_000);
+    await vi.advanceTimersByTimeAsync(SILENCE - 5000);
     expect(sent).toEqual([null, "1"]);
   });
 

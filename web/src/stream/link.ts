@@ -1,10 +1,13 @@
 // The one module that knows reconnection: it follows a stream from a cursor until there is nothing left to read.
 import { learnClock, retryAfter, sessionEnded } from "../api/client";
 import { parser, type Frame } from "./frames";
+import { takePlace } from "./places";
 
 export type LinkState =
   | { kind: "connecting" }
   | { kind: "open" }
+  /** Other tabs have all the connections that streams may take. Nothing is read; `retry` asks again. */
+  | { kind: "crowded" }
   /** The next try is at this time of this machine's clock. */
   | { kind: "lost"; retryAt: number }
   | { kind: "ended"; why: "done" | "gone" | "closed" };
@@ -20,6 +23,8 @@ export interface LinkOptions {
   /** Milliseconds after which a page that nobody sees stops reading, until it is seen again; null: never. A browser has
    * few connections to one server, for all of its tabs together. */
   rest: number | null;
+  /** It takes one of the few places that the streams of all tabs share. */
+  placed?: boolean;
 }
 
 export interface Link {
@@ -31,9 +36,13 @@ export interface Link {
 /** Milliseconds before the first, second, … try after a loss. */
 export const WAITS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000] as const;
 /** A stream pings every 15 seconds. One that is silent for this long is dead, whatever the browser thinks. */
-export const SILENCE = 50_000;
+export const SILENCE = 35_000;
+/** A stream that was silent for this long has missed a ping: it is given up as soon as somebody looks. */
+export const DOUBT = 20_000;
+/** Milliseconds that the first try of a connection may take. Later ones may take longer: the server may be slow. */
+export const PATIENCE = 10_000;
 
-type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" };
+type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" } | { kind: "crowded" };
 
 export function follow(options: LinkOptions): Link {
   let after = options.after;
@@ -41,23 +50,26 @@ export function follow(options: LinkOptions): Link {
   let tries = 0;
   let closed = false;
   let resting = false;
+  let crowded = false;
   let restTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
+  let heardAt = 0;
+  let answered = false;
   const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("caesura.tabs") : undefined;
 
   const report = (state: LinkState): void => {
     if (!closed || state.kind === "ended") options.onState(state);
   };
 
-  const read = async (response: Response, alive: () => void): Promise<void> => {
+  const read = async (response: Response, signal: AbortSignal): Promise<void> => {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const decoder = new TextDecoder();
     const frames = parser();
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
-      alive();
+      if (done || signal.aborted) return;
+      heardAt = Date.now();
       losses = 0;
       for (const frame of frames.push(decoder.decode(value, { stream: true }))) {
         if (closed) return;
@@ -70,22 +82,28 @@ export function follow(options: LinkOptions): Link {
   const attempt = async (): Promise<Outcome> => {
     const abort = new AbortController();
     current = abort;
-    let heard = Date.now();
+    answered = false;
+    heardAt = Date.now();
+    let patience = Math.min(SILENCE, PATIENCE * 2 ** losses);
     // One timer that looks again, instead of a new one with every word.
     const look = (): void => {
-      const left = heard + SILENCE - Date.now();
+      const left = heardAt + patience - Date.now();
       if (left <= 0) abort.abort();
       else watch = setTimeout(look, left);
     };
-    let watch = setTimeout(look, SILENCE);
-    const alive = (): void => {
-      heard = Date.now();
-    };
+    let watch = setTimeout(look, patience);
+    const leave = options.placed ? await takePlace() : undefined;
     try {
+      if (leave === null) return { kind: "crowded" };
+      if (abort.signal.aborted) return { kind: "again", wait: null, refused: true };
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (after) headers["Last-Event-ID"] = after;
       const response = await fetch(options.url, { headers, credentials: "same-origin", cache: "no-store", signal: abort.signal });
       learnClock(response);
+      if (abort.signal.aborted) return { kind: "again", wait: null, refused: true };
+      answered = true;
+      heardAt = Date.now();
+      patience = SILENCE;
       if (response.status === 204) return { kind: "done" };
       if (response.status === 401) {
         await sessionEnded(response);
@@ -94,13 +112,14 @@ export function follow(options: LinkOptions): Link {
       if (response.status === 403 || response.status === 404 || response.status === 422) return { kind: "gone" };
       if (!response.ok || !response.body) return { kind: "again", wait: (retryAfter(response) ?? 0) * 1000 || null, refused: true };
       report({ kind: "open" });
-      await read(response, alive);
+      await read(response, abort.signal);
       return { kind: "again", wait: null, refused: false };
     } catch {
       return { kind: "again", wait: null, refused: true };
     } finally {
       clearTimeout(watch);
       abort.abort();
+      leave?.();
     }
   };
 
@@ -114,11 +133,16 @@ export function follow(options: LinkOptions): Link {
     timer = undefined;
     if (closed) return;
     report({ kind: "connecting" });
+    crowded = false;
+    current?.abort();
     tries += 1;
     const mine = tries;
     void attempt().then((outcome) => {
       if (closed || resting || mine !== tries) return;
-      if (outcome.kind !== "again") {
+      if (outcome.kind === "crowded") {
+        crowded = true;
+        report({ kind: "crowded" });
+      } else if (outcome.kind !== "again") {
         finish(outcome.kind);
       } else if (!outcome.refused && losses === 0) {
         // The server ended the response in good order: there may be nothing left, or it restarts.
@@ -132,8 +156,10 @@ export function follow(options: LinkOptions): Link {
     });
   };
 
+  /** Whether the try that is under way may hang: the server has not answered yet, or has missed a ping. */
+  const doubtful = (): boolean => !answered || Date.now() - heardAt > DOUBT;
   const retry = (): void => {
-    if (!closed && timer !== undefined) run();
+    if (!closed && !resting && (timer !== undefined || crowded || doubtful())) run();
   };
   const dropped = (): void => current?.abort();
 
@@ -153,7 +179,8 @@ export function follow(options: LinkOptions): Link {
     clearTimeout(restTimer);
     if (!document.hidden) {
       tabs?.postMessage("seen");
-      wake();
+      if (resting) wake();
+      else if (Date.now() - heardAt > DOUBT) retry();
     } else if (options.rest !== null) restTimer = setTimeout(rest, options.rest);
   };
   /** Of the tabs that nobody sees only the last one that was seen goes on reading for a while. */

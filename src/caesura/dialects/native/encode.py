@@ -81,6 +81,7 @@ def interrupt(item: Interrupt) -> dict[str, Any]:
         "changed": False,
         "questions": [],
         "reason": "",
+        "context": "",
         "fields": [],
         "value": None,
         "agent": item.agent,
@@ -104,8 +105,9 @@ def _own(item: Interrupt) -> dict[str, Any]:
         case Questions(name=name, args=args, questions=questions):
             listed = [interrupts.question_dict(question) for question in questions]
             return {"name": name, "args": args, "questions": listed}
-        case Confirmation(reason=reason, fields=fields):
-            return {"reason": reason, "fields": [interrupts.field_dict(field) for field in fields]}
+        case Confirmation(reason=reason, context=context, fields=fields):
+            form = [interrupts.field_dict(field) for field in fields]
+            return {"reason": reason, "context": context, "fields": form}
         case GraphRequest(value=value):
             return {"value": value}
         case unreachable:

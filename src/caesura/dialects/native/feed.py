@@ -67,6 +67,7 @@ class FeedQuestionClosed(BaseModel):
     conversation_id: str
     turn_id: str
     outcome: Literal["answered", "expired", "superseded", "cancelled"]
+    decision: core.Decision | None = Field(description="How it was answered; null if it was not")
 
 
 class FeedInbox(BaseModel):

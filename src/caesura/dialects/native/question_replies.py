@@ -57,6 +57,9 @@ class Interrupt(BaseModel):
     )
     questions: list[Question]
     reason: str
+    context: str = Field(
+        description="What is to be confirmed: at most 2,000 characters from the end of what the agent said"
+    )
     fields: list[FormField]
     value: Any
     agent: str

@@ -35,6 +35,7 @@ DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]
 Limit = Annotated[int | None, Query(ge=1, le=2**31)]
 PageCursor = Annotated[str | None, Query(max_length=1000)]
+TitlePart = Annotated[str, Query(max_length=200, description="A part of the titles that are wanted")]
 TreeCursor = Annotated[
     int | None, Query(ge=0, le=2**31 - 1, description="`next` of the page before this one")
 ]
@@ -105,11 +106,14 @@ async def listing(
     limit: Limit = None,
     cursor: PageCursor = None,
     order: Literal["updated", "created"] = "updated",
+    query: TitlePart = "",
 ) -> replies.Conversations:
-    """The caller's conversations, newest first. A `limit` above the largest page size is reduced to it."""
+    """The caller's conversations, newest first. A `limit` above the largest page size is reduced to it. With
+    `query`, only those with this in their title; small and capital letters are the same."""
     after = pagination.position(cursor) if cursor is not None else None
     size = here.pages.size(limit)
-    page = await here.service.conversations.page(user_id, size + 1, after=after, order=order)
+    titled = query.strip()
+    page = await here.service.conversations.page(user_id, size + 1, after=after, order=order, titled=titled)
     shown = page.items[:size]
     last = shown[-1] if len(page.items) > size else None
     return replies.Conversations(

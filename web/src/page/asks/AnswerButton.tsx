@@ -5,9 +5,6 @@ import { keyName } from "../keys";
 import { useSettledCard } from "./useSettled";
 
 interface AnswerButtonProps {
-  /** The main answer has the key ⌘↵; another one refuses. */
-  kind: "primary" | "refuse";
-  className?: string;
   disabled: boolean;
   /** It says yes to what is shown: all of it must have been read. */
   reads?: boolean;
@@ -15,9 +12,9 @@ interface AnswerButtonProps {
   children: ReactNode;
 }
 
-/** A button that answers a question. It does nothing before the person can have seen what it is about, and takes only the
+/** The button that answers a question, also by ⌘↵. It does nothing before the person can have seen what it is about, and takes only the
  * first click of several. */
-export function AnswerButton({ kind, className = "", disabled, reads = false, onAnswer, children }: AnswerButtonProps) {
+export function AnswerButton({ disabled, reads = false, onAnswer, children }: AnswerButtonProps) {
   const { say } = useWords();
   const { ready, unread, allows } = useSettledCard();
   const why = useId();
@@ -26,9 +23,8 @@ export function AnswerButton({ kind, className = "", disabled, reads = false, on
     <>
       <button
         type="button"
-        className={kind === "primary" ? `btn primary ${className}` : `btn ${className}`}
-        data-primary={kind === "primary" ? true : undefined}
-        data-refuse={kind === "refuse" ? true : undefined}
+        className="btn primary"
+        data-primary
         disabled={disabled}
         aria-disabled={blocked || !ready ? true : undefined}
         aria-describedby={blocked ? why : undefined}
@@ -38,7 +34,7 @@ export function AnswerButton({ kind, className = "", disabled, reads = false, on
         }}
       >
         <span>{children}</span>
-        {kind === "primary" ? <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd> : null}
+        <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
       </button>
       {blocked ? (
         <span id={why} className="quiet read-first">

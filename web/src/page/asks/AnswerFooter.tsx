@@ -11,6 +11,7 @@ interface AnswerFooterProps {
   yes: Key;
   no: Key;
   onSend: () => void;
+  /** Opens the step that refuses. */
   onRefuse: () => void;
   /** Giving no answer is nothing to draw attention to. */
   quiet?: boolean;
@@ -22,12 +23,12 @@ export function AnswerFooter({ place, busy, yes, no, onSend, onRefuse, quiet = f
   const { say } = useWords();
   return (
     <Footer place={place}>
-      <AnswerButton kind="primary" disabled={busy} onAnswer={onSend}>
+      <AnswerButton disabled={busy} onAnswer={onSend}>
         {say(yes)}
       </AnswerButton>
-      <AnswerButton kind="refuse" {...(quiet ? { className: "bare" } : {})} disabled={busy} onAnswer={onRefuse}>
+      <button type="button" className={quiet ? "btn bare" : "btn"} data-refuse disabled={busy} onClick={onRefuse}>
         {say(no)}
-      </AnswerButton>
+      </button>
       <span className="grow" />
       {children}
     </Footer>

@@ -2,6 +2,7 @@ import { Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "
 
 import type { Interrupt } from "../../api/types";
 import { shownLine } from "../../log/shown";
+import { isText, isTexts, useTyped } from "../../state/typed";
 import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
 import { Copy } from "../Copy";
@@ -13,10 +14,13 @@ import { AnswerButton } from "./AnswerButton";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
 import { Box, useUnread } from "./Box";
 import { Body, Footer, Refusal, type Place } from "./parts";
+import { goBack } from "./Refusing";
 import { useGive } from "./useGive";
 import { useSettledCard } from "./useSettled";
 
-type Mode = "look" | "edit" | "refuse" | "respond";
+const MODES = ["look", "edit", "refuse", "respond"] as const;
+type Mode = (typeof MODES)[number];
+const isMode = (kept: unknown): boolean => MODES.some((mode) => mode === kept);
 
 interface ApprovalProps {
   interrupt: Interrupt;
@@ -28,10 +32,10 @@ interface ApprovalProps {
 export function Approval({ interrupt, place, more }: ApprovalProps) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [mode, setMode] = useState<Mode>("look");
+  const [mode, setMode] = useTyped<Mode>(interrupt.id, "mode", "look", isMode);
   const [always, setAlways] = useState(false);
-  const [reason, setReason] = useState("");
-  const [texts, setTexts] = useState(() => textsOf(interrupt.args));
+  const [reason, setReason] = useTyped(interrupt.id, "reason", "", isText);
+  const [texts, setTexts] = useTyped(interrupt.id, "texts", textsOf(interrupt.args), isTexts);
   const [wrong, setWrong] = useState<string | null>(null);
   const { unread } = useSettledCard();
   // Who has read the arguments to their end has also read what they then change.
@@ -61,13 +65,13 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           <Refusal text={fault} />
         </Body>
         <Footer place={place}>
-          <AnswerButton kind="primary" disabled={busy} reads onAnswer={approveEdited}>
+          <AnswerButton disabled={busy} reads onAnswer={approveEdited}>
             {say("approveEdited")}
           </AnswerButton>
           <button type="button" className="btn" onClick={() => setTexts(textsOf(interrupt.args))}>
             {say("reset")}
           </button>
-          <button type="button" className="btn bare" data-back onClick={back}>
+          <button type="button" className="btn bare" data-back onClick={(event) => goBack(event, back)}>
             {say("back")}
           </button>
         </Footer>
@@ -89,13 +93,12 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         </Body>
         <Footer place={place}>
           <AnswerButton
-            kind="primary"
             disabled={busy || (!refusing && !reason.trim())}
             onAnswer={() => give({ decision: refusing ? "reject" : "respond", message: reason.trim() })}
           >
             {say(refusing ? "refuse" : "sendAnswer")}
           </AnswerButton>
-          <button type="button" className="btn bare" data-back onClick={back}>
+          <button type="button" className="btn bare" data-back onClick={(event) => goBack(event, back)}>
             {say("back")}
           </button>
         </Footer>
@@ -113,7 +116,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <AnswerButton kind="primary" disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
+        <AnswerButton disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
           {say("approve")}
         </AnswerButton>
         {can("edit") ? (

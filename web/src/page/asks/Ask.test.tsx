@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../../api/calls";
 import { ApiError } from "../../api/client";
 import type { Interrupt, Turn } from "../../api/types";
-import { useAnswers } from "../../state/answers";
+import { noteClosed, useAnswers, useChosen } from "../../state/answers";
 import { Ask } from "./Ask";
 
 vi.mock("../../api/calls");
@@ -25,6 +25,7 @@ const PLAIN: Interrupt = {
   unknown: false,
   questions: [],
   reason: "",
+  context: "",
   fields: [],
   value: null,
   agent: "lead_agent",
@@ -46,11 +47,16 @@ const QUESTIONS: Interrupt = {
   ],
 };
 
+const CONFIRMATION: Interrupt = { ...PLAIN, kind: "confirmation", name: "", reason: "May I?", context: "I would drop the table `users`. May I?", decisions: ["fields", "reject"] };
+const GRAPH: Interrupt = { ...PLAIN, kind: "graph", value: "Which?", decisions: ["value", "reject"] };
+
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
 Element.prototype.scrollIntoView = () => undefined;
 
 beforeEach(() => {
   useAnswers.setState({}, true);
+  useChosen.setState({}, true);
+  sessionStorage.clear();
   answer.mockReset();
   answer.mockResolvedValue({} as Turn);
 });
@@ -208,14 +214,36 @@ describe("the keys of a question", () => {
     expect(given()).toHaveLength(1);
   });
 
-  it("do not refuse questions in the first moment", async () => {
+  it("refuse nothing by themselves: a refusal is a step of its own", async () => {
+    for (const kind of [QUESTIONS, CONFIRMATION, GRAPH]) {
+      cleanup();
+      show({ ...kind, id: kind.kind });
+      const ask = document.querySelector("[data-ask]") as HTMLElement;
+      fireEvent.keyDown(ask, { key: "r" });
+      expect(given()).toEqual([]);
+      await userEvent.type(screen.getByRole("textbox"), "not now");
+      await userEvent.keyboard("{Escape}");
+      expect(document.activeElement).toBe(ask);
+      fireEvent.keyDown(ask, { key: "r" });
+      await userEvent.type(screen.getByRole("textbox"), "r r");
+      await press(kind === QUESTIONS ? "Don" : "Refuse");
+      expect(given()).toEqual([[kind.kind, { decision: "reject", message: "r r" }]]);
+      answer.mockClear();
+    }
+  });
+
+  it("do not act while an option or a box has the focus, except numbers", async () => {
     show(QUESTIONS);
-    const ask = screen.getAllByRole("group")[0] as HTMLElement;
-    fireEvent.keyDown(ask, { key: "r" });
-    expect(given()).toEqual([]);
-    await ready("Don");
-    fireEvent.keyDown(ask, { key: "r" });
-    expect(given()).toEqual([["int-1", { decision: "reject" }]]);
+    const [red] = screen.getAllByRole("radio") as [HTMLElement];
+    await userEvent.click(red);
+    for (const key of ["r", "e", "R"]) fireEvent.keyDown(red, { key });
+    expect(screen.queryByText(/^Why/)).toBeNull();
+    fireEvent.keyDown(red, { key: "2" });
+    expect(document.activeElement).toBe(screen.getByRole("textbox", { name: "Own answer" }));
+    cleanup();
+    show(PLAIN);
+    fireEvent.keyDown(screen.getByRole("checkbox"), { key: "r" });
+    expect(screen.queryByText(/^Why/)).toBeNull();
   });
 
   it("open editing and refusing, but not while the person writes", async () => {
@@ -242,12 +270,60 @@ describe("questions", () => {
     expect(given()).toEqual([["int-1", { decision: "answers", answers: ["mauve", "2"] }]]);
   });
 
+  it("take own words at once when they are chosen, by a click or by an arrow", async () => {
+    show(QUESTIONS);
+    const own = screen.getByRole("textbox", { name: "Own answer" });
+    const [red, other] = screen.getAllByRole("radio") as [HTMLInputElement, HTMLInputElement];
+    await userEvent.click(other);
+    expect(document.activeElement).toBe(own);
+    await userEvent.keyboard("really red");
+    await userEvent.keyboard("{ArrowUp}");
+    expect(document.activeElement).toBe(red);
+    expect(red.checked).toBe(true);
+    // What an arrow does in a browser.
+    fireEvent.click(other);
+    expect(document.activeElement).toBe(own);
+    expect(other.checked).toBe(true);
+    expect((own as HTMLInputElement).value).toBe("really red");
+    expect(screen.getByText("1 of 2 answered")).toBeTruthy();
+    expect(given()).toEqual([]);
+  });
+
   it("take the numbers of options as keys", () => {
     show(QUESTIONS);
     const ask = screen.getAllByRole("group")[0] as HTMLElement;
     fireEvent.keyDown(ask, { key: "1" });
     fireEvent.keyDown(ask, { key: "2" });
     expect(screen.getByText("2 of 2 answered")).toBeTruthy();
+  });
+});
+
+describe("what is typed into a question", () => {
+  it("is there after the card was drawn anew, and gone once it is answered", async () => {
+    const first = show(QUESTIONS);
+    await userEvent.type(screen.getByRole("textbox"), "Green");
+    first.unmount();
+    show(QUESTIONS);
+    expect(screen.getByRole<HTMLInputElement>("textbox").value).toBe("Green");
+    await userEvent.click(screen.getByLabelText(/^Two/));
+    await press("Send answers");
+    expect(given()).toEqual([[QUESTIONS.id, { decision: "answers", answers: ["Green", "2"] }]]);
+    await waitFor(() => expect(sessionStorage.getItem(`caesura.draft.ask.${QUESTIONS.id}`)).toBeNull());
+  });
+
+  it("is also kept for a refusal and for changed arguments", async () => {
+    const first = show(PLAIN);
+    await userEvent.click(button("Refuse"));
+    await userEvent.type(screen.getByRole("textbox"), "not now");
+    first.unmount();
+    const second = show(PLAIN);
+    expect(screen.getByRole<HTMLTextAreaElement>("textbox").value).toBe("not now");
+    await userEvent.click(button("Back"));
+    await userEvent.click(button("Edit"));
+    await userEvent.type(screen.getAllByRole("textbox")[0] as HTMLElement, " -l");
+    second.unmount();
+    show(PLAIN);
+    expect(screen.getAllByRole<HTMLTextAreaElement>("textbox")[0]?.value).toMatch(/ -l$/);
   });
 });
 
@@ -278,6 +354,16 @@ describe("other kinds", () => {
     expect(given()).toEqual([["int-1", { decision: "fields", fields: { confirm: true } }]]);
   });
 
+  it("say what is to be confirmed", async () => {
+    show(CONFIRMATION);
+    expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("I would drop the table `users`. May I?");
+    await userEvent.click(button("Refuse"));
+    expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toMatch("drop the table");
+    cleanup();
+    show({ ...CONFIRMATION, context: "" });
+    expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("May I?");
+  });
+
   it("give a graph the JSON that it wants", async () => {
     show({ ...PLAIN, kind: "graph", decisions: ["value", "reject"], value: { question: "Which?" } });
     fireEvent.change(screen.getByRole("textbox"), { target: { value: '{"choice": 2}' } });
@@ -287,6 +373,30 @@ describe("other kinds", () => {
 });
 
 describe("several questions", () => {
+  it("tell how one was answered elsewhere", () => {
+    show(PLAIN, { ...PLAIN, id: "int-2" }, { ...PLAIN, id: "int-3" }, { ...PLAIN, id: "int-4" });
+    act(() => {
+      noteClosed("int-1", "answered", "reject");
+      noteClosed("int-2", "answered", "approve");
+      noteClosed("int-3", "superseded", null);
+    });
+    const rows = [...document.querySelectorAll(".answered-row")].map((row) => row.lastElementChild?.textContent);
+    expect(rows).toEqual(["refused", "Approved", "No longer asked"]);
+    const marks = [...document.querySelectorAll(".answered-row path")].map((path) => path.parentElement?.querySelector("circle") !== null);
+    expect(marks).toEqual([true, false, true]);
+  });
+
+  it("say that an answer is sent until the server has it", async () => {
+    let taken: (turn: Turn) => void = () => undefined;
+    answer.mockReturnValueOnce(new Promise((resolve) => (taken = resolve)));
+    show({ ...PLAIN, id: "s1" }, { ...PLAIN, id: "s2" });
+    await press("Approve");
+    expect(screen.getByText("Sending")).toBeTruthy();
+    expect(screen.queryByText("approved by you")).toBeNull();
+    taken({} as Turn);
+    await waitFor(() => expect(screen.queryByText("Sending")).toBeNull());
+  });
+
   it("are answered one by one, each in its own way", async () => {
     show(PLAIN, { ...PLAIN, id: "int-2", args: { command: "ls" } });
     expect(screen.getByText("2 things wait for you")).toBeTruthy();
@@ -462,5 +572,19 @@ describe("an option", () => {
     show({ ...QUESTIONS, questions: [{ question: "Delete?", options }] });
     expect(screen.getByText("sends: Yes, delete it")).toBeTruthy();
     expect(screen.queryByText(/sends: later/)).toBeNull();
+  });
+});
+
+describe("a question that was answered elsewhere", () => {
+  it("says that a choice was not sent only if there was one", async () => {
+    show(QUESTIONS);
+    act(() => void noteClosed("int-1", "answered", "reject"));
+    expect(screen.getByText("Already answered elsewhere: refused")).toBeTruthy();
+    expect(screen.queryByText(/was not sent/)).toBeNull();
+    cleanup();
+    show({ ...QUESTIONS, id: "int-2" });
+    await userEvent.click(screen.getByLabelText(/^Two/));
+    act(() => void noteClosed("int-2", "answered", "answers"));
+    expect(screen.getByText(/was not sent/)).toBeTruthy();
   });
 });

@@ -1,10 +1,11 @@
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 
+import "../../styles/asks.css";
 import type { Interrupt } from "../../api/types";
 import { announce } from "../../state/announce";
-import { useAnswers, type Given } from "../../state/answers";
+import { noteChosen, useAnswers, type Given } from "../../state/answers";
 import { putAside, useView } from "../../state/view";
-import { useWords } from "../../words/words";
+import { useWords, type Key } from "../../words/words";
 import { Bars, Icon } from "../Icon";
 import { mainArgument, toolWords } from "../tools";
 import { Approval } from "./Approval";
@@ -69,8 +70,8 @@ function Single({ interrupt, since, sheet }: { interrupt: Interrupt; since: numb
   const given = useAnswers((state) => state[interrupt.id]);
   const card = useRef<HTMLElement>(null);
   const settled = useSettled(card, true);
-  if (given?.phase === "elsewhere") return <ClosedCard interrupt={interrupt} expired={false} decision={given.decision} at={given.at} />;
-  if (given?.phase === "closed") return <ClosedCard interrupt={interrupt} expired={given.outcome === "expired"} gone={given.outcome !== "expired"} decision={null} at={given.at} />;
+  if (given?.phase === "elsewhere") return <ClosedCard id={interrupt.id} interrupt={interrupt} expired={false} decision={given.decision} at={given.at} />;
+  if (given?.phase === "closed") return <ClosedCard id={interrupt.id} interrupt={interrupt} expired={given.outcome === "expired"} gone={given.outcome !== "expired"} decision={null} at={given.at} />;
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <section
@@ -84,6 +85,7 @@ function Single({ interrupt, since, sheet }: { interrupt: Interrupt; since: numb
       data-ask={given ? undefined : interrupt.id}
       data-card
       onKeyDown={askKeys}
+      onInput={() => noteChosen(interrupt.id)}
     >
       <span className="at">
         <Bars />
@@ -127,6 +129,20 @@ function Stack({ interrupts, asked, sheet }: { interrupts: Interrupt[]; asked: R
   );
 }
 
+/** What became of one of several questions. */
+function wordFor(given: Given): Key {
+  if (given.phase === "closed") return given.outcome === "expired" ? "expired" : "closedElsewhere";
+  switch (given.decision) {
+    case "approve":
+    case "edit":
+      return "approvedByYou";
+    case "reject":
+      return "refused";
+    default:
+      return "respondedWord";
+  }
+}
+
 /** One of several questions. The first that is open is unfolded. */
 function One({ interrupt, number, given, first }: { interrupt: Interrupt; number: number; given: Given | undefined; first: boolean }) {
   const words = useWords();
@@ -142,23 +158,23 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
   if (given) {
     const tool = interrupt.kind === "approval" ? toolWords(interrupt.name ?? "") : null;
     const no = given.phase === "closed" || given.decision === "reject";
-    const word = given.phase === "closed" ? "expired" : given.decision === "approve" || given.decision === "edit" ? "approvedByYou" : given.decision === "reject" ? "refused" : "respondedWord";
+    const word = given.phase === "sending" ? "keepSending" : wordFor(given);
     return (
       <div className="answered-row">
-        <span className="nth done">
-          <Icon name={no ? "refused" : "check"} small />
+        <span className="nth done" aria-hidden={given.phase === "sending"}>
+          <Icon name={given.phase === "sending" ? "arrow-up" : no ? "refused" : "check"} small />
         </span>
         <span className="what">{tool ? say(tool) : title}</span>
         <span className="on">{main}</span>
         <span className="grow" />
-        <span className="quiet hide-phone">{say("waitsForRest")}</span>
-        <span className={no ? "quiet" : "plus"}>{say(word)}</span>
+        {given.phase === "sending" ? null : <span className="quiet hide-phone">{say("waitsForRest")}</span>}
+        <span className={no || given.phase === "sending" ? "quiet" : "plus"}>{say(word)}</span>
       </div>
     );
   }
   return (
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <details ref={card} open={open} onToggle={(event) => setOpen(event.currentTarget.open)} data-ask={interrupt.id} onKeyDown={askKeys} tabIndex={-1}>
+    <details ref={card} open={open} onToggle={(event) => setOpen(event.currentTarget.open)} data-ask={interrupt.id} onKeyDown={askKeys} onInput={() => noteChosen(interrupt.id)} tabIndex={-1}>
       <summary>
         <span className="nth">{number}</span>
         <span className="what">{title}</span>

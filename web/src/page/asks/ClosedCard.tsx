@@ -1,9 +1,11 @@
 import type { Interrupt } from "../../api/types";
+import { useChosen } from "../../state/answers";
 import { useWords } from "../../words/words";
 import { Bars, Icon } from "../Icon";
 import { decisionWord, titleOf } from "./titles";
 
 interface ClosedCardProps {
+  id: string | null;
   interrupt: Interrupt | null;
   expired: boolean;
   decision: string | null;
@@ -15,9 +17,10 @@ interface ClosedCardProps {
 }
 
 /** A question that is over without an answer from here. */
-export function ClosedCard({ interrupt, expired, decision, at, gone = false, again }: ClosedCardProps) {
+export function ClosedCard({ id, interrupt, expired, decision, at, gone = false, again }: ClosedCardProps) {
   const words = useWords();
   const { say, clock } = words;
+  const chosen = useChosen((state) => id !== null && state[id] === true);
   const title = interrupt ? titleOf(interrupt, words) : "";
   const head = gone ? say("closedElsewhere") : expired ? (title ? `${say("expired")}: ${title}` : say("expired")) : say("elsewhere", say(decisionWord(decision)));
   const refused = expired || gone || decision === "reject";
@@ -32,7 +35,7 @@ export function ClosedCard({ interrupt, expired, decision, at, gone = false, aga
         </span>
         <div className="grow">
           <h2>{head}</h2>
-          <p className="plain">{say(gone ? "closedElsewhereText" : expired ? "expiredText" : "elsewhereText")}</p>
+          <p className="plain">{say(gone ? "closedElsewhereText" : expired ? "expiredText" : chosen ? "elsewhereText" : "elsewherePlain")}</p>
         </div>
         {at !== null ? <time className="quiet num">{clock(at)}</time> : null}
       </header>

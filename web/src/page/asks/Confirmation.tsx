@@ -2,13 +2,20 @@ import { useId, useState, type ReactNode } from "react";
 
 import type { FormField, Interrupt } from "../../api/types";
 import { shown } from "../../log/shown";
+import { useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
 import { AnswerFooter } from "./AnswerFooter";
+import { Asking } from "./Asking";
 import { Body, Refusal, type Place } from "./parts";
+import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 type Values = Record<string, string | boolean>;
+
+function isValues(kept: unknown): boolean {
+  return typeof kept === "object" && kept !== null && Object.values(kept).every((value) => typeof value === "string" || typeof value === "boolean");
+}
 
 /** What is sent: fields that were left empty are left out. An unchecked box that need not be checked is no refusal. */
 function fieldsOf(fields: readonly FormField[], values: Values): { fields: Values; missing: string | null } {
@@ -23,9 +30,11 @@ function fieldsOf(fields: readonly FormField[], values: Values): { fields: Value
 }
 
 export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
+  const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [values, setValues] = useState<Values>({});
+  const [values, setValues] = useTyped<Values>(interrupt.id, "values", {}, isValues);
   const [missing, setMissing] = useState<string | null>(null);
+  const [refusing, setRefusing] = useState(false);
   const base = useId();
   // A form that only wants a yes is answered by its buttons.
   const alone = interrupt.fields.length === 1 && interrupt.fields[0]?.type === "confirm" ? interrupt.fields[0] : null;
@@ -42,16 +51,17 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
     setMissing(found.missing);
     document.getElementById(`${base}-${found.missing}`)?.focus();
   };
+  if (refusing) return <Refusing place={place} what={<Asking interrupt={interrupt} />} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   return (
     <>
       <Body place={place} qs>
-        {interrupt.reason ? <p className="plain lines-kept">{shown(interrupt.reason)}</p> : null}
+        <Asking interrupt={interrupt} />
         {(alone ? [] : interrupt.fields).map((field) => (
           <Field key={field.name} field={field} id={`${base}-${field.name}`} value={values[field.name]} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
         ))}
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="confirm" no="refuse" onSend={send} onRefuse={() => give({ decision: "reject" })}>
+      <AnswerFooter place={place} busy={busy} yes="confirm" no="refuse" onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
       </AnswerFooter>
     </>

@@ -2,19 +2,22 @@ import { useId, useState, type ReactNode } from "react";
 
 import type { Interrupt } from "../../api/types";
 import { Shown } from "../../rich/Shown";
+import { isText, useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
 import { json } from "../tools";
 import { AnswerFooter } from "./AnswerFooter";
 import { Body, Refusal, type Place } from "./parts";
+import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 /** An operator's own graph asks in its own form: any JSON is the answer, and plain words are JSON too. */
 export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [form, setForm] = useState<"text" | "json">(typeof interrupt.value === "string" ? "text" : "json");
-  const [text, setText] = useState("");
+  const [form, setForm] = useTyped<"text" | "json">(interrupt.id, "form", typeof interrupt.value === "string" ? "text" : "json", (kept) => kept === "text" || kept === "json");
+  const [text, setText] = useTyped(interrupt.id, "text", "", isText);
   const [wrong, setWrong] = useState(false);
+  const [refusing, setRefusing] = useState(false);
   const id = useId();
   const send = (): void => {
     if (form === "text") {
@@ -32,18 +35,11 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
     setForm(next);
     setWrong(false);
   };
+  if (refusing) return <Refusing place={place} what={<Value value={interrupt.value} />} label={say("refuse")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   return (
     <>
       <Body place={place}>
-        {typeof interrupt.value === "string" ? (
-          <p className="plain lines-kept">
-            <Shown text={interrupt.value} />
-          </p>
-        ) : (
-          <pre className="full">
-            <Shown text={json(interrupt.value)} />
-          </pre>
-        )}
+        <Value value={interrupt.value} />
         <div className="field">
           <span>
             <label htmlFor={id}>{say("graphValue")}</label>
@@ -78,9 +74,24 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
         </div>
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" onSend={send} onRefuse={() => give({ decision: "reject" })}>
+      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
       </AnswerFooter>
     </>
+  );
+}
+
+/** What the graph asks. */
+function Value({ value }: { value: unknown }) {
+  if (typeof value === "string")
+    return (
+      <p className="plain lines-kept">
+        <Shown text={value} />
+      </p>
+    );
+  return (
+    <pre className="full">
+      <Shown text={json(value)} />
+    </pre>
   );
 }

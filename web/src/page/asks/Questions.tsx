@@ -1,17 +1,24 @@
-import { useId, useState, type ReactNode } from "react";
+import { useId, useState, type KeyboardEvent, type ReactNode } from "react";
 
 import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
+import { useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
 import { PHONE, useMedia } from "../useMedia";
 import { AnswerFooter } from "./AnswerFooter";
 import { Body, Refusal, type Place } from "./parts";
+import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
 
 interface Choice {
   /** The number of the chosen option, or null. */
   option: number | null;
   own: string;
+}
+
+function isChoices(kept: unknown, count: number): boolean {
+  const isOne = (item: Partial<Choice> | null): boolean => typeof item?.own === "string" && (item.option === null || typeof item.option === "number");
+  return Array.isArray(kept) && kept.length === count && (kept as (Partial<Choice> | null)[]).every(isOne);
 }
 
 /** The answer that a choice stands for; empty while there is none. */
@@ -32,8 +39,10 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
   const { say } = useWords();
   const { questions } = interrupt;
   const { give, busy, fault } = useGive(interrupt.id);
-  const [choices, setChoices] = useState<Choice[]>(() => questions.map(() => ({ option: null, own: "" })));
+  const none = questions.map((): Choice => ({ option: null, own: "" }));
+  const [choices, setChoices] = useTyped(interrupt.id, "choices", none, (kept) => isChoices(kept, questions.length));
   const [missing, setMissing] = useState<number | null>(null);
+  const [refusing, setRefusing] = useState(false);
   const base = useId();
   const answers = questions.map((question, index) => answerOf(question, choices[index] as Choice));
   const done = answers.filter(Boolean).length;
@@ -54,6 +63,10 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
     set?.querySelector<HTMLElement>("input:checked ~ .own, input, textarea")?.focus();
   };
 
+  if (refusing) {
+    const what = <p className="plain lines-kept">{questions.map((question) => shown(question.question)).join("\n")}</p>;
+    return <Refusing place={place} what={what} label={say("dontAnswer")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
+  }
   return (
     <>
       <Body place={place} qs>
@@ -73,7 +86,7 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
         ))}
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet onSend={send} onRefuse={() => give({ decision: "reject" })}>
+      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
         <span className="quiet num span">{say("answered", done, questions.length)}</span>
       </AnswerFooter>
@@ -100,7 +113,16 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
     <div className={short ? "opts two" : "opts"}>
       {options.map((option, index) => (
         <label key={index} className="opt">
-          <input type="radio" name={name} checked={choice.option === index} onChange={() => onChoose({ option: index })} />
+          <input
+            type="radio"
+            name={name}
+            checked={choice.option === index}
+            onChange={(event) => {
+              onChoose({ option: index });
+              // What is typed next is the answer, not a key of the question.
+              if (option.allow_custom) event.currentTarget.parentElement?.querySelector<HTMLElement>(".own")?.focus();
+            }}
+          />
           {option.allow_custom ? (
             <>
               <span className="quiet nowrap">{say("ownAnswer")}</span>
@@ -111,6 +133,7 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
                 value={choice.own}
                 onFocus={() => onChoose({ option: index })}
                 onChange={(event) => onChoose({ option: index, own: event.target.value })}
+                onKeyDown={leaveOwn}
               />
             </>
           ) : (
@@ -123,4 +146,16 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
       ))}
     </div>
   );
+}
+
+/** ↑ and ↓ lead out of the field of an own answer, to the option before or after it. */
+function leaveOwn(event: KeyboardEvent<HTMLInputElement>): void {
+  const step = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+  if (step === 0 || event.nativeEvent.isComposing) return;
+  const options = [...(event.currentTarget.closest("fieldset")?.querySelectorAll<HTMLElement>("input[type=radio]") ?? [])];
+  const at = options.findIndex((option) => option.parentElement === event.currentTarget.parentElement);
+  event.preventDefault();
+  const next = options[(at + step + options.length) % options.length];
+  next?.focus();
+  next?.click();
 }

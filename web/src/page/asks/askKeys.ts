@@ -2,7 +2,7 @@ import type { KeyboardEvent } from "react";
 
 import { command, isWriting } from "../keys";
 
-/** The keys of a question: ⌘↵ sends it; E, R and 1–9 while nothing is written. A key that is held down counts once, and
+/** The keys of a question: ⌘↵ sends it; E, R and 1–9 while nothing is written, and on an option only 1–9. A key that is held down counts once, and
  * the buttons themselves refuse what comes too early. */
 export function askKeys(event: KeyboardEvent<HTMLElement>): void {
   if (event.nativeEvent.isComposing || event.defaultPrevented) return;
@@ -23,6 +23,8 @@ export function askKeys(event: KeyboardEvent<HTMLElement>): void {
   }
   if (isWriting(event.target) || event.repeat || event.metaKey || event.ctrlKey || event.altKey) return;
   const key = event.key.toLowerCase();
+  // On an option or a box a letter is not meant for the whole question.
+  if (event.target instanceof HTMLInputElement && !/^[1-9]$/.test(key)) return;
   const target = key === "e" ? ask.querySelector<HTMLElement>("[data-edit]") : key === "r" ? ask.querySelector<HTMLElement>("[data-refuse]") : option(ask, key);
   if (!target) return;
   event.preventDefault();

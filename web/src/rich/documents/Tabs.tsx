@@ -71,12 +71,13 @@ export function Tabs({ view, mode, numbers, from, on, follow, onView, onMode, on
 }
 
 function Choice({ label, value, numbers, onChoose }: { label: string; value: number; numbers: readonly number[]; onChoose: (version: number) => void }) {
+  const { say } = useWords();
   return (
     <span className="mini choice">
       <select aria-label={label} value={value} onChange={(event) => onChoose(Number(event.target.value))}>
         {numbers.map((number) => (
           <option key={number} value={number}>
-            {number === 0 ? "∅" : `v${number}`}
+            {number === 0 ? say("noVersion") : `v${number}`}
           </option>
         ))}
       </select>

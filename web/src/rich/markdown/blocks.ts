@@ -4,6 +4,9 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 
+import { formulas } from "../math/syntax";
+import { formulaTree } from "../math/tree";
+
 export interface Block {
   /** Where it begins in the text: also its name for as long as the text only grows. */
   start: number;
@@ -24,7 +27,7 @@ export interface Blocks {
 
 export const EMPTY: Blocks = { text: "", blocks: [], definitions: new Map() };
 
-const EXTENSIONS = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
+const EXTENSIONS = { extensions: [gfm(), formulas], mdastExtensions: [gfmFromMarkdown(), formulaTree] };
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
 /** The blocks of a text. If it continues the text of `known`, the blocks of that which cannot change are taken over. */

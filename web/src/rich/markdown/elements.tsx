@@ -1,11 +1,12 @@
 // How the elements of markdown are drawn.
-import type { Element, ElementContent } from "hast";
-import type { ComponentProps } from "react";
+import { lazy, Suspense, type ComponentProps } from "react";
 import type { Components, ExtraProps } from "react-markdown";
 
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
+import { Drawing } from "./Drawing";
 import { safeAddress } from "./safety";
+import { Cell, Head, Table, wordsOf } from "./Table";
 
 type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> & ExtraProps;
 
@@ -34,30 +35,23 @@ function Picture({ src, alt }: Props<"img">) {
   );
 }
 
-function Table({ children }: Props<"table">) {
-  const { say } = useWords();
-  return (
-    // A wide one scrolls, also by the keyboard.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className="table" tabIndex={0} role="group" aria-label={say("table")}>
-      <table>{children}</table>
-    </div>
-  );
-}
-
-const SIDES: Record<string, string> = { right: "r", center: "mid" };
-
-function side(node: Element | undefined): string | undefined {
-  const { align } = node?.properties ?? {};
-  return typeof align === "string" ? SIDES[align] : undefined;
-}
-
-const Head = ({ node, children }: Props<"th">) => <th className={side(node)}>{children}</th>;
-const Cell = ({ node, children }: Props<"td">) => <td className={side(node)}>{children}</td>;
-
 function Box({ checked }: Props<"input">) {
   const { say } = useWords();
   return <input type="checkbox" className="task" checked={checked ?? false} disabled readOnly aria-label={say(checked ? "done" : "notDone")} />;
+}
+
+const Formula = lazy(() => import("../math/Formula"));
+
+/** Code among words, or a formula. */
+function Inline({ node, children }: Props<"code">) {
+  const names = node?.properties.className;
+  if (!node || !Array.isArray(names) || !names.includes("math")) return <code>{children}</code>;
+  const tex = wordsOf(node);
+  return (
+    <Suspense fallback={<code>{tex}</code>}>
+      <Formula tex={tex} display={names.includes("display")} />
+    </Suspense>
+  );
 }
 
 function Block({ node }: Props<"pre">) {
@@ -66,12 +60,14 @@ function Block({ node }: Props<"pre">) {
   const meta = (code?.data as { meta?: string | null } | undefined)?.meta;
   const name = meta ? (/^(?:title|file|filename)=["']?([^"'\s]{1,100})/.exec(meta)?.[1] ?? /^[\w.@/-]{1,100}\.\w{1,8}$/.exec(meta.trim())?.[0]) : undefined;
   const text = code ? wordsOf(code).replace(/\n$/, "") : "";
+  if (language === "mermaid") return <Drawing source={text} />;
+  if (language === "math")
+    return (
+      <Suspense fallback={<Code text={text} />}>
+        <Formula tex={text} display />
+      </Suspense>
+    );
   return <Code text={text} {...(language === undefined ? {} : { language })} {...(name === undefined ? {} : { name })} />;
-}
-
-function wordsOf(node: ElementContent): string {
-  if (node.type === "text") return node.value;
-  return node.type === "element" ? node.children.map(wordsOf).join("") : "";
 }
 
 /** The page has the first heading: those of a text begin one step below it. */
@@ -82,6 +78,7 @@ export const ELEMENTS: Components = {
   th: Head,
   td: Cell,
   input: Box,
+  code: Inline,
   pre: Block,
   h1: "h2",
   h2: "h3",

@@ -1,0 +1,58 @@
+"""Several tabs of one browser, and texts that were not sent yet."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import MakeVisitor
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+#: More streams, with those of other tabs, than a browser has connections to one server.
+WINDOWS = 5
+#: Goes on for longer than the test needs.
+LONG = "count to 2000 think=no delay=0.05"
+
+
+async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visitor: MakeVisitor) -> None:
+    alice = await visitor()
+    people = [alice]
+    for _ in range(WINDOWS - 1):
+        page = await alice.tab("/")
+        people.append(Visitor(alice.name, alice.url, alice.context, page, alice.api))
+    for person in people:
+        await person.say(LONG)
+        await expect(person.answer).to_contain_text("1 2 3")
+    for person in reversed(people):
+        await person.button("Stop").click()
+        await expect(person.page.locator(".keep.stopped")).to_be_visible()
+        assert (await person.turns())[-1]["status"] == "stopped"
+
+
+async def test_each_tab_keeps_the_texts_that_were_typed_in_it(visitor: MakeVisitor) -> None:
+    alice = await visitor()
+    await alice.say("echo hello")
+    await alice.done()
+    other = await alice.tab(f"/c/{alice.conversation}")
+    twin = Visitor(alice.name, alice.url, alice.context, other, alice.api)
+    await expect(twin.answer).to_contain_text("hello")
+    await alice.box.fill("a long draft")
+    await twin.say("echo short")
+    await twin.done()
+    await expect(alice.page.locator(".leaf")).to_have_count(2)
+    await alice.button("Edit").first.click()
+    await alice.page.locator(".editbox textarea").fill("echo something else")
+    await alice.page.reload()
+    await expect(alice.page.locator(".editbox textarea")).to_have_value("echo something else")
+    await expect(alice.box).to_have_value("a long draft")
+
+
+async def test_a_text_outlives_the_conversation_in_which_it_was_typed(visitor: MakeVisitor) -> None:
+    alice = await visitor()
+    await alice.say("echo hello")
+    await alice.done()
+    await alice.box.fill("typed for a while")
+    gone = await alice.api.delete(f"/api/v2/conversations/{alice.conversation}")
+    assert gone.status_code == 204
+    await expect(alice.page.get_by_text("What you wrote here is kept.")).to_be_visible()
+    await alice.page.get_by_role("main").get_by_role("link", name="New conversation").click()
+    await expect(alice.box).to_have_value("typed for a while")

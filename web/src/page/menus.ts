@@ -1,0 +1,3 @@
+// The menus, loaded together.
+export { AgentMenu } from "./AgentMenu";
+export { ConversationMenu } from "./ConversationMenu";

@@ -1,0 +1,43 @@
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+
+import { useWords } from "../../words/words";
+import { Code } from "../code/Code";
+
+const Diagram = lazy(() => import("../documents/Diagram").then((module) => ({ default: module.Diagram })));
+
+/** What is nearer than this to the screen is drawn. Each drawing is a page of its own. */
+const NEAR = "400px 0px";
+
+/** A diagram in a text, with its source. */
+export function Drawing({ source }: { source: string }) {
+  const { say } = useWords();
+  const [written, setWritten] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const near = useNear(box);
+  const code = <Code text={source} language="mermaid" />;
+  return (
+    <div ref={box} className="drawing">
+      {written || !near ? code : (
+        <Suspense fallback={code}>
+          <Diagram source={source} title={say("diagram")} />
+        </Suspense>
+      )}
+      <button type="button" className="btn bare tight" aria-pressed={written} onClick={() => setWritten(!written)}>
+        {say(written ? "preview" : "source")}
+      </button>
+    </div>
+  );
+}
+
+/** Whether the element is near the screen, or was while it was drawn. */
+function useNear(box: React.RefObject<HTMLElement | null>): boolean {
+  const [near, setNear] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || typeof IntersectionObserver === "undefined") return;
+    const watcher = new IntersectionObserver((seen) => seen.some((item) => item.isIntersecting) && setNear(true), { rootMargin: NEAR });
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, [box]);
+  return near;
+}
