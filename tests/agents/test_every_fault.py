@@ -35,6 +35,9 @@ spec:
     api_key_env: "not ok"
     class: nope
     options: [1]
+    context_tokens: 1
+    context: forget
+    idle_timeout: 0
   system_prompt: 5
   tools: [execute, exec, 7]
   permissions: {execute: maybe, exec: auto}
@@ -63,7 +66,7 @@ more: 1
 """
 LINES = BAD.splitlines()
 #: Where a fault is in a part of the field, or where the field is missing.
-ELSEWHERE = {"spec.sub_agents[2].ref": 28, "spec.interrupt.fields[1].options": 36}
+ELSEWHERE = {"spec.sub_agents[2].ref": 31, "spec.interrupt.fields[1].options": 39}
 
 
 @pytest.fixture(scope="module")
