@@ -8,6 +8,7 @@ from typing import Any
 
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.tool import Tool
+from caesura.engine.served import Served
 from caesura.models.model import Model, Schema
 
 
@@ -21,6 +22,10 @@ class Compiled:
     #: The tools as the models see them.
     schemas: tuple[Schema, ...] = ()
     permissions: Mapping[str, Permission] = field(default_factory=dict)
+    #: Its MCP servers. The loop asks them for their tools before each step.
+    servers: tuple[Served, ...] = ()
+    #: What the models are told besides the system prompt.
+    notes: tuple[str, ...] = ()
     #: The operator's own LangGraph graph, which is observed from outside.
     graph: Any = None
     #: Why the agent cannot run: its file is missing or invalid.
@@ -32,4 +37,16 @@ class Compiled:
 
     @property
     def system_prompt(self) -> str:
-        return self.spec.system_prompt
+        return "\n\n".join(part for part in (self.spec.system_prompt, *self.notes) if part.strip())
+
+    def tool(self, name: str) -> Tool | None:
+        """A tool by its name, also one of an MCP server that cannot be asked for its tools now."""
+        return self.tools.get(name) or next(
+            (found for item in self.servers if (found := item.tool(name))), None
+        )
+
+    def permission(self, name: str) -> Permission:
+        """Whether a call runs at once or after approval."""
+        if name in self.permissions:
+            return self.permissions[name]
+        return next((said for item in self.servers if (said := item.says(name))), "auto")
