@@ -40,13 +40,14 @@ class Compiled:
         return "\n\n".join(part for part in (self.spec.system_prompt, *self.notes) if part.strip())
 
     def tool(self, name: str) -> Tool | None:
-        """A tool by its name, also one of an MCP server that cannot be asked for its tools now."""
-        return self.tools.get(name) or next(
-            (found for item in self.servers if (found := item.tool(name))), None
-        )
+        """A tool by its name, also one of an MCP server that could not be asked for its tools yet."""
+        if name in self.tools:
+            return self.tools[name]
+        return next((found for item in self.servers if (found := item.tool(name))), None)
 
     def permission(self, name: str) -> Permission:
         """Whether a call runs at once or after approval."""
         if name in self.permissions:
             return self.permissions[name]
-        return next((said for item in self.servers if (said := item.says(name))), "auto")
+        found = ((item, item.tool(name)) for item in self.servers)
+        return next((item.allows(tool) for item, tool in found if tool is not None), "auto")

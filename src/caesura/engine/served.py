@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from caesura.agents import context
@@ -41,11 +41,13 @@ class Served:
         return self.says(tool.name) or tool.permission
 
     def tool(self, name: str) -> Tool | None:
-        """A tool that the server may have: nothing is known of it, because the server was away."""
+        """A tool that the server may have, while nothing is known of its tools because it is away. A call
+        that a person has approved is tried. Nobody is asked to approve another one."""
         own = self._own_name(name)
-        if own is None or self.says(name) == "deny":
+        if own is None or self.server.is_known or self.says(name) == "deny":
             return None
-        return self._tool(Offered(own, name, "", {"type": "object", "properties": {}}), "confirm", False)
+        found = self._tool(Offered(own, name, "", {"type": "object", "properties": {}}), "confirm", False)
+        return replace(found, refusal=lambda args: self.server.nothing_done())
 
     def says(self, name: str) -> Permission | None:
         own = self._own_name(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING
 from urllib.request import getproxies
 
@@ -20,13 +20,14 @@ _SECONDS = 15.0
 _IDLE, _INTERVAL, _PROBES = 15, 5, 4
 
 
-def client(headers: Mapping[str, str], aside: Aside) -> httpx2.AsyncClient:
+def client(headers: Mapping[str, str], aside: Aside, refused: Callable[[str], None]) -> httpx2.AsyncClient:
+    """`refused` is called with the reason when an answer is not read on."""
     import httpx2
 
     async def bounded(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise httpx2.StreamError("it sent a compressed answer")
-        response.stream = _bounded(response, aside)
+        response.stream = _bounded(response, aside, refused)
 
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **headers},
@@ -40,13 +41,21 @@ def client(headers: Mapping[str, str], aside: Aside) -> httpx2.AsyncClient:
 def _keep_alive() -> list[tuple[int, int, int]]:
     level = socket.IPPROTO_TCP
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    for name, value in (("TCP_KEEPIDLE", _IDLE), ("TCP_KEEPINTVL", _INTERVAL), ("TCP_KEEPCNT", _PROBES)):
+    wanted = {
+        "TCP_KEEPIDLE": _IDLE,
+        "TCP_KEEPINTVL": _INTERVAL,
+        "TCP_KEEPCNT": _PROBES,
+        "TCP_USER_TIMEOUT": (_IDLE + _INTERVAL * _PROBES) * 1000,  # for what was sent and not received
+    }
+    for name, value in wanted.items():
         if (option := getattr(socket, name, None)) is not None:
             options.append((level, option, value))
     return options
 
 
-def _bounded(response: httpx2.Response, aside: Aside) -> httpx2.AsyncByteStream:
+def _bounded(
+    response: httpx2.Response, aside: Aside, refused: Callable[[str], None]
+) -> httpx2.AsyncByteStream:
     """The body of an answer: piece by piece if it is a stream of events, each of which is checked, or as a
     whole."""
     import httpx2
@@ -65,6 +74,7 @@ def _bounded(response: httpx2.Response, aside: Aside) -> httpx2.AsyncByteStream:
                 async for part in _parts(self._given, events, aside):
                     yield part
             except Unwieldy as error:
+                refused(str(error))
                 raise (httpx2.SSEError(str(error)) if events else httpx2.StreamError(str(error))) from error
 
         async def aclose(self) -> None:

@@ -33,6 +33,8 @@ _FRESH = 1.0
 _RELIST = 5.0
 #: Seconds for an open connection to list its tools, also when nothing is left to wait for others.
 _LEAST = 0.5
+#: Seconds that a call waits for a server which could not be opened the last time.
+_AGAIN = 5.0
 #: Seconds after which a session of an entry that no file has any more is closed.
 _UNUSED = 30.0
 _MOST_PAGES = 20
@@ -75,6 +77,16 @@ class Server:
     def name(self) -> str:
         return self.entry.name
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the server has listed its tools at some time."""
+        return self._offered is not None
+
+    def nothing_done(self, reason: str | None = None) -> str:
+        """What an agent is told about a call that was not made."""
+        why = reason or self._reason or "it did not answer in time"
+        return self.secrets.line(f"Nothing was done. The MCP server {self.name} is away: {why}.")
+
     async def offer(self, within: float) -> Offer:
         """The tools that the server has now, or had when it could last be asked. Waits at most `within`
         seconds. An attempt to reach the server goes on without the caller."""
@@ -111,7 +123,7 @@ class Server:
                 if _is_closed(error):
                     self._drop(session)
                     await asyncio.wait({session.task}, timeout=1.0)
-                    told = self._away(Away(session.ended or "its connection ended"))
+                    told = self._away(Away(session.reason))
                     raise ToolError(f"{told} The call may have had an effect.") from error
                 raise ToolError(self._told(tool, error)) from error
         raise AssertionError("unreachable")
@@ -151,13 +163,14 @@ class Server:
         """The open session, for a call. Raises `ToolError` if there is none."""
         try:
             session = self._opening()
-            async with asyncio.timeout(OPENING):
+            # An attempt goes on without the caller.
+            async with asyncio.timeout(_AGAIN if self._failures else OPENING):
                 await session.request(_nothing)
         except Away as error:
             self._fail(str(error))
-            raise ToolError(f"Nothing was done. {self._away(error)}") from error
+            raise ToolError(self.nothing_done(str(error))) from error
         except TimeoutError as error:
-            raise ToolError(f"Nothing was done. {self._away(Away('it did not answer in time'))}") from error
+            raise ToolError(self.nothing_done("it did not answer in time")) from error
         return session
 
     def _opening(self) -> Session:
@@ -176,7 +189,7 @@ class Server:
 
     def _ended(self, session: Session) -> None:
         self._sessions.discard(session)
-        reason = self._reason = session.ended or "its connection ended"
+        reason = self._reason = session.reason
         if session is self._session:
             self._session = None
         if session.was_open:
@@ -216,7 +229,7 @@ class Server:
             if _is_closed(error) or _is_refused(error):
                 self._drop(session)
             raise Away(failures.reason(error)) from error
-        self._listed = time.monotonic()
+        self._listed, self.failed = time.monotonic(), -float("inf")
         self._offered = await self._aside.run(listing.read, self.name, found, self.entry.tools)
 
 

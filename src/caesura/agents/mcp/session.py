@@ -49,6 +49,7 @@ class Session:
         self._over = asyncio.Event()
         self._calls: set[asyncio.Task[Any]] = set()
         self._child: Child | None = None
+        self._refused: str | None = None
         #: No call begins any more; the connection closes when the last one has ended.
         self._spent = False
         self.was_open = False
@@ -60,8 +61,10 @@ class Session:
         return not self._spent and not self._over.is_set() and self.ended is None
 
     @property
-    def busy(self) -> bool:
-        return bool(self._calls)
+    def reason(self) -> str:
+        """Why nothing comes from the server any more."""
+        died = self._child.ended if self._child is not None else None
+        return died or self.ended or self._refused or "its connection ended"
 
     @property
     def complaint(self) -> str:
@@ -85,7 +88,7 @@ class Session:
             if not call.done():
                 call.cancel()
         if not call.done() or call.cancelled():
-            raise Away(self.ended or "its connection ended")
+            raise Away(self.reason)
         return call.result()
 
     def leave(self) -> None:
@@ -127,8 +130,7 @@ class Session:
             self.ended = failures.reason(error)
         finally:
             clock.cancel()
-            died = self._child.ended if self._child is not None else None
-            self.ended = died or self.ended or "its connection was closed"
+            self.ended = self.reason
             if not self._ready.done():
                 self._ready.set_result(Away(self.ended))
 
@@ -140,6 +142,9 @@ class Session:
                     await self._over.wait()
             except TimeoutError:
                 continue
+
+    def _refuse(self, reason: str) -> None:
+        self._refused = reason
 
     def _give_up(self) -> None:
         if not self._ready.done():
@@ -166,7 +171,7 @@ class Session:
 
         entry = self._entry
         if entry.url is not None:
-            async with http.client(headers_of(entry, self._environ), self._aside) as client:
+            async with http.client(headers_of(entry, self._environ), self._aside, self._refuse) as client:
                 yield streamable_http_client(entry.url, http_client=client, max_sse_event_size=LARGEST)
             return
         assert entry.command is not None  # noqa: S101 - the file was checked
