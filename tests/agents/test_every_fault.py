@@ -35,6 +35,7 @@ spec:
     api_key_env: "not ok"
     class: nope
     options: [1]
+    idle_timeout: 0
   system_prompt: 5
   tools: [execute, exec, 7]
   permissions: {execute: maybe, exec: auto}
@@ -59,11 +60,21 @@ spec:
     max_seconds: -1
   memory:
     backend: other
+  mcp_servers:
+    - name: a__b
+      command: 3
+      args: x
+      env: {A: 1}
+      url: ftp://x
+      headers_env: {B: "b c"}
+      tools: x
+      permissions: {a: maybe}
+      trust_annotations: 1
 more: 1
 """
 LINES = BAD.splitlines()
 #: Where a fault is in a part of the field, or where the field is missing.
-ELSEWHERE = {"spec.sub_agents[2].ref": 28, "spec.interrupt.fields[1].options": 36}
+ELSEWHERE = {"spec.sub_agents[2].ref": 29, "spec.interrupt.fields[1].options": 37}
 
 
 @pytest.fixture(scope="module")

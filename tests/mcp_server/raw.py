@@ -1,7 +1,8 @@
 """An MCP server without the official package, which starts at once and does what a server should not.
 
 `raw.py FOLDER`: its tools are those of `tools.json` in the folder, read for each listing. What it does at its
-start is in the file `mode`: `dead`, `mute`, `complain`; `mute` waits until there is a file `go`.
+start is in the file `mode`: `dead`, `mute`, `complain`; `mute` waits until there is a file `go`. In the mode
+`wait` every call waits for it.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def call(name: str, args: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any
     if name == "change":
         (FOLDER / "tools.json").write_text(json.dumps(args["tools"]))
         send({"method": "notifications/tools/list_changed"})
-    elif name == "wait":
-        leave(f"wait {meta.get('caesura/idempotency_key')}")
+    elif name == "wait" or _mode() == "wait":
+        leave(f"{name} {meta.get('caesura/idempotency_key')}")
         _wait()
     elif name == "die":
         leave("die")
@@ -89,6 +90,10 @@ def serve(request: dict[str, Any]) -> None:
         send({"id": request["id"], "result": result})
 
 
+def _mode() -> str:
+    return (FOLDER / "mode").read_text() if (FOLDER / "mode").exists() else ""
+
+
 def _wait() -> None:
     while not (FOLDER / "go").exists():
         time.sleep(0.01)
@@ -96,7 +101,7 @@ def _wait() -> None:
 
 def main() -> None:
     leave("start")
-    mode = (FOLDER / "mode").read_text() if (FOLDER / "mode").exists() else ""
+    mode = _mode()
     if mode == "mute":
         _wait()
     if mode in ("dead", "complain"):
