@@ -73,20 +73,20 @@ async def test_answers_over_http_are_bounded_before_they_are_read(
 ) -> None:
     crowded = b'{"jsonrpc": "2.0", "id": 3, "result": {"content": [], "a": [' + b"[]," * 200_000 + b"1]}}"
     raw_http.bodies = {
-        "large": (b'"' + b"x" * 17 * MIB + b'"', "application/json"),
+        "large": (b'"' + b"x" * 33 * MIB + b'"', "application/json"),
         "crowded": (crowded, "application/json"),
         "events": (b"data: " + crowded + b"\n\n", "text/event-stream"),
-        "endless": (b"data: " + b"x" * 17 * MIB, "text/event-stream"),
+        "endless": (b"data: " + b"x" * 33 * MIB, "text/event-stream"),
         "page": (b"<html>", "text/html"),
     }
     world.agent(
         f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {wide('say', *raw_http.bodies)}}}"
     )
     for name, reason in {
-        "large": "more than 16 MiB",
+        "large": "more than 32 MiB",
         "crowded": "too many values",
         "events": "too many values",
-        "endless": "more than 16 MiB",
+        "endless": "more than 32 MiB",
         "page": "content type",
     }.items():
         output, status = await result(world, f"shop__{name}")
@@ -160,7 +160,7 @@ async def test_attempts_to_open_a_server_become_rare(
     assert outside.traces.count("start") == 1
 
 
-@pytest.mark.parametrize(("name", "reason"), [("endless", "more than 16 MiB"), ("values", "too many values")])
+@pytest.mark.parametrize(("name", "reason"), [("endless", "more than 32 MiB"), ("values", "too many values")])
 async def test_a_message_that_is_too_large_ends_the_session(
     world: World, outside: Outside, name: str, reason: str
 ) -> None:
@@ -190,6 +190,7 @@ async def test_hostile_lists_of_tools_are_bounded(
         tool("n" * 64),
         tool("deep", inputSchema=deep),
         tool("wide", inputSchema={"type": "object", "properties": {str(n): {} for n in range(5000)}}),
+        tool("none", inputSchema={"type": "object", "properties": {"a": {"type": "nonsense"}}}),
         tool("long", inputSchema={"type": "object", "description": "x" * 100_000}),
         *(tool(f"tool{number}") for number in range(200)),
     )
@@ -198,7 +199,7 @@ async def test_hostile_lists_of_tools_are_bounded(
     assert (await world.say("hi")).finished
     offered = {item["function"]["name"]: item["function"] for item in world.desk.requests[0]["tools"]}
     assert len(offered) == 128
-    assert not {"shop__deep", "shop__wide", "shop__long", "shop__a b"} & offered.keys()
+    assert not {"shop__deep", "shop__wide", "shop__none", "shop__long", "shop__a b"} & offered.keys()
     described = offered["shop__good"]["description"]
     assert described.startswith("Fine.\\x1b[31m\\u202e")
     assert len(described) < 10_000
@@ -221,6 +222,18 @@ async def test_the_processes_of_servers_end_with_the_engine_and_their_log_is_qui
     assert (await result(world, "shop__say"))[1] == "ok"
     await world.engine.drain(0.5)
     assert KEY not in caplog.text
+    assert not [line for line in _commands() if str(outside.folder) in line]
+
+
+async def test_a_server_that_never_answered_ends_with_the_engine(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "SERVERS", 0.1)
+    outside.mode("mute")
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    assert (await result(world, "list_files"))[1] == "ok"
+    await until_traced(outside, "start")
+    await world.engine.drain(0.5)
     assert not [line for line in _commands() if str(outside.folder) in line]
 
 

@@ -105,6 +105,14 @@ async def test_a_tool_needs_approval_and_the_approved_arguments_are_sent(
     assert done.results()[0][2] == "refused"
 
 
+async def test_a_tool_that_is_always_allowed_is_not_asked_about_again(world: World, outside: Outside) -> None:
+    world.agent(f"{DEMO}\n{outside.entry()}")
+    said = await call(world, "shop__say", text="one")
+    await world.resume(said, Answer("approve", always_allow=True))
+    assert (await result(world, "shop__say", text="two"))[1] == "ok"
+    assert (await call(world, "shop__wait")).waiting(Approval)
+
+
 async def test_an_approval_that_is_given_after_a_crash_finds_its_tool(world: World, outside: Outside) -> None:
     world.agent(f"{DEMO}\n{outside.entry()}")
     said = await call(world, "shop__say", text="one")
@@ -199,6 +207,15 @@ async def test_a_stop_does_not_wait_for_the_call_and_tells_the_server(world: Wor
     outside.go()
     assert (await result(world, "shop__say"))[1] == "ok", "the session goes on"
     assert outside.traces.count("start") == 1
+
+
+async def test_a_stop_tells_a_server_over_http(world: World, http_server: HttpServer) -> None:
+    world.agent(f"{DEMO}\n{http_server.entry(wide('charge'))}")
+    turn = await world.send('call shop__charge {"amount": 77}')
+    await until_traced(http_server.outside, "charge 77")
+    assert await world.engine.stop(await world.row(turn), "user")
+    assert isinstance((await world.segment(turn)).outcome, ev.Stopped)
+    await until_traced(http_server.outside, "cancelled")
 
 
 async def test_tools_that_change_are_offered_at_the_next_step(world: World, outside: Outside) -> None:

@@ -55,7 +55,7 @@ def call(name: str, args: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any
     elif name == "garbage":
         write(b"this is no JSON\n\n[1, 2]\n")
     elif name == "endless":
-        for _ in range(20):
+        for _ in range(40):
             write(b"x" * 1024 * 1024)
         _wait()
     elif name == "values":

@@ -103,7 +103,7 @@ def offered(
             )
         for tool in map(item.made, found):
             if tool.name in taken:
-                logger.warning("MCP server %s: another tool is named %s", item.server.name, tool.name)
+                logger.info("MCP server %s: another tool is named %s", item.server.name, tool.name)
             elif (permission := item.allows(tool)) != "deny":
                 tools[tool.name], permissions[tool.name] = tool, permission
     return tools, permissions, tuple(notes)

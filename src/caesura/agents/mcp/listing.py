@@ -98,7 +98,20 @@ def _parameters(schema: dict[str, Any]) -> tuple[dict[str, Any], int]:
         raise _Unfit(f"its schema has {size} bytes, and {_LARGEST} are possible")
     if cleaned.get("type", "object") != "object" or not isinstance(cleaned.get("properties", {}), dict):
         raise _Unfit("its schema is not that of an object")
+    _check(cleaned)
     return {"type": "object", "properties": {}} | cleaned, size
+
+
+def _check(schema: dict[str, Any]) -> None:
+    """A provider refuses a request with a schema that is none, and the agent could not speak at all."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+
+    try:
+        validator_for(schema, default=Draft202012Validator).check_schema(schema)
+    except SchemaError as error:
+        raise _Unfit("its schema is no JSON schema") from error
 
 
 def _depth(value: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from caesura.agents.aside import Aside
 from caesura.core import json_data
 
-LARGEST = 16 * 1024 * 1024
+LARGEST = 32 * 1024 * 1024
 MOST_VALUES = 100_000
 #: Longer messages are looked at in a thread.
 _LONG = 64 * 1024

@@ -38,6 +38,8 @@ _AGAIN = 5.0
 #: Seconds after which a session of an entry that no file has any more is closed.
 _UNUSED = 30.0
 _MOST_PAGES = 20
+#: The codes with which servers say that they do not know a session.
+_NO_SESSION = (-32600, -32000, -32001)
 #: The key of a call in its `_meta`: the same after a crash.
 KEY = "caesura/idempotency_key"
 
@@ -68,6 +70,7 @@ class Server:
         self._sessions: set[Session] = set()
         self._reason = ""
         self._failures, self._not_before = 0, 0.0
+        self._found: list[Tool] = []
         self._offered: tuple[Offered, ...] | None = None
         self._listed = self._used = -float("inf")
         #: When an attempt to use the server failed last.
@@ -230,6 +233,9 @@ class Server:
                 self._drop(session)
             raise Away(failures.reason(error)) from error
         self._listed, self.failed = time.monotonic(), -float("inf")
+        if self._offered is not None and found == self._found:
+            return
+        self._found = found
         self._offered = await self._aside.run(listing.read, self.name, found, self.entry.tools)
 
 
@@ -267,8 +273,9 @@ def _is_closed(error: Exception) -> bool:
 
 
 def _is_refused(error: Exception) -> bool:
-    """Whether the server refused a request without looking at what it asks for."""
+    """Whether the server refused a request because it does not know its session."""
     from mcp.shared.exceptions import MCPError
-    from mcp_types import INVALID_REQUEST
 
-    return isinstance(error, MCPError) and error.error.code == INVALID_REQUEST
+    if not isinstance(error, MCPError) or error.error.code not in _NO_SESSION:
+        return False
+    return "session" in error.error.message.lower()

@@ -27,7 +27,7 @@ _LOOK = 15.0
 #: Seconds for a call to end after its connection has.
 _SETTLING = 1.0
 #: Seconds for a connection to close by itself, and after it was told to.
-_CLOSING, _ENDING = 4.0, 2.0
+_CLOSING, _ENDING = 4.0, 4.0
 
 
 class Session:
@@ -98,9 +98,11 @@ class Session:
             self._over.set()
 
     async def close(self) -> None:
+        """Close the connection, or end the attempt to open it."""
         self._over.set()
         for call in self._calls:
             call.cancel()
+        self._give_up()
         _, late = await asyncio.wait({self.task}, timeout=_CLOSING)
         for task in late:
             task.cancel()
@@ -126,7 +128,7 @@ class Session:
                 await self._last()
         except asyncio.CancelledError:
             self.ended = "it did not answer in time"
-        except BaseException as error:  # noqa: BLE001 - a foreign library may fail in any way
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - of a foreign library
             self.ended = failures.reason(error)
         finally:
             clock.cancel()
