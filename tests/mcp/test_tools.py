@@ -218,6 +218,14 @@ async def test_a_stop_tells_a_server_over_http(world: World, http_server: HttpSe
     await until_traced(http_server.outside, "cancelled")
 
 
+async def test_progress_is_shown_while_the_call_runs(world: World, outside: Outside) -> None:
+    world.agent(f"{DEMO}\n{outside.entry(wide('march'), program=PACKAGE)}")
+    turn = await world.send("call shop__march {}")
+    assert (await world.until(turn, ev.ToolProgress)).text == "on the way (3 / 10)"
+    outside.go()
+    assert (await world.segment(turn)).results() == [("shop__march", "there", "ok")]
+
+
 async def test_tools_that_change_are_offered_at_the_next_step(world: World, outside: Outside) -> None:
     world.agent(outside.entry(AUTO))
     change = Call("shop__change", {"tools": [tool("fresh")]})

@@ -56,6 +56,14 @@ async def charge(ctx: Context, amount: int = 1) -> str:
 
 
 @server.tool()
+async def march(ctx: Context) -> str:
+    """Report progress."""
+    await ctx.report_progress(3, 10, "on the way")
+    await go()
+    return "there"
+
+
+@server.tool()
 def put(text: str) -> str:
     """Leave a trace."""
     leave(text)

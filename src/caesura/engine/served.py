@@ -60,7 +60,8 @@ class Served:
     def _tool(self, offered: Offered, permission: _Default, repeatable: bool) -> Tool:
         async def call(args: dict[str, Any]) -> Result:
             run = context.current()
-            return await self.server.call(offered.name, args, key_of(run.turn_id, run.tool_call_id))
+            key = key_of(run.turn_id, run.tool_call_id)
+            return await self.server.call(offered.name, args, key, run.progress)
 
         action = Action(call, offered.description, offered.parameters)
         describe = describe_any(offered.full_name)

@@ -20,6 +20,7 @@ from caesura.core import json_data
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
+    from mcp.shared.dispatcher import ProgressFnT
     from mcp_types import Tool
 
 T = TypeVar("T")
@@ -38,10 +39,15 @@ _AGAIN = 5.0
 #: Seconds after which a session of an entry that no file has any more is closed.
 _UNUSED = 30.0
 _MOST_PAGES = 20
+_LONGEST_PROGRESS = 500
 #: The codes with which servers say that they do not know a session.
 _NO_SESSION = (-32600, -32000, -32001)
 #: The key of a call in its `_meta`: the same after a crash.
 KEY = "caesura/idempotency_key"
+
+
+def _unseen(text: str) -> None:
+    pass
 
 
 class Offer(NamedTuple):
@@ -107,13 +113,16 @@ class Server:
             return Offer((), self.secrets.line(self._reason or "it did not answer in time"))
         return Offer(self._offered)
 
-    async def call(self, tool: str, args: dict[str, Any], key: str) -> Result:
-        """Call a tool. Raises `ToolError` if the server could not do it."""
+    async def call(
+        self, tool: str, args: dict[str, Any], key: str, show: Callable[[str], None] = _unseen
+    ) -> Result:
+        """Call a tool. `show` is told what the server says about its progress. Raises `ToolError` if the
+        server could not do it."""
         arguments = json_data.clean(args)
         for attempt in range(2):
             session = await self._open()
             try:
-                return await session.request(lambda client: self._call(client, tool, arguments, key))
+                return await session.request(lambda client: self._call(client, tool, arguments, key, show))
             except Away as error:
                 self._drop(session)
                 told = f"{self._away(error)} The call may have had an effect."
@@ -134,7 +143,14 @@ class Server:
     async def close(self) -> None:
         await asyncio.gather(*(session.close() for session in list(self._sessions)))
 
-    async def _call(self, client: ClientSession, tool: str, arguments: dict[str, Any], key: str) -> Result:
+    async def _call(
+        self,
+        client: ClientSession,
+        tool: str,
+        arguments: dict[str, Any],
+        key: str,
+        show: Callable[[str], None],
+    ) -> Result:
         from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, InputRequiredResult
         from pydantic import TypeAdapter
 
@@ -146,7 +162,8 @@ class Server:
             CallToolResult | InputRequiredResult
         )
         # `call_tool` would check the result against the server's own schema, which may take any time.
-        found = await client.send_request(CallToolRequest(params=params), adapter)
+        request = CallToolRequest(params=params)
+        found = await client.send_request(request, adapter, progress_callback=_teller(show))
         self._used = time.monotonic()
         if isinstance(found, InputRequiredResult):
             raise ToolError("Not done: the tool asks for more input while it works, which is not supported.")
@@ -200,7 +217,7 @@ class Server:
         else:
             pause = min(_PAUSE * 2**self._failures, _LONGEST_PAUSE)
             self._failures, self._not_before = self._failures + 1, time.monotonic() + pause
-        complaint = f": {self.secrets.line(session.complaint[-300:])}" if session.complaint else ""
+        complaint = f": {self.secrets.line(session.complaint)}" if session.complaint else ""
         level = logging.INFO if session.was_open and not complaint else logging.WARNING
         told = self.secrets.line(reason)
         logger.log(level, "MCP server %s of agent %s: %s%s", self.name, self.agent, told, complaint)
@@ -237,6 +254,14 @@ class Server:
             return
         self._found = found
         self._offered = await self._aside.run(listing.read, self.name, found, self.entry.tools)
+
+
+def _teller(show: Callable[[str], None]) -> ProgressFnT:
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        count = f"{progress:g}" if total is None else f"{progress:g} / {total:g}"
+        show(f"{message[:_LONGEST_PROGRESS]} ({count})" if message else count)
+
+    return told
 
 
 async def _nothing(client: ClientSession) -> None:

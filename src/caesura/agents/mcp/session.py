@@ -68,7 +68,7 @@ class Session:
 
     @property
     def complaint(self) -> str:
-        """What a process wrote last on its standard error."""
+        """The last line that a process wrote on its standard error."""
         return self._child.complaint if self._child is not None else ""
 
     async def request(self, make: Callable[[ClientSession], Coroutine[Any, Any, T]]) -> T:

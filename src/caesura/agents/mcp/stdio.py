@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 _GRACE, _INSISTENCE = 2.0, 1.0
 _LOOK = 0.02
 #: How much of what a server wrote last on its standard error is kept.
-_KEPT = 2000
+_KEPT = 4000
 
 
 class Child:
@@ -46,7 +46,10 @@ class Child:
 
     @property
     def complaint(self) -> str:
-        return self._errors.decode("utf-8", "replace").strip()
+        """The last line, if it is there as a whole: in half of a key nobody would find the key."""
+        text = self._errors.decode("utf-8", "replace").strip()
+        lines = text.splitlines()
+        return lines[-1] if len(lines) > 1 or len(self._errors) < _KEPT else ""
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[TransportStreams]:
