@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from caesura.agents.aside import Aside
-from caesura.agents.mcp import failures, listing, results
+from caesura.agents.mcp import failures, listing, requests, results
 from caesura.agents.mcp.failures import Away
 from caesura.agents.mcp.listing import Offered
 from caesura.agents.mcp.secrets import Secrets
@@ -19,8 +19,6 @@ from caesura.agents.tools.tool import Result, ToolError
 from caesura.core import json_data
 
 if TYPE_CHECKING:
-    from mcp.client.session import ClientSession
-    from mcp.shared.dispatcher import ProgressFnT
     from mcp_types import Tool
 
 T = TypeVar("T")
@@ -38,12 +36,6 @@ _LEAST = 0.5
 _AGAIN = 5.0
 #: Seconds after which a session of an entry that no file has any more is closed.
 _UNUSED = 30.0
-_MOST_PAGES = 20
-_LONGEST_PROGRESS = 500
-#: The codes with which servers say that they do not know a session.
-_NO_SESSION = (-32600, -32000, -32001)
-#: The key of a call in its `_meta`: the same after a crash.
-KEY = "caesura/idempotency_key"
 
 
 def _unseen(text: str) -> None:
@@ -122,17 +114,21 @@ class Server:
         for attempt in range(2):
             session = await self._open()
             try:
-                return await session.request(lambda client: self._call(client, tool, arguments, key, show))
+                self._used = time.monotonic()
+                found = await session.request(
+                    lambda client: requests.call(client, tool, arguments, key, show)
+                )
+                return await self._aside.run(results.read, found)
             except Away as error:
                 self._drop(session)
                 told = f"{self._away(error)} The call may have had an effect."
                 raise ToolError(told) from error
             except Exception as error:
-                if attempt == 0 and _is_refused(error):
+                if attempt == 0 and requests.is_refused(error):
                     # The server has forgotten the session, as after a restart, and has done nothing.
                     self._drop(session)
                     continue
-                if _is_closed(error):
+                if requests.is_closed(error):
                     self._drop(session)
                     await asyncio.wait({session.task}, timeout=1.0)
                     told = self._away(Away(session.reason))
@@ -142,32 +138,6 @@ class Server:
 
     async def close(self) -> None:
         await asyncio.gather(*(session.close() for session in list(self._sessions)))
-
-    async def _call(
-        self,
-        client: ClientSession,
-        tool: str,
-        arguments: dict[str, Any],
-        key: str,
-        show: Callable[[str], None],
-    ) -> Result:
-        from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, InputRequiredResult
-        from pydantic import TypeAdapter
-
-        self._used = time.monotonic()
-        params = CallToolRequestParams.model_validate(
-            {"name": tool, "arguments": arguments, "_meta": {KEY: key}}
-        )
-        adapter: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(
-            CallToolResult | InputRequiredResult
-        )
-        # `call_tool` would check the result against the server's own schema, which may take any time.
-        request = CallToolRequest(params=params)
-        found = await client.send_request(request, adapter, progress_callback=_teller(show))
-        self._used = time.monotonic()
-        if isinstance(found, InputRequiredResult):
-            raise ToolError("Not done: the tool asks for more input while it works, which is not supported.")
-        return await self._aside.run(results.read, found)
 
     def _told(self, tool: str, error: Exception) -> str:
         if isinstance(error, ToolError):
@@ -185,7 +155,7 @@ class Server:
             session = self._opening()
             # An attempt goes on without the caller.
             async with asyncio.timeout(_AGAIN if self._failures else OPENING):
-                await session.request(_nothing)
+                await session.request(requests.nothing)
         except Away as error:
             self._fail(str(error))
             raise ToolError(self.nothing_done(str(error))) from error
@@ -242,11 +212,11 @@ class Server:
         if self._offered is not None and time.monotonic() - self._listed < _FRESH:
             return
         try:
-            found = await session.request(_tools)
+            found = await session.request(requests.tools)
         except Away:
             raise
         except Exception as error:
-            if _is_closed(error) or _is_refused(error):
+            if requests.is_closed(error) or requests.is_refused(error):
                 self._drop(session)
             raise Away(failures.reason(error)) from error
         self._listed, self.failed = time.monotonic(), -float("inf")
@@ -254,53 +224,3 @@ class Server:
             return
         self._found = found
         self._offered = await self._aside.run(listing.read, self.name, found, self.entry.tools)
-
-
-def _teller(show: Callable[[str], None]) -> ProgressFnT:
-    async def told(progress: float, total: float | None, message: str | None) -> None:
-        count = f"{progress:g}" if total is None else f"{progress:g} / {total:g}"
-        show(f"{message[:_LONGEST_PROGRESS]} ({count})" if message else count)
-
-    return told
-
-
-async def _nothing(client: ClientSession) -> None:
-    pass
-
-
-async def _tools(client: ClientSession) -> list[Tool]:
-    from mcp.shared.exceptions import MCPError
-    from mcp_types import METHOD_NOT_FOUND, PaginatedRequestParams
-
-    found: list[Tool] = []
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
-        params = PaginatedRequestParams(cursor=cursor) if cursor is not None else None
-        try:
-            page = await client.list_tools(params=params)
-        except MCPError as error:
-            if error.error.code == METHOD_NOT_FOUND:
-                return []  # a server without tools
-            raise
-        found += page.tools
-        cursor = page.next_cursor
-        if cursor is None or len(found) > listing.MOST:
-            break
-    return found
-
-
-def _is_closed(error: Exception) -> bool:
-    """Whether a request failed because the connection did."""
-    from mcp.shared.exceptions import MCPError
-    from mcp_types import CONNECTION_CLOSED
-
-    return isinstance(error, MCPError) and error.error.code == CONNECTION_CLOSED
-
-
-def _is_refused(error: Exception) -> bool:
-    """Whether the server refused a request because it does not know its session."""
-    from mcp.shared.exceptions import MCPError
-
-    if not isinstance(error, MCPError) or error.error.code not in _NO_SESSION:
-        return False
-    return "session" in error.error.message.lower()
