@@ -48,7 +48,7 @@ async def work(scope: Scope, state: list[Message]) -> Message:
         said = await model_calls.call(equipped, state)
         state.append(said.message)
         if said.asks and not _asked_anyway(equipped, said.message.tool_calls):
-            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks, said.message.text)])
+            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks, said.message.content)])
         if said.message.tool_calls:
             state += await _results(equipped, said)
         elif not said.answers:
