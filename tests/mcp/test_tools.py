@@ -238,9 +238,9 @@ async def test_tools_that_change_are_offered_at_the_next_step(world: World, outs
 
 
 async def test_a_sub_agent_has_servers_of_its_own(world: World, outside: Outside) -> None:
-    world.agent(f"{DEMO}\ntools: []\n{outside.entry(AUTO)}", name="helper")
-    world.agent(f"{DEMO}\nsub_agents: [{{ref: helper}}]")
-    said = await call(world, "helper", task="call shop__say {}")
+    world.agent(f"{DEMO}\ntools: []\n{outside.entry(AUTO)}", name="buyer")
+    world.agent(f"{DEMO}\nsub_agents: [{{ref: buyer}}]")
+    said = await call(world, "buyer", task="call shop__say {}")
     assert ("shop__say", "say {}", "ok") in said.results()
     assert "There is no tool" in (await result(world, "shop__say"))[0]
 
