@@ -230,7 +230,7 @@ class _Check:
     def _own_tools(self, sub_agents: Collection[str]) -> OwnTools:
         """The operator's own tools that the file names."""
         taken = {*self._tools, *sub_agents}
-        own = OwnTools(self._folder, taken)
+        own = OwnTools(self._folder, taken, tuple(self._mcp_servers()))
         for path, target in self._texts("spec", "tools"):
             if ":" in target:
                 self._faults += own.add(target, self._fault(path, ""))
