@@ -139,6 +139,7 @@ SLOW = (
     "tests/http/test_sse.py",
     "tests/log/test_cost.py",
     "tests/log/test_nodes.py",
+    "tests/mcp/",
     "tests/servers/",
     "tests/store/test_migrate.py",
     "tests/store/test_silence.py",

@@ -337,7 +337,9 @@ async def _tell_of(sandbox: Sandbox) -> None:
 def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:
     if settings.agents_dir is not None and not settings.agents_dir.is_dir():
         raise StartupError(f"CAESURA_AGENTS_DIR: there is no folder {settings.agents_dir}")
-    catalog = Catalog(settings.agents_dir, tools, report=_warn, redis=settings.redis_url is not None)
+    catalog = Catalog(
+        settings.agents_dir, tools, report=_warn, redis=settings.redis_url is not None, environ=os.environ
+    )
     for fault in catalog.faults:
         if fault.message == NEEDS_REDIS:
             raise StartupError(str(fault))

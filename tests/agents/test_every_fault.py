@@ -62,6 +62,16 @@ spec:
     max_seconds: -1
   memory:
     backend: other
+  mcp_servers:
+    - name: a__b
+      command: 3
+      args: x
+      env: {A: 1}
+      url: ftp://x
+      headers_env: {B: "b c"}
+      tools: x
+      permissions: {a: maybe}
+      trust_annotations: 1
 more: 1
 """
 LINES = BAD.splitlines()

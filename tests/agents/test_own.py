@@ -294,6 +294,12 @@ def test_a_fault_is_told_with_its_place_and_a_remedy(tmp_path: Path, name: str) 
     assert fault.endswith(")")
 
 
+def test_an_own_tool_cannot_have_the_name_of_a_tool_of_an_mcp_server(tmp_path: Path) -> None:
+    servers = "mcp_servers: [{name: shop, url: 'http://127.0.0.1:1'}]"
+    [fault] = faults(tmp_path, "orders:shop__find", "def shop__find() -> str: ...", servers)
+    assert "the name shop__find is already that of a tool of an MCP server" in fault
+
+
 def test_a_fault_that_two_agents_share_is_told_once(tmp_path: Path) -> None:
     agent_files.put(tmp_path, "b", "tools: [orders:find]")
     assert len(faults(tmp_path, "orders:find", "def find(one): ...")) == 1

@@ -1,4 +1,4 @@
-"""A server that needs no LangChain loads none of it."""
+"""A server that needs no LangChain and no MCP loads none of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def talk(url):
 settings = Settings.load(data_dir=sys.argv[1], agents_dir=sys.argv[2], auth="none", port=0)
 serve(settings, lambda url: threading.Thread(target=talk, args=(url,)).start())
 """
-_FORBIDDEN = ("langchain", "langgraph", "langsmith", "langfuse")
+_FORBIDDEN = ("langchain", "langgraph", "langsmith", "langfuse", "mcp", "httpx2")
 
 
 def served(folder: Path) -> tuple[str, list[str], list[str]]:

@@ -164,7 +164,7 @@ async def test_cut_connections_lose_and_repeat_no_event(
 
 async def test_answers_over_cut_connections_count_once(server: Served, straight: Client) -> None:
     turn_id = await begin(straight, "write a.txt + write b.txt")
-    async with Proxy(server.port, (120, 700, 1500)) as proxy, Client(proxy.url, straight.token) as client:
+    async with Proxy(server.port, (120, 700, 4000)) as proxy, Client(proxy.url, straight.token) as client:
         found = []
         async for envelope in client.events(turn_id):
             found.append(envelope)

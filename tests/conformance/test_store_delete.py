@@ -20,12 +20,14 @@ from caesura.store import (
     keys,
     life,
     read_marks,
+    summaries,
     tool_calls,
     turns,
     users,
 )
 from caesura.store.database import Database
 from caesura.store.schema import readings
+from caesura.store.summaries import Summary
 from tests.conformance.rows import change_turn, end_turn, make_conversation, make_turn, make_user
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -94,6 +96,7 @@ async def _fill(database: Database, conversation_id: str, mark: str) -> None:
         await database.write(events.insert_fenced, [row])
     await change_turn(database, first, messages=json_data.dumps([to_dict(Message("assistant", mark))]))
     await end_turn(database, first)
+    await database.write(summaries.put, conversation_id, Summary(first.id, mark))
     second = await make_turn(database, conversation_id)
     asked = {name: Approval(f"{mark}-{name}") for name in ("a", "b")}
     await database.write(interrupts.ask, second.num, "alice", asked)

@@ -89,8 +89,16 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
 
 
-def read(path: Path, folder: Path, tools: Collection[str], *, redis: bool = True) -> Reading:
-    """`redis` is whether the server has a Redis."""
+def read(
+    path: Path,
+    folder: Path,
+    tools: Collection[str],
+    *,
+    redis: bool = True,
+    environ: Mapping[str, str] | None = None,
+) -> Reading:
+    """`redis` is whether the server has a Redis. The variables that a file names have to be in `environ`, if
+    it is given."""
     stamp = stamp_of([path])
     try:
         data = _bytes(path, folder)
@@ -99,7 +107,7 @@ def read(path: Path, folder: Path, tools: Collection[str], *, redis: bool = True
         problem = error.problem
         fault = Fault(path.name, problem.line, dotted(problem.path), problem.message, problem.remedy)
         return Reading(path, stamp, (path,), None, (fault,))
-    return _Check(path, folder, tools, found, redis).reading(data, stamp)
+    return _Check(path, folder, tools, found, redis, environ).reading(data, stamp)
 
 
 def _bytes(path: Path, folder: Path) -> bytes:
@@ -123,10 +131,16 @@ class _Check:
     independent of one another, so that all faults are reported at once."""
 
     def __init__(
-        self, path: Path, folder: Path, tools: Collection[str], found: Document, redis: bool
+        self,
+        path: Path,
+        folder: Path,
+        tools: Collection[str],
+        found: Document,
+        redis: bool,
+        environ: Mapping[str, str] | None,
     ) -> None:
         self._path, self._folder, self._tools, self._document = path, folder, tools, found
-        self._redis = redis
+        self._redis, self._environ = redis, environ
         self._sources = [path]
         self._faults: list[Fault] = []
 
@@ -216,7 +230,7 @@ class _Check:
     def _own_tools(self, sub_agents: Collection[str]) -> OwnTools:
         """The operator's own tools that the file names."""
         taken = {*self._tools, *sub_agents}
-        own = OwnTools(self._folder, taken)
+        own = OwnTools(self._folder, taken, tuple(self._mcp_servers()))
         for path, target in self._texts("spec", "tools"):
             if ":" in target:
                 self._faults += own.add(target, self._fault(path, ""))
@@ -226,9 +240,11 @@ class _Check:
     def _name_faults(self, besides: Collection[str]) -> Iterator[Fault]:
         """`besides` are the names of what is no built-in tool."""
         usable = {*self._tools, *besides}
+        servers = tuple(f"{name}__" for name in self._mcp_servers())
         for place, known in (("tools", self._tools), ("permissions", usable), ("interrupt_on", usable)):
             for path, name in self._texts("spec", place):
-                if name not in known and not (place == "tools" and ":" in name):
+                outside = ":" in name if place == "tools" else name.startswith(servers)
+                if name not in known and not outside:
                     yield self._unknown_tool(path, name, known)
         primary: FieldPath = ("spec", "model", "primary")
         named = [(primary, self._written(primary, str)), *self._texts("spec", "model", "fallbacks")]
@@ -240,6 +256,22 @@ class _Check:
         path: FieldPath = ("spec", "interrupt", "checkpoint_backend")
         if not self._redis and self._written(path, str) == "redis":
             yield self._fault(path, NEEDS_REDIS, "set it and start the server again, or use memory")
+        for index in range(len(self._mcp_servers())):
+            headers = self._written(("spec", "mcp_servers", index, "headers_env"), dict) or {}
+            for header, variable in headers.items():
+                if (
+                    self._environ is not None
+                    and isinstance(variable, str)
+                    and not self._environ.get(variable)
+                ):
+                    at: FieldPath = ("spec", "mcp_servers", index, "headers_env", header)
+                    yield self._fault(at, f"the environment variable {variable} is not set", "set it")
+
+    def _mcp_servers(self) -> list[str]:
+        """The names of the MCP servers, also of those that have a fault."""
+        count = len(self._written(("spec", "mcp_servers"), list) or ())
+        places = (("spec", "mcp_servers", index, "name") for index in range(count))
+        return [self._written(place, str) or "" for place in places]
 
     def _imported(self, path: FieldPath, load: Callable[[str, Path], T]) -> T | None:
         target = self._written(path, str)

@@ -79,10 +79,12 @@ class Catalog:
         interval: float = 1.0,
         report: Callable[[Fault], None] = lambda fault: None,
         redis: bool = True,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
-        """`redis` is whether the server has a Redis. Without one, an agent that needs it is at fault."""
+        """`redis` is whether the server has a Redis. Without one, an agent that needs it is at fault. So is
+        an agent that needs a variable which is not in `environ`, if that is given."""
         self._folders = [folder for folder in (builtin, directory) if folder is not None]
-        self._directory, self._redis = directory, redis
+        self._directory, self._redis, self._environ = directory, redis, environ
         self._tools, self._clock, self._interval, self._report = tools, clock, interval, report
         self._readings: dict[Path, Reading] = {}
         self._good: dict[Path, Definition] = {}
@@ -162,7 +164,7 @@ class Catalog:
         return known is None or known.stamp != definition.stamp_of(known.sources)
 
     def _read(self, path: Path) -> None:
-        reading = definition.read(path, path.parent, self._tools, redis=self._redis)
+        reading = definition.read(path, path.parent, self._tools, redis=self._redis, environ=self._environ)
         self._readings[path] = reading
         if reading.definition is not None:
             self._good[path] = reading.definition
@@ -222,9 +224,9 @@ class _Linker:
         return before if before is not None and before.path == item.path else None
 
 
-def check(directory: Path, tools: Collection[str]) -> list[Fault]:
+def check(directory: Path, tools: Collection[str], environ: Mapping[str, str] | None = None) -> list[Fault]:
     """Every fault of the files in a folder."""
-    return list(Catalog(directory, tools).faults)
+    return list(Catalog(directory, tools, environ=environ).faults)
 
 
 def schema() -> dict[str, Any]:

@@ -23,9 +23,10 @@ class OwnTools:
     """`found` are the tools without faults, as the file names them. `sources` are the Python files next to it
     in which they were looked for. `usable` are the names by which the file may speak of them."""
 
-    def __init__(self, folder: Path, taken: Collection[str]) -> None:
-        """`taken` are the names of other tools and of sub-agents."""
+    def __init__(self, folder: Path, taken: Collection[str], servers: tuple[str, ...] = ()) -> None:
+        """`taken` are the names of other tools and of sub-agents, and `servers` those of MCP servers."""
         self._folder, self._taken = folder, taken
+        self._prefixes = tuple(f"{server}__" for server in servers if server)
         self.found: dict[str, Declared] = {}
         self.sources: list[Path] = []
         self.usable: set[str] = set()
@@ -65,6 +66,8 @@ class OwnTools:
     def _holder(self, name: str) -> str | None:
         if name in self._taken:
             return "a built-in tool or a sub-agent"
+        if name.startswith(self._prefixes):
+            return "a tool of an MCP server"
         return next((target for target, item in self.found.items() if item.name == name), None)
 
     def _import_fault(self, target: str, at: Fault, error: ImportFault) -> Fault:

@@ -221,6 +221,76 @@ class Memory(_Part):
     backend: Literal["builtin"] = Field(default="builtin", description="The server's own database")
 
 
+#: No two underscores: `server__tool` has to name one tool of one server.
+_SERVER = r"^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$"
+_VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+_HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
+_ToolName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+_Variable = Annotated[str, StringConstraints(pattern=_VARIABLE, max_length=200)]
+_Header = Annotated[str, StringConstraints(pattern=_HEADER, max_length=200)]
+
+
+class McpServer(_Part):
+    """An MCP server whose tools the agent has: a command that is run, or an address."""
+
+    name: Annotated[str, StringConstraints(pattern=_SERVER, max_length=40)] = Field(
+        description="The first part of the names of its tools, as in name__tool"
+    )
+    command: Annotated[str, StringConstraints(min_length=1, max_length=4096)] | None = Field(
+        default=None, description="The program to run; it speaks over its standard input and output"
+    )
+    args: list[str] = Field(default_factory=list, max_length=200, description="Arguments of the command")
+    env: dict[_Variable, str] = Field(
+        default_factory=dict,
+        max_length=200,
+        description="Environment variables of the command, and their values",
+    )
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+\S*$", max_length=4096)] | None = Field(
+        default=None, validate_default=True, description="The address of a server with streamable HTTP"
+    )
+    headers_env: dict[_Header, _Variable] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="Headers for the address, each with the environment variable that holds its whole value",
+    )
+    tools: list[_ToolName] | None = Field(
+        default=None,
+        max_length=200,
+        description="The names of its tools that the agent may use; all if left out",
+    )
+    permissions: dict[_ToolName, Permission] = Field(
+        default_factory=dict,
+        max_length=200,
+        description="auto, confirm or deny for its tools, by their own names",
+    )
+    trust_annotations: bool = Field(
+        default=False,
+        description="Whether to believe the server which of its tools only read or may be repeated",
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _one_way(cls, url: str | None, info: ValidationInfo) -> str | None:
+        command = info.data.get("command", "")
+        if url is not None and command:
+            raise ValueError("give either command or url, not both")
+        if url is None and command is None:
+            raise ValueError("an MCP server needs command or url")
+        for field in ("args", "env"):
+            if url is not None and info.data.get(field):
+                raise ValueError(f"{field} belongs to a command, not to a url")
+        return url
+
+    @field_validator("headers_env")
+    @classmethod
+    def _headers_fit(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        if headers and info.data.get("command"):
+            raise ValueError("headers_env belongs to a url, not to a command")
+        if len({header.lower() for header in headers}) != len(headers):
+            raise ValueError("headers must differ from one another")
+        return headers
+
+
 class Spec(_Part):
     """What the agent is made of."""
 
@@ -249,6 +319,9 @@ class Spec(_Part):
     sub_agents: list[SubAgent] = Field(
         default_factory=list, max_length=50, description="Agents that this one can use"
     )
+    mcp_servers: list[McpServer] = Field(
+        default_factory=list, max_length=20, description="MCP servers whose tools the agent has besides"
+    )
     interrupt: Interrupt = Field(
         default_factory=Interrupt, description="Confirmations that the agent asks for in words"
     )
@@ -267,6 +340,15 @@ class Spec(_Part):
         if kind not in ("langgraph", None) and graph is not None:
             raise ValueError("graph needs type: langgraph")
         return graph
+
+    @field_validator("mcp_servers")
+    @classmethod
+    def _servers_fit(cls, servers: list[McpServer], info: ValidationInfo) -> list[McpServer]:
+        if len({server.name for server in servers}) != len(servers):
+            raise ValueError("the names of MCP servers must differ from one another")
+        if servers and info.data.get("type") == "langgraph":
+            raise ValueError("a graph brings its own tools: mcp_servers needs type chat_model_agent")
+        return servers
 
     def permission(self, tool: str, default: Permission = "auto") -> Permission:
         """What the operator says about a tool; `default` is what the tool itself says."""

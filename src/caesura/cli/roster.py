@@ -16,7 +16,7 @@ from caesura.settings import Settings
 
 def check(directory: Path) -> int:
     """Returns the exit code: 1 if there is a fault."""
-    catalog = Catalog(directory, standard().names)
+    catalog = Catalog(directory, standard().names, environ=os.environ)
     for fault in catalog.faults:
         print(shown.line(str(fault)))
     if catalog.faults:

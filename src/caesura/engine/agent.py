@@ -8,6 +8,7 @@ from typing import Any
 
 from caesura.agents.spec import Permission, Spec
 from caesura.agents.tools.tool import Tool
+from caesura.engine.served import Served
 from caesura.engine.windows import Window
 from caesura.models.model import Model, Schema
 
@@ -22,6 +23,10 @@ class Compiled:
     #: The tools as the models see them.
     schemas: tuple[Schema, ...] = ()
     permissions: Mapping[str, Permission] = field(default_factory=dict)
+    #: Its MCP servers. The loop asks them for their tools before each step.
+    servers: tuple[Served, ...] = ()
+    #: What the models are told besides the system prompt.
+    notes: tuple[str, ...] = ()
     #: The windows of the models, in the same order.
     windows: tuple[Window, ...] = ()
     #: The operator's own LangGraph graph, which is observed from outside.
@@ -35,4 +40,17 @@ class Compiled:
 
     @property
     def system_prompt(self) -> str:
-        return self.spec.system_prompt
+        return "\n\n".join(part for part in (self.spec.system_prompt, *self.notes) if part.strip())
+
+    def tool(self, name: str) -> Tool | None:
+        """A tool by its name, also one of an MCP server that could not be asked for its tools yet."""
+        if name in self.tools:
+            return self.tools[name]
+        return next((found for item in self.servers if (found := item.tool(name))), None)
+
+    def permission(self, name: str) -> Permission:
+        """Whether a call runs at once or after approval."""
+        if name in self.permissions:
+            return self.permissions[name]
+        found = ((item, item.tool(name)) for item in self.servers)
+        return next((item.allows(tool) for item, tool in found if tool is not None), "auto")

@@ -9,14 +9,17 @@ from typing import TypeVar
 
 from caesura.agents import context, versions
 from caesura.agents.loader import Agent, Catalog, Link
+from caesura.agents.mcp.listing import full_name
+from caesura.agents.mcp.servers import Servers
 from caesura.agents.models import NOTHING_REPLACED, chat_models, windows
-from caesura.agents.spec import Permission, Spec
+from caesura.agents.spec import McpServer, Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
 from caesura.core.errors import NotFound
 from caesura.engine import loop
 from caesura.engine.agent import Compiled
 from caesura.engine.run import Scope
+from caesura.engine.served import Says, Served
 from caesura.engine.windows import Windows
 from caesura.models.connections import Connections
 from caesura.models.model import Model
@@ -39,7 +42,9 @@ class Builder:
         environ: Mapping[str, str],
         replaced: Mapping[str, str] = NOTHING_REPLACED,
         connections: Connections | None = None,
+        servers: Servers | None = None,
     ) -> None:
+        self._servers = servers or Servers(environ, catalog.agents)
         self._catalog, self._registry, self._database = catalog, registry, database
         self._default_model, self._environ, self._replaced = default_model, environ, replaced
         self._connections = connections or Connections(environ)
@@ -122,10 +127,34 @@ class Builder:
         permissions = {tool.name: self._permission(agent, now, tool) for tool in tools}
         by_name = {tool.name: tool for tool in tools if permissions[tool.name] != "deny"}
         schemas = tuple(tool.schema for tool in by_name.values())
+        servers = tuple(self._served(agent, now, entry) for entry in agent.spec.mcp_servers)
         models = self._models(agent)
         named = windows(agent.spec.model, self._default_model, self._replaced)
-        sizes = tuple(self._windows.of(*item) for item in named)
-        return Compiled(agent.name, agent.version, agent.spec, models, by_name, schemas, permissions, sizes)
+        return Compiled(
+            agent.name,
+            agent.version,
+            agent.spec,
+            models,
+            by_name,
+            schemas,
+            permissions,
+            servers,
+            windows=tuple(self._windows.of(*item) for item in named),
+        )
+
+    def _served(self, agent: Agent, now: Agent | None, entry: McpServer) -> Served:
+        said = _says(agent.spec, entry)
+        if now is None:
+            return Served(self._servers.of(agent.name, entry), said)
+        newer = next((item for item in now.spec.mcp_servers if item.name == entry.name), None)
+        says = _says(now.spec, newer) if newer is not None else _denied
+
+        def both(tool: str) -> Permission | None:
+            # What one of them leaves to the default counts as the default: to ask.
+            one, other = said(tool), says(tool)
+            return one if other == one else versions.stricter(one or "confirm", other or "confirm")
+
+        return Served(self._servers.of(agent.name, entry), both)
 
     def _permission(self, agent: Agent, now: Agent | None, tool: Tool) -> Permission:
         """What the file says about a tool. For an earlier version of it, the stricter of what it said and
@@ -167,6 +196,23 @@ class Builder:
         # Repeatable: the sub-agent's replies are in the log and its tool calls in the journal, so starting it
         # again continues where it was.
         return Tool(inner.name, action, describe_any(inner.name), repeatable=True, asks=True)
+
+
+def _says(spec: Spec, entry: McpServer) -> Says:
+    """What a file says about the tools of one of its MCP servers: under the full name, or in its entry."""
+
+    def says(tool: str) -> Permission | None:
+        if entry.tools is not None and tool not in entry.tools:
+            return "deny"
+        name = full_name(entry.name, tool)
+        named = name in spec.permissions or name in spec.interrupt_on
+        return spec.permission(name) if named else entry.permissions.get(tool)
+
+    return says
+
+
+def _denied(tool: str) -> Permission | None:
+    return "deny"
 
 
 def _put(kept: OrderedDict[K, V], key: K, value: V) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from caesura.agents.loader import Catalog
+from caesura.agents.mcp.servers import Servers
 from caesura.agents.models import NOTHING_REPLACED
 from caesura.agents.tools.registry import Registry
 from caesura.core.answers import Answer
@@ -75,8 +76,16 @@ class Engine:
         `history_bytes` limits the memory for the histories of conversations. `capacity` is how many turns may
         run at once. `replaced_models` are names of models in files, each with the model to use instead."""
         self._database = database
+        self._servers = Servers(environ, catalog.agents)
         self._builder = Builder(
-            catalog, registry, database, default_model, environ, replaced_models, connections
+            catalog,
+            registry,
+            database,
+            default_model,
+            environ,
+            replaced_models,
+            connections,
+            self._servers,
         )
         #: Told of every conversation that changes in this process.
         self.changes = Changes()
@@ -101,6 +110,7 @@ class Engine:
     async def drain(self, grace: float = 5.0) -> None:
         """Release all runs, so that the next process continues them."""
         await self.supervisor.drain(grace)
+        await self._servers.close()
 
     # --- a run begins
 

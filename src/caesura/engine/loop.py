@@ -44,12 +44,13 @@ async def work(scope: Scope, state: list[Message]) -> Message:
         if scope.run.control.leaving:
             raise Released
         _check_steps(scope, state)
-        said = await model_calls.call(scope, state)
+        equipped = await scope.equipped()
+        said = await model_calls.call(equipped, state)
         state.append(said.message)
-        if said.asks and not _asked_anyway(scope, said.message.tool_calls):
-            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks, said.message.text)])
+        if said.asks and not _asked_anyway(equipped, said.message.tool_calls):
+            raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks, said.message.content)])
         if said.message.tool_calls:
-            state += await _results(scope, said)
+            state += await _results(equipped, said)
         elif not said.answers:
             return said.message
         state += [Message("user", answered.message) for answered in said.answers]

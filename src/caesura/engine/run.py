@@ -20,13 +20,14 @@ from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.core.stored_interrupts import StoredInterrupt
 from caesura.core.turns import Turn
-from caesura.engine import cancellation
+from caesura.engine import cancellation, served
 from caesura.engine.agent import Compiled
 from caesura.engine.branch import Branch
 from caesura.engine.failures import LogLimit, StepLimit
 from caesura.engine.holdings import Holding
 from caesura.engine.limits import Limits
 from caesura.engine.observers import NOT_WATCHED, Watching
+from caesura.engine.served import Patience
 from caesura.engine.view import Place, View
 from caesura.engine.windows import Window
 from caesura.log.stream import Also, Stream
@@ -118,6 +119,8 @@ class Run:
     began: float = field(default_factory=time.monotonic)
     #: The size of the turn's log so far in bytes, approximately.
     logged: int = 0
+    #: How long the run still waits for MCP servers.
+    patience: Patience = field(default_factory=lambda: Patience(0, 0))
     #: Held by the tool call that is made again because its rows were refused.
     retries: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reserved: set[str] = field(default_factory=set)
@@ -244,6 +247,10 @@ class Scope:
     agent: Compiled
     parent: str | None = None
 
+    async def equipped(self) -> Scope:
+        """The same with the tools that its agent's MCP servers offer now."""
+        return self if not self.agent.servers else replace(self, agent=await _equipped(self))
+
     @contextmanager
     def active(self) -> Iterator[None]:
         """While this lasts, code that a tool call runs finds the scope with `current`."""
@@ -257,6 +264,19 @@ class Scope:
     def current() -> Scope:
         """The scope of the tool call that this code runs in."""
         return _SCOPE.get()
+
+
+async def _equipped(scope: Scope) -> Compiled:
+    agent = scope.agent
+    offers = await scope.run.patience.offers(agent.servers)
+    tools, permissions, notes = served.offered(agent.servers, offers, agent.tools)
+    return replace(
+        agent,
+        tools={**agent.tools, **tools},
+        permissions={**agent.permissions, **permissions},
+        schemas=(*agent.schemas, *(tool.schema for tool in tools.values())),
+        notes=notes,
+    )
 
 
 _SCOPE: ContextVar[Scope] = ContextVar("caesura_scope")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -28,6 +29,7 @@ from caesura.engine.limits import Limits
 from caesura.engine.observers import NOBODY, Observers, RunBegins
 from caesura.engine.past import Past
 from caesura.engine.run import Control, Released, Run, stop_reason
+from caesura.engine.served import Patience
 from caesura.engine.summaries import Summaries
 from caesura.engine.titles import Spawn, Titles
 from caesura.engine.versions import Versions
@@ -41,6 +43,8 @@ logger = logging.getLogger(__name__)
 _ADOPTIONS = 20
 #: The limit of claims, for a turn that crashes its process before the log records the adoption.
 _CLAIMS = 200
+#: The seconds that a segment waits for MCP servers that are away.
+SERVERS = 20.0
 
 
 class Runner:
@@ -167,6 +171,7 @@ class Runner:
             database=self._database,
             holding=holding,
             grants=set(turn.grants),
+            patience=Patience(SERVERS, max(time.time() - turn.created_at / 1000, 0)),
             callbacks=self._observers.callbacks() if agent.foreign else [],
             logged=sum(codec.size(item.event) for item in known.events),
         )

@@ -75,7 +75,7 @@ class _Call:
         self._id = str(wanted["id"])
         self._name = wanted["name"]
         self._args: dict[str, Any] = wanted["args"]
-        self._tool: Tool | None = self._agent.tools.get(self._name)
+        self._tool: Tool | None = self._agent.tool(self._name)
         #: What the file held that the call replaces, when the person was asked who approved the call.
         self._expected: File | None = None
         #: How often the tool has asked for each answer.
@@ -96,7 +96,7 @@ class _Call:
         if known is not None and not self._stopped_to_ask and not (self._tool.repeatable or self._tool.asks):
             return await self._confirmed(unknown=True)
         # Once a person was asked, their decision counts, even if the agent's file has changed since.
-        if self._agent.permissions.get(self._name) == "confirm" or self._approvals():
+        if self._agent.permission(self._name) == "confirm" or self._approvals():
             return await self._confirmed()
         return await self._make()
 
@@ -110,7 +110,7 @@ class _Call:
         if self._tool is None or self._tool.only_asks:
             return True
         granted = self._name in self._run.grants and not self._approvals()
-        return self._agent.permissions.get(self._name) == "confirm" and not granted
+        return self._agent.permission(self._name) == "confirm" and not granted
 
     async def _confirmed(self, unknown: bool = False) -> Message:
         """Follow the person's decision about this call, or their grant for the tool. Without either, ask."""

@@ -25,6 +25,8 @@ def configure(level: str, form: str) -> None:
     root.setLevel(level.upper())
     for noisy in ("uvicorn.error", "httpx", "httpx2", "httpcore", "alembic"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
+    # It logs what servers say and the ids of sessions. What happens to a server is logged where it is used.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 
 class JsonFormatter(logging.Formatter):

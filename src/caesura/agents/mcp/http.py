@@ -1,0 +1,100 @@
+"""The HTTP client for MCP servers: what they answer is bounded before it is parsed."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING
+from urllib.request import getproxies
+
+from caesura.agents.aside import Aside
+from caesura.agents.mcp import messages
+from caesura.agents.mcp.messages import Unwieldy
+
+if TYPE_CHECKING:
+    import httpx2
+
+#: Seconds to connect and to send. What a call may take is the engine's limit.
+_SECONDS = 15.0
+#: A host that is gone without a word is noticed after some 35 seconds.
+_IDLE, _INTERVAL, _PROBES = 15, 5, 4
+
+
+def client(headers: Mapping[str, str], aside: Aside, refused: Callable[[str], None]) -> httpx2.AsyncClient:
+    """`refused` is called with the reason when an answer is not read on."""
+    import httpx2
+
+    async def bounded(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise httpx2.StreamError("it sent a compressed answer")
+        response.stream = _bounded(response, aside, refused)
+
+    return httpx2.AsyncClient(
+        headers={"accept-encoding": "identity", **headers},
+        timeout=httpx2.Timeout(_SECONDS, read=None),
+        event_hooks={"response": [bounded]},
+        # A transport of our own would not ask the environment for proxies.
+        transport=None if getproxies() else httpx2.AsyncHTTPTransport(socket_options=_keep_alive()),
+    )
+
+
+def _keep_alive() -> list[tuple[int, int, int]]:
+    level = socket.IPPROTO_TCP
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    wanted = {
+        "TCP_KEEPIDLE": _IDLE,
+        "TCP_KEEPINTVL": _INTERVAL,
+        "TCP_KEEPCNT": _PROBES,
+        "TCP_USER_TIMEOUT": (_IDLE + _INTERVAL * _PROBES) * 1000,  # for what was sent and not received
+    }
+    for name, value in wanted.items():
+        if (option := getattr(socket, name, None)) is not None:
+            options.append((level, option, value))
+    return options
+
+
+def _bounded(
+    response: httpx2.Response, aside: Aside, refused: Callable[[str], None]
+) -> httpx2.AsyncByteStream:
+    """The body of an answer: piece by piece if it is a stream of events, each of which is checked, or as a
+    whole."""
+    import httpx2
+
+    kind = response.headers.get("content-type", "").lower()
+    events = kind.startswith("text/event-stream")
+    given = response.stream
+    assert isinstance(given, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous client has no other
+
+    class Bounded(httpx2.AsyncByteStream):
+        def __init__(self, given: httpx2.AsyncByteStream) -> None:
+            self._given = given
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            try:
+                async for part in _parts(self._given, events, aside):
+                    yield part
+            except Unwieldy as error:
+                refused(str(error))
+                raise (httpx2.SSEError(str(error)) if events else httpx2.StreamError(str(error))) from error
+
+        async def aclose(self) -> None:
+            await self._given.aclose()
+
+    return Bounded(given)
+
+
+async def _parts(given: httpx2.AsyncByteStream, events: bool, aside: Aside) -> AsyncIterator[bytes]:
+    """What was given in parts that were checked: whole lines of a stream of events, or the whole body."""
+    held = bytearray()
+    async for chunk in given:
+        held += chunk
+        messages.check_size(len(held))
+        # A message is one line of an event, so what ends with a line end holds whole messages.
+        if events and (end := max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))) >= 0:
+            whole = bytes(held[: len(held) - len(chunk) + end + 1])
+            del held[: len(whole)]
+            await messages.check(whole, aside)
+            yield whole
+    if held:
+        await messages.check(bytes(held), aside)
+        yield bytes(held)

@@ -1,0 +1,123 @@
+"""The tools that an MCP server lists. The list is the server's word, so everything in it is bounded."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from caesura.core import json_data, shown
+
+if TYPE_CHECKING:
+    from mcp_types import Tool
+
+logger = logging.getLogger(__name__)
+
+#: What providers accept as the name of a tool.
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+MOST = 128
+_LONGEST_DESCRIPTION = 8 * 1024
+#: The bytes of a schema, and of all schemas of a server.
+_LARGEST, _LARGEST_TOGETHER = 64 * 1024, 512 * 1024
+_DEEPEST, _MOST_VALUES = 32, 4_000
+
+
+class Offered(NamedTuple):
+    """A tool of a server. `name` is the server's own; the hints are what the server says about it."""
+
+    name: str
+    full_name: str
+    description: str
+    parameters: dict[str, Any]
+    read_only: bool = False
+    idempotent: bool = False
+
+
+class _Unfit(Exception):
+    """The tool is not offered; the message says why."""
+
+
+def full_name(server: str, tool: str) -> str:
+    return f"{server}__{tool}"
+
+
+def read(server: str, found: Sequence[Tool], allowed: Sequence[str] | None) -> tuple[Offered, ...]:
+    """The tools that can be offered. `allowed` are their names, if not all are. Those that do not fit are
+    left out, and the log says so."""
+    offered: dict[str, Offered] = {}
+    size = 0
+    for tool in found:
+        if allowed is not None and tool.name not in allowed:
+            continue
+        try:
+            item, length = _offered(server, tool)
+            _check_room(item, length + size, offered)
+        except _Unfit as error:
+            logger.warning(
+                "MCP server %s: tool %s is left out: %s", server, shown.text(tool.name[:100]), error
+            )
+            continue
+        size += length
+        offered[item.full_name] = item
+    return tuple(offered.values())
+
+
+def _check_room(item: Offered, size: int, offered: Collection[str]) -> None:
+    if size > _LARGEST_TOGETHER:
+        raise _Unfit("the schemas of the server are too large together")
+    if len(offered) >= MOST:
+        raise _Unfit(f"a server may offer {MOST} tools")
+    if item.full_name in offered:
+        raise _Unfit("the server lists it twice")
+
+
+def _offered(server: str, tool: Tool) -> tuple[Offered, int]:
+    name = full_name(server, tool.name)
+    if _NAME.fullmatch(name) is None:
+        raise _Unfit("with its prefix, its name is not 1 to 64 letters, digits, _ and -")
+    parameters, size = _parameters(tool.input_schema)
+    hints = tool.annotations
+    read_only = hints is not None and hints.read_only_hint is True
+    idempotent = read_only or (hints is not None and hints.idempotent_hint is True)
+    described = shown.prose((tool.description or tool.title or "")[:_LONGEST_DESCRIPTION])
+    return Offered(tool.name, name, described, parameters, read_only, idempotent), size
+
+
+def _parameters(schema: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The schema and its size. Providers want an object with properties."""
+    try:
+        json_data.count(schema, _MOST_VALUES)
+    except json_data.Unwieldy as error:
+        raise _Unfit(f"its schema is too large: {error}") from error
+    if _depth(schema) > _DEEPEST:
+        raise _Unfit(f"its schema is nested deeper than {_DEEPEST} levels")
+    cleaned: dict[str, Any] = json_data.clean(schema)
+    size = len(json_data.dumps(cleaned))
+    if size > _LARGEST:
+        raise _Unfit(f"its schema has {size} bytes, and {_LARGEST} are possible")
+    if cleaned.get("type", "object") != "object" or not isinstance(cleaned.get("properties", {}), dict):
+        raise _Unfit("its schema is not that of an object")
+    _check(cleaned)
+    return {"type": "object", "properties": {}} | cleaned, size
+
+
+def _check(schema: dict[str, Any]) -> None:
+    """A provider refuses a request with a schema that is none, and the agent could not speak at all."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+
+    try:
+        validator_for(schema, default=Draft202012Validator).check_schema(schema)
+    except SchemaError as error:
+        raise _Unfit("its schema is no JSON schema") from error
+
+
+def _depth(value: Any) -> int:
+    """How deep a value is nested, which `json_data.count` has bounded."""
+    depth, level = 0, [value]
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [item for held in level for item in (held.values() if isinstance(held, dict) else held)]
+    return depth

@@ -1,0 +1,90 @@
+"""What is asked of an MCP server over an open session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from caesura.agents.mcp import listing
+from caesura.agents.tools.tool import ToolError
+
+if TYPE_CHECKING:
+    from mcp.client.session import ClientSession
+    from mcp.shared.dispatcher import ProgressFnT
+    from mcp_types import CallToolResult, Tool
+
+_MOST_PAGES = 20
+_LONGEST_PROGRESS = 500
+#: The codes with which servers say that they do not know a session.
+_NO_SESSION = (-32600, -32000, -32001)
+#: The key of a call in its `_meta`: the same after a crash.
+KEY = "caesura/idempotency_key"
+
+
+async def call(
+    client: ClientSession, tool: str, arguments: dict[str, Any], key: str, show: Callable[[str], None]
+) -> CallToolResult:
+    """The result of a tool. `show` is told what the server says about its progress."""
+    from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, InputRequiredResult
+    from pydantic import TypeAdapter
+
+    params = CallToolRequestParams.model_validate({"name": tool, "arguments": arguments, "_meta": {KEY: key}})
+    either: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(
+        CallToolResult | InputRequiredResult
+    )
+    # `call_tool` would check the result against the server's own schema, which may take any time.
+    request = CallToolRequest(params=params)
+    found = await client.send_request(request, either, progress_callback=_teller(show))
+    if isinstance(found, InputRequiredResult):
+        raise ToolError("Not done: the tool asks for more input while it works, which is not supported.")
+    return found
+
+
+def _teller(show: Callable[[str], None]) -> ProgressFnT:
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        count = f"{progress:g}" if total is None else f"{progress:g} / {total:g}"
+        show(f"{message[:_LONGEST_PROGRESS]} ({count})" if message else count)
+
+    return told
+
+
+async def nothing(client: ClientSession) -> None:
+    """Asks nothing: whoever waits for it waits for the session to be open."""
+
+
+async def tools(client: ClientSession) -> list[Tool]:
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import METHOD_NOT_FOUND, PaginatedRequestParams
+
+    found: list[Tool] = []
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        params = PaginatedRequestParams(cursor=cursor) if cursor is not None else None
+        try:
+            page = await client.list_tools(params=params)
+        except MCPError as error:
+            if error.error.code == METHOD_NOT_FOUND:
+                return []  # a server without tools
+            raise
+        found += page.tools
+        cursor = page.next_cursor
+        if cursor is None or len(found) > listing.MOST:
+            break
+    return found
+
+
+def is_closed(error: Exception) -> bool:
+    """Whether a request failed because the connection did."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import CONNECTION_CLOSED
+
+    return isinstance(error, MCPError) and error.error.code == CONNECTION_CLOSED
+
+
+def is_refused(error: Exception) -> bool:
+    """Whether the server refused a request because it does not know its session."""
+    from mcp.shared.exceptions import MCPError
+
+    if not isinstance(error, MCPError) or error.error.code not in _NO_SESSION:
+        return False
+    return "session" in error.error.message.lower()

@@ -1,0 +1,184 @@
+"""A connection to an MCP server that runs as a child process and speaks over its standard input and output.
+
+The transport of the package `mcp` reads a line of any length, and copies what it has with every piece of it.
+Here a line has a largest size, and a server that exceeds it is ended.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from caesura.agents.aside import Aside
+from caesura.agents.mcp import messages
+from caesura.agents.mcp.messages import Unwieldy
+
+if TYPE_CHECKING:
+    from anyio.abc import ByteReceiveStream, Process
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.client._transport import TransportStreams
+    from mcp.shared.message import SessionMessage
+
+logger = logging.getLogger(__name__)
+
+#: Seconds for a server to end after its input was closed, and after it was asked to end.
+_GRACE, _INSISTENCE = 2.0, 1.0
+_LOOK = 0.02
+#: How much of what a server wrote last on its standard error is kept.
+_KEPT = 4000
+
+
+class Child:
+    """The process of a server: `ended` is why it is gone, and `complaint` what it wrote last about it."""
+
+    def __init__(
+        self, command: Sequence[str], env: dict[str, str], aside: Aside, gone: Callable[[], None]
+    ) -> None:
+        """`env` is added to the few variables that every server gets. `gone` is called when the server can no
+        longer be spoken to."""
+        self._command, self._env, self._aside, self._gone = command, env, aside, gone
+        self._errors = bytearray()
+        self.ended: str | None = None
+
+    @property
+    def complaint(self) -> str:
+        """The last line, if it is there as a whole: in half of a key nobody would find the key."""
+        text = self._errors.decode("utf-8", "replace").strip()
+        lines = text.splitlines()
+        return lines[-1] if len(lines) > 1 or len(self._errors) < _KEPT else ""
+
+    @asynccontextmanager
+    async def streams(self) -> AsyncIterator[TransportStreams]:
+        """The messages of the server and to it. When the process has ended, the first stream ends."""
+        import anyio
+        from anyio import create_memory_object_stream as stream
+        from mcp.client.stdio import get_default_environment
+
+        process = await anyio.open_process(
+            list(self._command), env=get_default_environment() | self._env, start_new_session=True
+        )
+        # Nothing is awaited before the task group: a cancellation here would leave the process behind.
+        incoming, received = stream["SessionMessage | Exception"](0)
+        outgoing, sent = stream["SessionMessage"](0)
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._read, process, incoming)
+                group.start_soon(self._write, process, sent, incoming)
+                group.start_soon(self._listen, process)
+                try:
+                    yield received, outgoing
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await _end(process)
+                    group.cancel_scope.cancel()
+        finally:
+            _kill(process)
+            for end in (incoming, received, outgoing, sent):
+                end.close()
+            with suppress(OSError), anyio.CancelScope(shield=True), anyio.move_on_after(_GRACE):
+                await process.aclose()
+
+    async def _read(
+        self, process: Process, incoming: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        import anyio
+
+        assert process.stdout is not None  # noqa: S101 - for the type checker
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+            async with incoming:
+                try:
+                    await self._receive(process.stdout, incoming)
+                    self.ended = "its process ended"
+                except Unwieldy as error:
+                    self.ended = str(error)
+        self._gone()
+
+    async def _receive(
+        self, output: ByteReceiveStream, incoming: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
+        buffer = bytearray()
+        async for chunk in output:
+            start = len(buffer)
+            buffer += chunk
+            while (end := buffer.find(b"\n", start)) >= 0:
+                line = bytes(buffer[:end]).strip()
+                del buffer[: end + 1]
+                start = 0
+                if line:
+                    await incoming.send(await self._message(line))
+            messages.check_size(len(buffer))
+
+    async def _message(self, line: bytes) -> SessionMessage | Exception:
+        from mcp.shared.message import SessionMessage
+        from mcp_types import jsonrpc_message_adapter
+
+        await messages.check(line, self._aside)
+        try:
+            return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError:
+            return ValueError("a line that is no message")
+
+    async def _write(
+        self,
+        process: Process,
+        sent: MemoryObjectReceiveStream[SessionMessage],
+        incoming: MemoryObjectSendStream[SessionMessage | Exception],
+    ) -> None:
+        import anyio
+
+        assert process.stdin is not None  # noqa: S101 - for the type checker
+        try:
+            async with sent:
+                async for item in sent:
+                    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    await process.stdin.send(text.encode() + b"\n")
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+            self.ended = self.ended or "its process ended"
+            incoming.close()  # whoever waits for an answer is told
+            self._gone()
+
+    async def _listen(self, process: Process) -> None:
+        import anyio
+
+        assert process.stderr is not None  # noqa: S101 - for the type checker
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+            async for chunk in process.stderr:
+                self._errors += chunk[-_KEPT:]
+                del self._errors[:-_KEPT]
+
+
+async def _end(process: Process) -> None:
+    """Close the input of the server, and end it if it does not end by itself."""
+    import anyio
+
+    assert process.stdin is not None  # noqa: S101 - for the type checker
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+        await process.stdin.aclose()
+    if await _has_ended(process, _GRACE):
+        return
+    _signal(process, signal.SIGTERM)
+    await _has_ended(process, _INSISTENCE)
+
+
+async def _has_ended(process: Process, within: float) -> bool:
+    """`wait` would also wait for children of the server that hold its output open."""
+    import anyio
+
+    deadline = anyio.current_time() + within
+    while process.returncode is None and anyio.current_time() < deadline:  # noqa: ASYNC110
+        await anyio.sleep(_LOOK)
+    return process.returncode is not None
+
+
+def _kill(process: Process) -> None:
+    """Kill what is left of the server: it leads a process group of its own."""
+    _signal(process, signal.SIGKILL)
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

@@ -1,0 +1,265 @@
+"""MCP servers that are away, slow, dead, or send what they should not: the agent is told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from caesura.agents.mcp import server as mcp_server
+from caesura.engine import runner
+from tests.engine.world import World
+from tests.mcp.conftest import DEMO, KEY, HttpServer, Outside
+from tests.mcp.test_tools import AUTO, call, result, until_traced, wide
+from tests.mcp_server.raw import tool
+from tests.mcp_server.raw_http import RawHttp
+from tests.openai_server import Say
+
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def raw_http() -> Iterator[RawHttp]:
+    with RawHttp() as server:
+        yield server
+
+
+async def test_the_death_of_a_server_is_told_and_a_later_call_opens_it_again(
+    world: World, outside: Outside
+) -> None:
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    said = await call(world, "shop__die")
+    [(_, output, status)] = said.results()
+    assert status == "error"
+    assert output == "The MCP server shop is away: its process ended. The call may have had an effect."
+    assert (await result(world, "shop__say"))[1] == "ok"
+    assert outside.traces.count("start") == 2
+
+
+async def test_an_http_server_that_was_killed_is_told_and_used_again_when_it_is_back(
+    world: World, http_server: HttpServer
+) -> None:
+    world.agent(f"{DEMO}\n{http_server.entry(wide('charge', 'echo'))}")
+    turn = await world.send("call shop__charge {}")
+    await until_traced(http_server.outside, "charge")
+    http_server.kill()
+    [(_, output, status)] = (await world.segment(turn)).results()
+    assert status == "error"
+    assert output.startswith("The MCP server shop is away: ")
+    output, status = await result(world, "shop__echo", text="hi")
+    assert status == "error"
+    assert "The MCP server shop is away: it cannot be reached." in output
+    http_server.start()
+    async with asyncio.timeout(60):
+        while (await result(world, "shop__echo", text="hi")) != ("hi", "ok"):  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+
+
+async def test_a_session_that_the_server_has_forgotten_is_opened_again_without_a_word(
+    world: World, raw_http: RawHttp
+) -> None:
+    world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {wide('say')}}}")
+    assert (await result(world, "shop__say")) == ("say", "ok")
+    raw_http.sessions.clear()
+    assert (await result(world, "shop__say")) == ("say", "ok")
+    assert raw_http.calls == ["say", "say"]
+
+
+async def test_answers_over_http_are_bounded_before_they_are_read(
+    world: World, raw_http: RawHttp, caplog: pytest.LogCaptureFixture
+) -> None:
+    crowded = b'{"jsonrpc": "2.0", "id": 3, "result": {"content": [], "a": [' + b"[]," * 200_000 + b"1]}}"
+    raw_http.bodies = {
+        "large": (b'"' + b"x" * 33 * MIB + b'"', "application/json"),
+        "crowded": (crowded, "application/json"),
+        "events": (b"data: " + crowded + b"\n\n", "text/event-stream"),
+        "endless": (b"data: " + b"x" * 33 * MIB, "text/event-stream"),
+        "page": (b"<html>", "text/html"),
+    }
+    world.agent(
+        f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {wide('say', *raw_http.bodies)}}}"
+    )
+    for name, reason in {
+        "large": "more than 32 MiB",
+        "crowded": "too many values",
+        "events": "too many values",
+        "endless": "more than 32 MiB",
+        "page": "content type",
+    }.items():
+        output, status = await result(world, f"shop__{name}")
+        assert status == "error"
+        assert reason in output
+        assert (await result(world, "shop__say")) == ("say", "ok")
+    raw_http.gzipped = True
+    assert (await result(world, "shop__say"))[1] == "error"
+    assert "sk-in-the-address" not in caplog.text
+
+
+async def test_a_server_that_is_away_is_told_in_the_system_message_and_the_turn_goes_on(
+    world: World, outside: Outside, caplog: pytest.LogCaptureFixture
+) -> None:
+    outside.mode("complain")
+    world.agent(f"system_prompt: Be kind.\n{outside.entry(f'env: {{KEY: {KEY}}}')}")
+    world.desk.script(Say("sorry"))
+    said = await world.say("hi")
+    assert said.text == "sorry"
+    told = "The tools of the MCP server shop are not available at the moment: its process ended."
+    assert world.desk.sent()[0] == ("system", f"Be kind.\n\n{told}")
+    assert "the key is [hidden]" in caplog.text
+    assert KEY not in caplog.text
+
+
+async def test_nobody_is_asked_to_approve_a_call_of_a_server_that_is_away(
+    world: World, outside: Outside
+) -> None:
+    outside.mode("dead")
+    world.agent(f"{DEMO}\n{outside.entry()}")
+    output, status = await result(world, "shop__say")
+    assert (output, status) == ("Nothing was done. The MCP server shop is away: its process ended.", "error")
+
+
+async def test_a_command_that_does_not_exist_and_an_address_where_nobody_listens(world: World) -> None:
+    servers = [
+        "- {name: one, command: /no/such/program}",
+        "- {name: two, url: 'http://127.0.0.1:9/mcp?key=x'}",
+    ]
+    world.agent("\n  ".join(["mcp_servers:", *servers]))
+    world.desk.script(Say("sorry"))
+    assert (await world.say("hi")).text == "sorry"
+    told = world.desk.sent()[0][1]
+    assert "server one are not available at the moment: its command was not found." in told
+    assert "server two are not available at the moment: it cannot be reached." in told
+
+
+async def test_a_server_that_does_not_answer_delays_a_turn_once_and_is_used_when_it_does(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "SERVERS", 0.5)
+    outside.mode("mute")
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    assert (await result(world, "list_files"))[1] == "ok"
+    outside.go()
+    assert (await result(world, "shop__say"))[1] == "ok"
+    assert outside.traces.count("start") == 1, "the attempt to open it went on"
+
+
+async def test_attempts_to_open_a_server_become_rare(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_server, "_PAUSE", 60.0)
+    monkeypatch.setattr(mcp_server, "_LONGEST_PAUSE", 60.0)
+    outside.mode("dead")
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    for _ in range(3):
+        output, status = await result(world, "shop__say")
+        assert status == "error"
+        assert "Nothing was done. The MCP server shop is away: its process ended." in output
+    assert outside.traces.count("start") == 1
+
+
+@pytest.mark.parametrize(("name", "reason"), [("endless", "more than 32 MiB"), ("values", "too many values")])
+async def test_a_message_that_is_too_large_ends_the_session(
+    world: World, outside: Outside, name: str, reason: str
+) -> None:
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    output, status = await result(world, f"shop__{name}")
+    assert status == "error"
+    assert reason in output
+    assert (await result(world, "shop__say"))[1] == "ok"
+
+
+async def test_lines_that_are_no_messages_are_passed_over(world: World, outside: Outside) -> None:
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    assert (await result(world, "shop__garbage"))[1] == "ok"
+    assert outside.traces.count("start") == 1
+
+
+async def test_hostile_lists_of_tools_are_bounded(
+    world: World, outside: Outside, caplog: pytest.LogCaptureFixture
+) -> None:
+    deep: dict[str, object] = {"type": "object"}
+    for _ in range(50):
+        deep = {"type": "object", "properties": {"a": deep}}
+    outside.tools(
+        tool("good", description="Fine.\x1b[31m\u202e" + "x" * 100_000),
+        tool("good"),
+        tool("a b"),
+        tool("n" * 64),
+        tool("deep", inputSchema=deep),
+        tool("wide", inputSchema={"type": "object", "properties": {str(n): {} for n in range(5000)}}),
+        tool("none", inputSchema={"type": "object", "properties": {"a": {"type": "nonsense"}}}),
+        tool("long", inputSchema={"type": "object", "description": "x" * 100_000}),
+        *(tool(f"tool{number}") for number in range(200)),
+    )
+    world.agent(f"tools: []\n{outside.entry()}")
+    world.desk.script(Say("done"))
+    assert (await world.say("hi")).finished
+    offered = {item["function"]["name"]: item["function"] for item in world.desk.requests[0]["tools"]}
+    assert len(offered) == 128
+    assert not {"shop__deep", "shop__wide", "shop__none", "shop__long", "shop__a b"} & offered.keys()
+    described = offered["shop__good"]["description"]
+    assert described.startswith("Fine.\\x1b[31m\\u202e")
+    assert len(described) < 10_000
+    assert "tool a b is left out" in caplog.text
+
+
+async def test_a_server_whose_list_breaks_the_protocol_is_told(world: World, outside: Outside) -> None:
+    outside.tools(tool("list", inputSchema={"type": "array"}))
+    world.agent(outside.entry())
+    world.desk.script(Say("sorry"))
+    assert (await world.say("hi")).finished
+    assert "not available at the moment: it does not speak the protocol." in world.desk.sent()[0][1]
+
+
+async def test_the_processes_of_servers_end_with_the_engine_and_their_log_is_quiet(
+    world: World, outside: Outside, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    world.agent(f"{DEMO}\n{outside.entry(AUTO, f'env: {{KEY: {KEY}}}')}")
+    assert (await result(world, "shop__say"))[1] == "ok"
+    await world.engine.drain(0.5)
+    assert KEY not in caplog.text
+    assert not [line for line in _commands() if str(outside.folder) in line]
+
+
+async def test_a_server_that_never_answered_ends_with_the_engine(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "SERVERS", 0.1)
+    outside.mode("mute")
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    assert (await result(world, "list_files"))[1] == "ok"
+    await until_traced(outside, "start")
+    await world.engine.drain(0.5)
+    assert not [line for line in _commands() if str(outside.folder) in line]
+
+
+async def test_the_session_of_an_entry_that_no_file_has_any_more_is_closed(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_server, "_UNUSED", 0.1)
+    monkeypatch.setattr("caesura.agents.mcp.session._LOOK", 0.1)
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    assert (await result(world, "shop__say"))[1] == "ok"
+    await asyncio.sleep(0.5)
+    assert [line for line in _commands() if str(outside.folder) in line], "the file still has it"
+    world.agent(DEMO)
+    async with asyncio.timeout(60):
+        while [line for line in _commands() if str(outside.folder) in line]:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+def _commands() -> list[str]:
+    """The command lines of all processes."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    found.append(file.read().decode(errors="replace"))
+            except OSError:
+                continue
+    return found

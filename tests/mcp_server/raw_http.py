@@ -1,0 +1,92 @@
+"""An MCP server with sessions over streamable HTTP, in a thread. It may forget them, and send anything."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from tests.mcp_server.raw import text, tool
+
+Answer = Callable[[], bytes]
+
+
+class RawHttp:
+    """Begins with `with`. `sessions` are those that it knows; `calls` the tools that were called."""
+
+    def __init__(self) -> None:
+        self.sessions: set[str] = set()
+        self.calls: list[str] = []
+        self._numbers = itertools.count()
+        #: What a tool answers instead of its name: the body and its content type.
+        self.bodies: dict[str, tuple[bytes, str]] = {}
+        self.gzipped = False
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._server.server_port}/mcp?key=sk-in-the-address"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def reply(self, message: dict[str, Any], session: str | None) -> tuple[int, dict[str, str], bytes, str]:
+        method, headers = message["method"], dict[str, str]()
+        if method == "server/discover":
+            return 404, headers, b"", "text/plain"
+        if method == "initialize":
+            name = f"session-{next(self._numbers)}"
+            self.sessions.add(name)
+            about = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+            result = {**about, "serverInfo": {"name": "raw", "version": "1"}}
+            return 200, {"mcp-session-id": name}, _result(message, result), "application/json"
+        if session not in self.sessions:
+            return 404, headers, b"gone", "text/plain"
+        if "id" not in message:
+            return 202, headers, b"", "text/plain"
+        if method == "tools/list":
+            tools = [tool(name) for name in ("say", *self.bodies)]
+            return 200, headers, _result(message, {"tools": tools}), "application/json"
+        name = message["params"]["name"]
+        self.calls.append(name)
+        body, kind = self.bodies.get(name, (b"", "application/json"))
+        return 200, headers, body or _result(message, text(name)), kind
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                status, headers, body, kind = server.reply(message, self.headers.get("mcp-session-id"))
+                if server.gzipped and message["method"] == "tools/call":
+                    body, headers = gzip.compress(body), {"content-encoding": "gzip"}
+                self.send_response(status)
+                for name, value in {
+                    **headers,
+                    "content-type": kind,
+                    "content-length": str(len(body)),
+                }.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_GET(self) -> None:
+                self.send_error(405)
+
+            do_DELETE = do_GET
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        return Handler
+
+
+def _result(message: dict[str, Any], result: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode()
