@@ -7,7 +7,7 @@ const server = process.env.CAESURA_URL ?? "http://127.0.0.1:8000";
 const proxy = { "/api": { target: server }, "/docs": { target: server } };
 
 /** What the first paint needs and later parts share is one file: in several small ones it is longer. */
-const FIRST = { name: "first", test: /node_modules\/(?:react|react-dom|scheduler|zustand)\/|preload-helper|\/src\/(?:words\/(?!Phrase)|api\/|state\/(?!documents|versions))|\/src\/log\/(?:shown|turn|events|members|same|snapshot)\.ts|\/src\/page\/(?:Icon|useMedia|keys|places|useNow)\./ };
+const FIRST = { name: "first", test: /node_modules\/(?:react|react-dom|scheduler|zustand)\/|preload-helper|\/src\/(?:words\/(?!Phrase|chinese)|api\/|state\/(?!documents|versions))|\/src\/log\/(?:shown|turn|events|members|same|snapshot)\.ts|\/src\/page\/(?:Icon|useMedia|keys|places|useNow)\./ };
 
 /** The page, or with `--mode frames` what its sandboxed frames load. Those have no origin, so that everybody may load
  * their files: nothing else is among them. A diagram is drawn in such a frame (frames/diagram.html), and a
@@ -41,6 +41,6 @@ export default defineConfig(({ mode }) => ({
     // A busy machine is no fault.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    setupFiles: ["dev/timers.ts"],
+    setupFiles: ["dev/timers.ts", "dev/words.ts"],
   },
 }));

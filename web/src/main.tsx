@@ -11,7 +11,8 @@ import { followLeaving } from "./state/drafts";
 import { followLayers } from "./state/layers";
 import { followHistory } from "./state/route";
 import { followTabs, start } from "./state/session";
-import { followSystem } from "./state/settings";
+import { followSystem, useSettings } from "./state/settings";
+import { learn } from "./words/words";
 
 followSystem();
 followHistory();
@@ -21,11 +22,16 @@ followLeaving();
 followDocuments();
 void start();
 
-const root = document.getElementById("root");
-if (root) {
+/** Without the texts of its language the page speaks English. */
+async function render(): Promise<void> {
+  const root = document.getElementById("root");
+  await learn(useSettings.getState().language).catch(() => undefined);
+  if (!root) return;
   createRoot(root).render(
     <StrictMode>
       <App />
     </StrictMode>,
   );
 }
+
+void render();

@@ -149,7 +149,7 @@ export function Door() {
           )}
         </form>
         <div className="foot">
-          <button type="button" onClick={() => setLanguage(language === "zh" ? "en" : "zh")} lang={language === "zh" ? "en" : "zh"}>
+          <button type="button" onClick={() => void setLanguage(language === "zh" ? "en" : "zh")} lang={language === "zh" ? "en" : "zh"}>
             {language === "zh" ? "English" : "中文"}
           </button>
           <button type="button" onClick={() => setTheme(isDark(theme) ? "light" : "dark")}>

@@ -21,10 +21,10 @@ export function SettingsMenu({ onClose }: { onClose: () => void }) {
       <div className="group" role="group" aria-label={say("language")}>
         <h3 aria-hidden="true">{say("language")}</h3>
         <div className="seg">
-          <button type="button" aria-pressed={language === "en"} lang="en" onClick={() => setLanguage("en")}>
+          <button type="button" aria-pressed={language === "en"} lang="en" onClick={() => void setLanguage("en")}>
             English
           </button>
-          <button type="button" aria-pressed={language === "zh"} lang="zh" onClick={() => setLanguage("zh")}>
+          <button type="button" aria-pressed={language === "zh"} lang="zh" onClick={() => void setLanguage("zh")}>
             中文
           </button>
         </div>

@@ -1,7 +1,7 @@
 // What a person sets for this browser: language, theme, the sidebar.
 import { create } from "zustand";
 
-import type { Language } from "../words/words";
+import { learn, type Language } from "../words/words";
 import { keep, kept } from "./kept";
 
 export type Theme = "system" | "light" | "dark";
@@ -27,8 +27,9 @@ function themeAtFirst(): Theme {
 
 export const useSettings = create<Settings>()(() => ({ language: languageAtFirst(), theme: themeAtFirst(), sideHidden: kept("side") === "hidden" }));
 
-export function setLanguage(language: Language): void {
+export async function setLanguage(language: Language): Promise<void> {
   keep("language", language);
+  await learn(language).catch(() => undefined);
   useSettings.setState({ language });
   paint();
 }

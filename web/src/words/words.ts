@@ -1,9 +1,21 @@
 import { createContext, useContext } from "react";
 
-import { TEXTS, type Key } from "./texts";
+import { ENGLISH, type Key } from "./english";
 
 export type Language = "en" | "zh";
 export type { Key };
+
+let chinese: Record<Key, string> | undefined;
+
+/** Loads the texts of a language, if they are not here yet. English is always here. */
+export async function learn(language: Language): Promise<void> {
+  if (language === "zh") chinese ??= (await import("./chinese")).CHINESE;
+}
+
+/** A text of the page, with its gaps. */
+export function textOf(key: Key, language: Language): string {
+  return (language === "zh" ? (chinese ?? ENGLISH) : ENGLISH)[key];
+}
 
 /** Fills {0}, {1}, … of a text. */
 export function fill(text: string, values: readonly (string | number)[]): string {
@@ -28,9 +40,8 @@ function clockOf(language: Language): (at: number) => string {
 }
 
 export function words(language: Language): Words {
-  const index = language === "zh" ? 1 : 0;
   const numbers = new Intl.NumberFormat(language === "zh" ? "zh-CN" : "en-US");
-  const say: Words["say"] = (key, ...values) => fill(TEXTS[key][index], values);
+  const say: Words["say"] = (key, ...values) => fill(textOf(key, language), values);
   const span = (ms: number): string => {
     if (ms < 1000) return say("msUnit", Math.max(0, Math.round(ms)));
     const seconds = ms / 1000;
