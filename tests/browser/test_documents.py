@@ -165,6 +165,9 @@ async def test_a_document_does_not_get_what_is_typed_beside_it(alice: Visitor) -
     await panel.get_by_role("button", name="Show preview").click()
     await expect(panel.locator(".offer")).to_contain_text("Shown without its scripts")
     await panel.get_by_role("button", name="Run scripts").click()
+    # Whoever runs it uses it. It must not take the focus again after they have left it.
+    await expect(panel.locator("iframe")).to_be_focused()
+    await alice.box.click()
     await expect(panel.get_by_role("alert")).to_contain_text("The preview was stopped")
     assert await panel.locator("iframe").count() == 0
     await alice.box.click()

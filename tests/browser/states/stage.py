@@ -132,10 +132,6 @@ class Stage:
         self.visitor.name, self.visitor.url = name, self.server.url
         await self.visitor.begin_session(PASSWORD)
 
-    def renew(self) -> None:
-        """Every token of the person is void: those who read without a page get a new one."""
-        self.visitor.api.headers.update(self.server.headers())
-
     async def leave(self, server: Served) -> None:
         """Nobody is signed in."""
         await self.page.context.clear_cookies()
@@ -143,6 +139,9 @@ class Stage:
         await expect(self.page.locator(".door")).to_be_visible()
 
     async def open(self, conversation: str) -> None:
+        """Open a conversation in which the person has written nothing yet."""
+        if self.page.url.startswith("http"):
+            await self.page.evaluate("sessionStorage.clear()")
         await self.visitor.open(f"/c/{conversation}")
         await self.drawn()
 

@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
 
-/** So often a document may take the focus unasked. Many do it once, for their first field. */
-const GRABS = 2;
 /** Milliseconds between two looks. A page without the focus hears nothing when a frame takes it. */
 const LOOK = 200;
 
 interface HeldFocus {
-  /** The person has clicked into the frame: keys are for it. */
+  /** The person has opened the frame or clicked into it: keys are for it. */
   entered: boolean;
   enter: () => void;
 }
 
-/** Keeps the focus, and with it what the person types, out of a frame that they did not click into. */
+/** Keeps the focus, and with it what the person types, out of a frame that they have left. The frame has the focus when it is
+ * opened, because the person wants to use it. One that takes it again later is stopped at once: if two fields of two frames
+ * claim the focus in turn, Chromium shows it in one and gives the keys to the other. */
 export function useHeldFocus(frame: RefObject<HTMLIFrameElement | null>, onGrab: () => void): HeldFocus {
-  const [entered, setEntered] = useState(false);
-  const inside = useRef(false);
+  const [entered, setEntered] = useState(true);
+  const inside = useRef(true);
   const put = useCallback((value: boolean) => {
     inside.current = value;
     setEntered(value);
@@ -26,15 +26,14 @@ export function useHeldFocus(frame: RefObject<HTMLIFrameElement | null>, onGrab:
 
   useEffect(() => {
     let last: Element | null = document.activeElement;
-    let grabs = 0;
+    frame.current?.focus();
     const look = (): void => {
       const element = frame.current;
       if (!element || document.activeElement !== element || inside.current) return;
-      grabs += 1;
       element.blur();
       if (last instanceof HTMLElement && last.isConnected && last !== element) last.focus({ preventScroll: true });
       else window.focus();
-      if (grabs >= GRABS) onGrab();
+      onGrab();
     };
     // The focus or the pointer is on the page again: the frame has been left.
     const left = (event: Event): void => {
