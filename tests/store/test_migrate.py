@@ -20,7 +20,7 @@ from caesura.core import codec
 from caesura.core import events as ev
 from caesura.core.artifacts import update
 from caesura.core.errors import StartupError
-from caesura.store import artifacts, events, migrate, schema, showings, users
+from caesura.store import artifacts, events, indexes, migrate, showings, users
 from caesura.store.open import open_database
 from tests.accounts import accounts
 from tests.conformance.rows import turns_of
@@ -48,7 +48,7 @@ def test_the_migrated_schema_equals_the_declared_one(bare_url: str) -> None:
     with _connected(bare_url) as connection:
         migrate.upgrade(connection)
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, schema.metadata) == []
+        assert compare_metadata(context, indexes.complete()) == []
 
 
 def test_the_migrated_schema_equals_the_declared_one_in_every_detail(bare_url: str) -> None:
@@ -57,9 +57,9 @@ def test_the_migrated_schema_equals_the_declared_one_in_every_detail(bare_url: s
         migrate.upgrade(connection)
         migrated = _shape(connection)
         connection.execute(text("DROP TABLE alembic_version"))
-        schema.metadata.drop_all(connection)
+        indexes.complete().drop_all(connection)
         assert _shape(connection) == {}
-        schema.metadata.create_all(connection)
+        indexes.complete().create_all(connection)
         assert _shape(connection) == {
             name: parts for name, parts in migrated.items() if name != "alembic_version"
         }
@@ -82,7 +82,7 @@ async def test_a_database_of_the_first_schema_opens_and_keeps_its_rows(bare_url:
     database = await open_database(bare_url)
     after = await database.read(_rows)
     assert _kept(before, after) == {name: rows for name, rows in before.items() if name != "alembic_version"}
-    assert set(after) == {"alembic_version", *schema.metadata.tables}
+    assert set(after) == {"alembic_version", *indexes.complete().tables}
     kept, counted = await database.read(accounts)
     assert kept == counted
     assert kept["conv-1"] > len("hello")
@@ -123,10 +123,10 @@ async def test_killed_after_any_statement_of_a_migration_it_opens_the_next_time(
     lines = await asyncio.to_thread(_die_and_open, bare_url)
     assert lines[-1] == "through"
     left_behind = [json.loads(line) for line in lines[:-1]]
-    assert len(left_behind) > len(schema.metadata.tables)
+    assert len(left_behind) > len(indexes.complete().tables)
     assert left_behind == [[]] * len(left_behind)
     with _connected(bare_url) as connection:
-        assert set(inspect(connection).get_table_names()) == {"alembic_version", *schema.metadata.tables}
+        assert set(inspect(connection).get_table_names()) == {"alembic_version", *indexes.complete().tables}
 
 
 async def test_killed_while_an_older_database_is_migrated_it_loses_nothing(bare_url: str) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import caesura
+from caesura.cli.late_models import built_late
 from caesura.core.errors import StartupError
 from caesura.settings import Settings
 
@@ -22,7 +23,8 @@ _USUAL = "http://127.0.0.1:8000"
 def serve(flags: Mapping[str, Any]) -> None:
     settings = Settings.load(**flags)
     gc.disable()  # imported modules stay in memory: collecting garbage now would only cost time
-    from caesura import app
+    with built_late():
+        from caesura import app
 
     try:
         app.serve(settings, partial(_greet, settings))

@@ -17,6 +17,7 @@ from caesura.http.context import Here
 from caesura.http.credentials import Credentials, Newcomer
 from caesura.http.errors import COMMON, documented
 from caesura.http.headers import USER
+from caesura.http.late import LateRoute
 from caesura.http.limits import Address
 from caesura.http.sse import HOLDER
 from caesura.http.tickets import Tickets
@@ -32,7 +33,7 @@ logger = logging.getLogger(__name__)
 #: Seconds for which an ended session is remembered after it would have expired: clocks differ.
 _LATE = 3600
 
-router = APIRouter(prefix="/api/auth", tags=["people"])
+router = APIRouter(prefix="/api/auth", tags=["people"], route_class=LateRoute)
 _bearer = OAuth2PasswordBearer(tokenUrl="/api/auth/login", auto_error=False)
 
 

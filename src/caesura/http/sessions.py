@@ -13,11 +13,12 @@ from caesura.http.context import Here
 from caesura.http.credentials import Credentials
 from caesura.http.errors import COMMON, documented
 from caesura.http.headers import USER
+from caesura.http.late import LateRoute
 from caesura.http.limits import Address
 from caesura.http.tokens import Access
 from caesura.service.people import Registration
 
-router = APIRouter(prefix="/api/auth", tags=["people"])
+router = APIRouter(prefix="/api/auth", tags=["people"], route_class=LateRoute)
 
 
 class Options(BaseModel):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
-from sqlalchemy.dialects import postgresql
 
 from caesura.store.schema import agent_versions, now_ms
 
@@ -17,9 +18,20 @@ def keep(connection: Connection, name: str, version: str, body: bytes) -> None:
     here = agent_versions.c.name == name
     same = update(agent_versions).where(here, agent_versions.c.version == version).values(kept_at=now_ms())
     if connection.execute(same).rowcount == 0:
-        connection.execute(_ADD if connection.dialect.name == "sqlite" else _ADD_TOGETHER, values)
+        _add(connection, values)
     newest = select(agent_versions.c.version).where(here).order_by(*_NEWEST).limit(MOST)
     connection.execute(delete(agent_versions).where(here, agent_versions.c.version.not_in(newest)))
+
+
+def _add(connection: Connection, values: dict[str, Any]) -> None:
+    if connection.dialect.name == "sqlite":
+        connection.execute(insert(agent_versions).values(kept_at=now_ms()), values)
+        return
+    from sqlalchemy.dialects import postgresql  # takes a moment to load
+
+    # Several nodes may keep the same version at once.
+    together = postgresql.insert(agent_versions).values(kept_at=now_ms()).on_conflict_do_nothing()
+    connection.execute(together, values)
 
 
 def get(connection: Connection, name: str, version: str) -> bytes | None:
@@ -31,6 +43,3 @@ _NEWEST = (agent_versions.c.kept_at.desc(), agent_versions.c.version)
 _GET = select(agent_versions.c.body).where(
     agent_versions.c.name == bindparam("name"), agent_versions.c.version == bindparam("version")
 )
-_ADD = insert(agent_versions).values(kept_at=now_ms())
-# Several nodes may keep the same version at once.
-_ADD_TOGETHER = postgresql.insert(agent_versions).values(kept_at=now_ms()).on_conflict_do_nothing()

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from sqlalchemy import Connection, delete, select
-from sqlalchemy.dialects.postgresql import insert
 
 from caesura.store.schema import now_ms, readings, running, turns
 
 
 def keep(connection: Connection, numbers: Collection[int], ms: int) -> None:
     """Record that these turns are read, for `ms` milliseconds from now. Only PostgreSQL has several nodes."""
+    from sqlalchemy.dialects.postgresql import insert  # takes a moment to load
+
     # In the same order on every node, to avoid deadlocks.
     read = select(turns.c.num, now_ms() + ms).where(turns.c.num.in_(numbers), running(turns)).order_by("num")
     added = insert(readings).from_select(["turn", "until"], read)

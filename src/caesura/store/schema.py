@@ -151,19 +151,8 @@ def running(table: FromClause) -> ColumnElement[bool]:
     return table.c.status.in_([literal_column(f"'{name}'") for name in ("queued", "running")])
 
 
-_RUNNING = running(turns)
-Index("turns_running", turns.c.user_id, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
 #: The queued turns. The text must equal the condition of their index.
 QUEUED = turns.c.status == literal_column("'queued'")
-Index("turns_queued", turns.c.user_id, turns.c.num, sqlite_where=QUEUED, postgresql_where=QUEUED)
-# A turn that has ended keeps its owner while its last event (the title) is still being written.
-_HELD = turns.c.owner.is_not(None)
-Index("turns_held", turns.c.lease_until, sqlite_where=_HELD, postgresql_where=_HELD)
-_EXPIRING = turns.c.waits_until.is_not(None)
-Index("turns_expiring", turns.c.waits_until, sqlite_where=_EXPIRING, postgresql_where=_EXPIRING)
-_STOPPING = turns.c.stop_requested.is_not(None)
-# Each owner looks for its own twice a second, whatever other owners have to stop.
-Index("turns_stopping", turns.c.owner, turns.c.num, sqlite_where=_STOPPING, postgresql_where=_STOPPING)
 
 events = Table(
     "events",
@@ -195,15 +184,6 @@ interrupts = Table(
         "status IN ('pending', 'answered', 'expired', 'superseded', 'cancelled')", name="interrupts_status"
     ),
     Index("interrupts_by_turn", "turn"),
-)
-#: A literal: SQLite does not match a bound value with the condition of an index.
-_PENDING = interrupts.c.status == literal_column("'pending'")
-Index(
-    "interrupts_waiting",
-    interrupts.c.user_id,
-    interrupts.c.created_at,
-    sqlite_where=_PENDING,
-    postgresql_where=_PENDING,
 )
 
 

@@ -14,8 +14,9 @@ from caesura.dialects.artifactflow.forms import ALWAYS, FOUND
 from caesura.dialects.artifactflow.wire import time_of
 from caesura.http.auth import User
 from caesura.http.context import Context, Here
+from caesura.http.late import LateRoute
 
-router = APIRouter(prefix="/api/v1/artifacts", responses=ALWAYS, tags=["artifactflow"])
+router = APIRouter(prefix="/api/v1/artifacts", responses=ALWAYS, tags=["artifactflow"], route_class=LateRoute)
 
 SessionId = Annotated[str, Path(max_length=200, pattern=r"^[A-Za-z0-9._-]+$")]
 ArtifactId = Annotated[str, Path(min_length=1, max_length=400)]

@@ -30,6 +30,7 @@ from caesura.http.context import Context, Here
 from caesura.http.dialect import Dialect
 from caesura.http.errors import documented
 from caesura.http.frames import pump
+from caesura.http.late import LateRoute
 from caesura.service.idempotency import Key
 from caesura.service.streams import Place
 from caesura.service.turns import Message
@@ -60,7 +61,7 @@ _STREAM = sse.documented(
     "`metadata` comes first, then `stream` events. `complete`, `interrupt` or `error` comes last.",
 )
 
-router = APIRouter(prefix="/api/v1", responses=ALWAYS, tags=["artifactflow"])
+router = APIRouter(prefix="/api/v1", responses=ALWAYS, tags=["artifactflow"], route_class=LateRoute)
 
 ConversationId = Annotated[str, Path(max_length=200, pattern=r"^conv-[A-Za-z0-9._-]+$")]
 ThreadId = Annotated[str, Path(max_length=200, pattern=r"^[A-Za-z0-9._-]+$")]

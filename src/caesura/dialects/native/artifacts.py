@@ -19,6 +19,7 @@ from caesura.dialects.native.faults import FORM
 from caesura.http.auth import User
 from caesura.http.context import Here
 from caesura.http.errors import documented
+from caesura.http.late import LateRoute
 from caesura.service.artifacts import Comparison
 
 _FOUND = documented(FORM, 404, 422)
@@ -28,6 +29,7 @@ router = APIRouter(
     prefix="/api/v2/conversations/{conversation_id}/artifacts",
     tags=["artifacts"],
     responses=documented(FORM, 401, 403, 429, 500, 503),
+    route_class=LateRoute,
 )
 
 ConversationId = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]

@@ -17,10 +17,13 @@ from caesura.http import sse
 from caesura.http.auth import StreamUser
 from caesura.http.context import Here
 from caesura.http.errors import documented
+from caesura.http.late import LateRoute
 from caesura.service import feed
 from caesura.service.feed import Item
 
-router = APIRouter(prefix="/api/v2", responses=documented(FORM, 401, 403, 429, 500, 503))
+router = APIRouter(
+    prefix="/api/v2", responses=documented(FORM, 401, 403, 429, 500, 503), route_class=LateRoute
+)
 
 
 class FeedReady(BaseModel):

@@ -19,6 +19,7 @@ from caesura.http.context import Here
 from caesura.http.dialect import Dialect
 from caesura.http.errors import documented
 from caesura.http.frames import pump
+from caesura.http.late import LateRoute
 from caesura.http.tickets import SECONDS
 from caesura.service.idempotency import Key
 from caesura.service.turns import Message
@@ -29,7 +30,7 @@ _SENT = documented(FORM, 400, 413, 422)
 _STARTS = documented(FORM, 400, 404, 409, 413, 422)
 _STREAM = sse.documented(MODELS, "One event for each fact; `id` is its cursor.", MODELS)
 
-router = APIRouter(prefix="/api/v2", responses=_ALWAYS)
+router = APIRouter(prefix="/api/v2", responses=_ALWAYS, route_class=LateRoute)
 DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))
 
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]+$", max_length=150)]

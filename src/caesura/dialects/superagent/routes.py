@@ -37,6 +37,7 @@ from caesura.http.context import Context, Here
 from caesura.http.dialect import Dialect
 from caesura.http.errors import documented
 from caesura.http.frames import pump
+from caesura.http.late import LateRoute
 from caesura.service.conversations import Status
 from caesura.service.turns import Message, check_message
 
@@ -54,7 +55,7 @@ _STREAM = sse.documented(
 _READ = {200: _STREAM[200]}
 _TAKES = FOUND | documented(FORM, 413)
 
-router = APIRouter(prefix="/api/v1", tags=["superagent"], responses=ALWAYS)
+router = APIRouter(prefix="/api/v1", tags=["superagent"], responses=ALWAYS, route_class=LateRoute)
 DIALECT = Dialect(FORM, router, headers=("X-A2UI",))
 
 AgentId = Annotated[str | None, Query(description="The name of the agent")]

@@ -32,6 +32,7 @@ from caesura.http.context import Context, Here
 from caesura.http.dialect import Dialect
 from caesura.http.errors import Form, Problem, documented
 from caesura.http.frames import pump
+from caesura.http.late import LateRoute
 from caesura.service.turns import Message
 
 PREFIXES = ("/api/sessions", "/api/chat", "/api/resume", "/api/status", "/api/history")
@@ -64,7 +65,7 @@ _CONFLICT: dict[int | str, dict[str, Any]] = {
     409: {"description": "A run is in progress, or an interrupt is pending", "model": wire.PendingRefusal}
 }
 
-router = APIRouter(prefix="/api", tags=["threads"], responses=_ALWAYS)
+router = APIRouter(prefix="/api", tags=["threads"], responses=_ALWAYS, route_class=LateRoute)
 DIALECT = Dialect(FORM, router)
 
 ThreadId = Annotated[str, Path(max_length=150)]

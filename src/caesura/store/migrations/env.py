@@ -2,9 +2,9 @@
 
 from alembic import context
 
-from caesura.store.schema import metadata
+from caesura.store import indexes
 
 connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=False)
+context.configure(connection=connection, target_metadata=indexes.complete(), transaction_per_migration=False)
 with context.begin_transaction():
     context.run_migrations()
