@@ -98,8 +98,8 @@ def test_a_file_is_sent_in_the_best_encoding_that_the_client_takes(
 
 def test_a_file_that_was_compressed_is_kept_in_memory_only_so(folder: Path) -> None:
     files = page.read(folder)
-    assert set(files["/assets/index-abc123.js"].bodies) == {"br", "gzip"}
-    assert set(files["/favicon.svg"].bodies) == {""}
+    assert set(files["/assets/index-abc123.js"].content.bodies) == {"br", "gzip"}
+    assert set(files["/favicon.svg"].content.bodies) == {""}
 
 
 def test_a_client_that_has_the_file_is_not_sent_it_again(client: TestClient) -> None:

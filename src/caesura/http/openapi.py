@@ -1,11 +1,18 @@
 """What the OpenAPI document says beyond the routes: the cookie that every route with a token takes too, and
-the data of the events of its streams."""
+the data of the events of its streams. The document is written once, in a thread: for it all routes and their
+models are built, which takes most of a second."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from caesura.http import cookies, sse
 
@@ -15,6 +22,32 @@ _SCHEME = "SessionCookie"
 def install(app: FastAPI) -> None:
     described = app.openapi
     app.openapi = lambda: _completed(described())  # type: ignore[method-assign]
+    written = Written(lambda: bytes(JSONResponse(app.openapi()).body))
+
+    async def document(request: Request) -> Response:
+        return Response(await written.body(), media_type="application/json")
+
+    routes = app.router.routes
+    place = next(at for at, route in enumerate(routes) if getattr(route, "path", None) == app.openapi_url)
+    routes[place] = Route(app.openapi_url or "", document, include_in_schema=False)
+
+
+class Written:
+    """The document as it is sent."""
+
+    def __init__(self, write: Callable[[], bytes]) -> None:
+        self._write = write
+        self._writing = threading.Lock()
+        self._body: bytes | None = None
+
+    async def body(self) -> bytes:
+        return self._body if self._body is not None else await asyncio.to_thread(self._once)
+
+    def _once(self) -> bytes:
+        with self._writing:
+            if self._body is None:
+                self._body = self._write()
+            return self._body
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The web page: its built files, read once and kept in memory as they are sent, and the paths at which they
-are served."""
+are served. A file whose name contains a hash of its content is read when it is first asked for: nobody needs
+all of them, and its content cannot change under its name."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ import gzip
 import hashlib
 import mimetypes
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -48,35 +50,54 @@ _TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """A file in every encoding that the build made. The encoding "" is the file itself, which is kept only if
-    there is no other: few clients want it, and it is four times as large."""
+class Content:
+    """What a file has, in every encoding that the build made. The encoding "" is the file itself, which is
+    kept only if there is no other: few clients want it, and it is four times as large."""
 
-    media_type: str
-    caching: str
     digest: str
     size: int
     bodies: Mapping[str, bytes]
 
+    def body(self, encoding: str) -> bytes:
+        return self.bodies[encoding] if encoding in self.bodies else gzip.decompress(self.bodies["gzip"])
+
+    def length(self, encoding: str) -> int:
+        return len(self.bodies[encoding]) if encoding in self.bodies else self.size
+
+
+class File:
+    """A file of the page. It is read once, and kept."""
+
+    def __init__(self, media_type: str, caching: str, read: Callable[[], Content]) -> None:
+        self._media_type = media_type
+        self._caching = caching
+        self._read = read
+
+    @cached_property
+    def content(self) -> Content:
+        return self._read()
+
     def answer(self, request: Request, status: int = 200) -> Response:
-        encoding = _chosen(request.headers.get("accept-encoding", ""), self.bodies)
-        etag = f'"{self.digest}{"-" if encoding else ""}{encoding}"'
-        headers = {"etag": etag, "cache-control": self.caching, "vary": "accept-encoding"}
+        """The response. 404 if the file is gone, because another build has replaced the one that was here at
+        the start."""
+        try:
+            content = self.content
+        except FileNotFoundError:
+            raise HTTPException(404) from None
+        encoding = _chosen(request.headers.get("accept-encoding", ""), content.bodies)
+        etag = f'"{content.digest}{"-" if encoding else ""}{encoding}"'
+        headers = {"etag": etag, "cache-control": self._caching, "vary": "accept-encoding"}
         if status == 200 and _known(request.headers.get("if-none-match", ""), etag):
             return Response(status_code=304, headers=headers)
-        headers["content-type"] = self.media_type
+        headers["content-type"] = self._media_type
         if encoding:
             headers["content-encoding"] = encoding
         if request.scope["path"].startswith(FRAME_FILES):
             # A sandboxed frame has no origin, and may load modules only from where everybody may.
             headers["access-control-allow-origin"] = "*"
-        size = len(self.bodies[encoding]) if encoding in self.bodies else self.size
-        headers["content-length"] = str(size)
-        body = b"" if request.method == "HEAD" else self._body(encoding)
+        headers["content-length"] = str(content.length(encoding))
+        body = b"" if request.method == "HEAD" else content.body(encoding)
         return Response(body, status, headers=headers)
-
-    def _body(self, encoding: str) -> bytes:
-        return self.bodies[encoding] if encoding in self.bodies else gzip.decompress(self.bodies["gzip"])
 
 
 class _Nowhere(Route):
@@ -146,6 +167,15 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _file(folder: Path, path: Path) -> File:
+    hashed = f"/{path.relative_to(folder).as_posix()}".startswith((ASSETS, FRAME_FILES))
+    media_type = _TYPES.get(path.suffix) or mimetypes.types_map[path.suffix]
+    file = File(media_type, _FOREVER if hashed else _CHECKED, partial(_content, path))
+    if not hashed:
+        file.content  # noqa: B018 - read now: another build may replace it
+    return file
+
+
+def _content(path: Path) -> Content:
     body = path.read_bytes()
     bodies: dict[str, bytes] = {}
     for encoding, ending in _ENCODINGS:
@@ -154,9 +184,7 @@ def _file(folder: Path, path: Path) -> File:
             bodies[encoding] = encoded.read_bytes()
     if "gzip" not in bodies:
         bodies[""] = body
-    hashed = f"/{path.relative_to(folder).as_posix()}".startswith((ASSETS, FRAME_FILES))
-    media_type = _TYPES.get(path.suffix) or mimetypes.types_map[path.suffix]
-    return File(media_type, _FOREVER if hashed else _CHECKED, _digest(body), len(body), bodies)
+    return Content(_digest(body), len(body), bodies)
 
 
 def _digest(body: bytes) -> str:
@@ -203,7 +231,7 @@ def _missing() -> dict[str, File]:
 
 def _made(text: str, suffix: str) -> File:
     body = text.encode()
-    return File(_TYPES[suffix], _CHECKED, _digest(body), len(body), {"": body})
+    return File(_TYPES[suffix], _CHECKED, lambda: Content(_digest(body), len(body), {"": body}))
 
 
 def _advice() -> str:
