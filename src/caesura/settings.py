@@ -12,15 +12,16 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
     ByteSize,
+    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from caesura.core import ids
 from caesura.core.addresses import Allowed
@@ -42,10 +43,8 @@ ByteBound = Annotated[ByteSize | None, Field(ge=1, le=2**50), BeforeValidator(la
 _MIB = 1024 * 1024
 
 
-class Settings(BaseSettings):
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid", hide_input_in_errors=True
-    )
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, validate_default=True)
 
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
@@ -55,15 +54,15 @@ class Settings(BaseSettings):
     agents_dir: Path | None = None
     default_agent: str = "assistant"
     model: str | None = None
-    model_map: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
+    model_map: dict[str, str] = Field(default_factory=dict)
 
     auth: Literal["password", "none"] = "password"
     registration: Literal["open", "invite", "closed"] | None = None
     secret: SecretStr | None = None
     token_hours: float = Field(default=24.0, gt=0, le=24 * 366)
-    cors_origins: Annotated[tuple[str, ...], NoDecode] = ()
+    cors_origins: tuple[str, ...] = ()
 
-    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
+    trusted_proxies: tuple[str, ...] = ()
 
     connections_per_address: int = Field(default=1000, ge=1, le=1_000_000)
     streams_per_person: int = Field(default=100, ge=1, le=1_000_000)
@@ -88,7 +87,7 @@ class Settings(BaseSettings):
     search_url: str | None = None
     search_kind: Literal["searxng", "tavily"] = "searxng"
     search_key: SecretStr | None = None
-    fetch_allow: Annotated[tuple[str, ...], NoDecode] = ()
+    fetch_allow: tuple[str, ...] = ()
 
     rate_requests: Rate = "1200/minute"
     rate_runs: Rate = "120/minute"
@@ -115,10 +114,18 @@ class Settings(BaseSettings):
     def load(cls, **flags: Any) -> Self:
         """Load the settings from the environment. Flags that are not None take precedence. Raises
         `StartupError` with one line."""
+        given = {name: value for name, value in flags.items() if value is not None}
         try:
-            return cls(**{name: value for name, value in flags.items() if value is not None})
+            return cls(**{**cls._environment(), **given})
         except ValidationError as error:
             raise StartupError("; ".join(_faults(error))) from error
+
+    @classmethod
+    def _environment(cls) -> dict[str, str]:
+        """The variables that name a setting, in any case. An empty one is as good as none."""
+        names = {f"{PREFIX}{name}".upper(): name for name in cls.model_fields}
+        given = ((names.get(variable.upper()), value) for variable, value in os.environ.items() if value)
+        return {name: value for name, value in given if name is not None}
 
     @field_validator("cors_origins", "trusted_proxies", "fetch_allow", mode="before")
     @classmethod
