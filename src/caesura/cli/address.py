@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import errno
-
-import httpx
+from urllib.parse import urlsplit
 
 from caesura.core.errors import StartupError
 from caesura.http.server import bind
@@ -15,8 +14,10 @@ _SECONDS = 3.0
 
 def reachable(url: str) -> str:
     """The address for a client on this machine. A server on all addresses is reached over loopback."""
-    parsed = httpx.URL(url)
-    return str(parsed.copy_with(host=_ANY.get(parsed.host, parsed.host)))
+    parts = urlsplit(url)
+    host = _ANY.get(parts.hostname or "", parts.hostname or "")
+    port = f":{parts.port}" if parts.port not in (None, 80) else ""
+    return f"{parts.scheme}://{_bracketed(host)}{port}"
 
 
 def occupant(host: str, port: int) -> str | None:
@@ -36,10 +37,15 @@ def occupant(host: str, port: int) -> str | None:
 
 
 def _answers(host: str, port: int) -> bool:
+    import httpx  # slow to import, and a server that starts does without it
+
     bare = host.strip("[]")
-    name = _ANY.get(bare, bare)
-    url = f"http://{f'[{name}]' if ':' in name else name}:{port}/health"
+    url = f"http://{_bracketed(_ANY.get(bare, bare))}:{port}/health"
     try:
         return httpx.get(url, timeout=_SECONDS, trust_env=False).is_success
     except (httpx.HTTPError, httpx.InvalidURL):
         return False
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
