@@ -83,6 +83,7 @@ async def _start(source: Path, data: Path) -> Start:
     port = _free_port()
     command = [sys.executable, "-m", "caesura", "serve", "--log-level", "error", "--port", str(port)]
     environ = {**os.environ, "PYTHONPATH": str(source)}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed server is compiled once
     began = time.perf_counter()
     process = psutil.Popen([*command, "--data-dir", str(data)], env=environ, stderr=subprocess.DEVNULL)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from caesura.store.open import open_database
 from tests import agent_files
 from tests.openai_server import Call, Say, Server
 
@@ -72,3 +74,44 @@ def test_a_built_in_client_needs_no_langchain(folder: Path) -> None:
         model = f"{{primary: 'openai:test', base_url: '{desk.base_url}', api_key_env: TEST_KEY}}"
         agent_files.put(folder / "agents", "tester", f"tools: [list_files]\nmodel: {model}\n")
         assert served(folder) == ("Nothing there.", ["(empty)"], [])
+
+
+#: Serves as `caesura serve` does, answers one request, and prints the modules that are loaded, and whether a
+#: model of the native API is built.
+_START = """
+import json, os, signal, sys, threading, urllib.request
+from caesura.cli import main, serving
+
+usual = serving._greet
+
+def ask(url):
+    with urllib.request.urlopen(url + "/health") as answer:
+        answer.read()
+    from caesura.dialects.native.replies import Me
+    print(json.dumps([sorted(sys.modules), Me.__pydantic_complete__]), flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def greet(settings, url):
+    usual(settings, url)
+    threading.Thread(target=ask, args=(url,)).start()
+
+serving._greet = greet
+sys.argv = ["caesura", "serve", "--port", "0", "--data-dir", sys.argv[1]]
+main()
+"""
+_LATER = ("alembic", "httpx", "mcp", "psycopg", "pygments", "redis", "rich", "sqlalchemy.dialects.postgresql")
+
+
+async def _migrate(url: str) -> None:
+    await (await open_database(url)).close()
+
+
+def test_a_start_on_a_current_database_leaves_the_rest_for_later(tmp_path: Path) -> None:
+    asyncio.run(_migrate(f"sqlite:///{tmp_path}/caesura.db"))
+    command = [sys.executable, "-c", _START, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert ran.stdout, ran.stderr
+    loaded, built = json.loads(ran.stdout)
+    assert "caesura.dialects.native.routes" in loaded
+    assert [name for name in loaded if name in _LATER] == []
+    assert not built

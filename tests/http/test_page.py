@@ -243,3 +243,20 @@ def test_a_path_is_no_longer_looked_up_on_the_disk_once_the_page_is_read(folder:
     with TestClient(app) as client:
         assert client.get("/assets/later.js").status_code == 404
         assert "changed" not in client.get("/").text
+
+
+def test_a_file_with_a_hash_in_its_name_is_read_when_it_is_first_asked_for(folder: Path) -> None:
+    client = TestClient(_app(folder), headers={"Accept-Encoding": "identity"})
+    script, icon = folder / "assets" / "index-abc123.js", folder / "favicon.svg"
+    before = icon.read_bytes()
+    assert client.get("/assets/index-abc123.js").content == SCRIPT
+    for path in (script, icon):
+        path.unlink()
+    assert client.get("/assets/index-abc123.js").content == SCRIPT
+    assert client.get("/favicon.svg").content == before
+
+
+def test_a_file_that_another_build_has_removed_is_not_found(folder: Path) -> None:
+    client = TestClient(_app(folder))
+    (folder / "assets" / "index-abc123.js").unlink()
+    assert client.get("/assets/index-abc123.js").status_code == 404
