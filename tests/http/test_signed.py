@@ -36,7 +36,7 @@ def test_a_library_reads_our_tokens_and_we_read_its() -> None:
         "\udc80.a.b",
         jwt.encode(CLAIMS, "o" * 32, "HS256"),
         jwt.encode(CLAIMS, "k" * 64, "HS512"),
-        jwt.encode(CLAIMS, None, "none"),
+        jwt.encode(CLAIMS, "", "none"),
         f"{signed.encode(CLAIMS, KEY)}=",
         f" {signed.encode(CLAIMS, KEY)}",
         f"x.{signed.encode(CLAIMS, KEY)}",
