@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -357,6 +359,13 @@ async def test_a_tool_of_langchain_is_a_tool_too(tmp_path: Path) -> None:
         ("lambda args, language: language", {"number": "A1"}, "en"),
         ("lambda args: 1 / 0", {"number": "A1"}, 'Using tool: find {"number":"A1"}'),
         ("lambda args: 7", {"number": "A1"}, 'Using tool: find {"number":"A1"}'),
+        ("lambda args: exit(3)", {"number": "A1"}, 'Using tool: find {"number":"A1"}'),
+        (
+            "lambda args: (_ for _ in ()).throw(KeyboardInterrupt)",
+            {"number": "A1"},
+            'Using tool: find {"number":"A1"}',
+        ),
+        ("lambda args: type('T', (str,), {'strip': exit, '__str__': exit})('Find')", {}, "Find"),
     ],
 )
 def test_a_call_is_described_as_the_operator_says_or_in_the_usual_way(
@@ -365,3 +374,45 @@ def test_a_call_is_described_as_the_operator_says_or_in_the_usual_way(
     code = f"import caesura\n@caesura.tool(label='Look', describe={describe})\ndef find(number: str): ..."
     tool = tools_of(put(tmp_path, "orders:find", code))["find"]
     assert tool.describe(args, "en") == ("Look", told)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise BaseException('no')",
+        "raise GeneratorExit",
+        "import asyncio\nraise asyncio.CancelledError",
+        "class E(Exception):\n    def __str__(self): exit(3)\nraise E",
+        "def __getattr__(name): exit(3)",
+        dedent("""
+            class Evil:
+                @classmethod
+                def __get_pydantic_core_schema__(cls, source, handler): exit(3)
+            def find(a: Evil): ...
+        """),
+    ],
+)
+def test_whatever_the_code_of_a_tool_raises_is_a_fault_of_its_file(tmp_path: Path, code: str) -> None:
+    assert len(faults(tmp_path, "orders:find", code)) == 1
+
+
+def test_a_failed_reload_does_not_end_the_watching_of_the_folder(tmp_path: Path) -> None:
+    tmp_path.joinpath("orders.py").write_text("def find(): ...")
+    agent_files.put(tmp_path, "a", "tools: [orders:find]")
+    catalog = Catalog(tmp_path, STANDARD.names, builtin=None, interval=0.01)
+    catalog.watch()
+    try:
+        for code in ("raise KeyboardInterrupt", "raise BaseException", "raise SystemExit"):
+            tmp_path.joinpath("orders.py").write_text(f"{code}\n")
+            _until(lambda: bool(catalog.faults))
+            tmp_path.joinpath("orders.py").write_text(f"def find():\n    'After {code}.'")
+            _until(lambda: not catalog.faults)
+    finally:
+        catalog.close()
+
+
+def _until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

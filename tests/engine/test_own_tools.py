@@ -25,7 +25,7 @@ ORDERS = '''
     from typing import Annotated, Literal, Optional
 
     import caesura
-    from pydantic import BaseModel
+    from pydantic import BaseModel, field_validator
 
     FOLDER = Path(__file__).parent.parent
 
@@ -142,6 +142,39 @@ ORDERS = '''
         return "again"
 
 
+    class Odd(BaseModel):
+        number: int
+
+        @field_validator("number")
+        @classmethod
+        def check(cls, number):
+            if number == 1:
+                raise RuntimeError("the password is hunter2")
+            if number > 1:
+                raise {2: SystemExit, 3: KeyboardInterrupt, 4: asyncio.CancelledError}[number]
+            return number
+
+
+    @caesura.tool(describe=lambda args: exit(3))
+    def odd(value: Odd) -> str:
+        """Odd."""
+        return "odd"
+
+
+    @caesura.tool(permission="auto")
+    async def cancels() -> str:
+        """Cancels."""
+        asyncio.current_task().cancel()
+        await asyncio.sleep(60)
+
+
+    @caesura.tool(permission="auto")
+    async def exits() -> str:
+        """Exits."""
+        await asyncio.sleep(0)
+        raise SystemExit(3)
+
+
     @caesura.tool(label="Send money", describe="Send {amount} to {to}")
     def send(to: str, amount: int) -> str:
         """Send."""
@@ -151,8 +184,20 @@ ORDERS = '''
 #: What the tools do is the same on each backend; tests/conformance has the journal on both.
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
-_AUTO = ["find_order", "place", "refund", "gift", "slow", "tardy", "broken", "chatty", "again"]
-NAMES = [*_AUTO, "ship", "send"]
+_AUTO = [
+    "find_order",
+    "place",
+    "refund",
+    "gift",
+    "slow",
+    "tardy",
+    "broken",
+    "chatty",
+    "again",
+    "cancels",
+    "exits",
+]
+NAMES = [*_AUTO, "ship", "send", "odd"]
 
 
 def offer(world: World, *more: str) -> None:
@@ -427,3 +472,28 @@ async def test_a_waiting_turn_goes_on_with_the_code_that_it_began_with(world: Wo
     await lose(world)
     done = await world.resume(said, Answer("answers", answers=("cup",)))
     assert done.failure.code == "agent_changed"
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+async def test_a_check_that_fails_is_a_failure_of_the_tool_alone(world: World, number: int) -> None:
+    offer(world)
+    output, status = await result(world, "odd", value={"number": number})
+    assert status == "error"
+    assert output.startswith("The tool failed (err-")
+    said = await call(world, "odd", value={"number": 0})
+    [asked] = said.waiting(Approval)
+    assert asked.description.startswith("Using tool: odd")
+    with pytest.raises(BadAnswer, match=r"failed to check these arguments \(err-"):
+        await world.answer(said.turn, {asked.id: Answer("edit", args={"value": {"number": number}})})
+    done = await world.resume(said, YES)
+    assert done.results() == [("odd", "odd", "ok")]
+
+
+@pytest.mark.parametrize("name", ["cancels", "exits"])
+async def test_a_function_that_ends_its_own_task_is_a_failure_of_the_tool_alone(
+    world: World, name: str
+) -> None:
+    offer(world)
+    output, status = await result(world, name)
+    assert status == "error"
+    assert output.startswith("The tool failed (err-")

@@ -8,6 +8,7 @@ import importlib
 import importlib.abc
 import importlib.util
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -96,6 +97,10 @@ def load(target: str, folder: Path | None) -> Any:
         return getattr(module, attribute)
     except AttributeError:
         raise ImportFault(f"{name} has no attribute {attribute}{_close_to(attribute, module)}") from None
+    except BaseException as error:  # a module may have a `__getattr__` of its own
+        if is_interrupted(error):
+            raise
+        raise ImportFault(f"{target} failed: {type(error).__name__}: {said(error)}") from error
 
 
 def _close_to(name: str, module: ModuleType) -> str:
@@ -125,7 +130,7 @@ def _execute(name: str, path: Path, source: bytes) -> None:
     try:
         _run(lambda: loader.exec_module(module), path.name, path)
     except ImportFault:
-        del sys.modules[name]
+        sys.modules.pop(name, None)  # its own code may have removed it
         raise
 
 
@@ -151,7 +156,9 @@ def _run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
     """Run an operator's code: whatever it raises is a fault of its file, not of the server."""
     try:
         return code()
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if is_interrupted(error):
+            raise
         line = _line(error, str(path)) if path is not None else 0
         if (extra := _missing_extra(error)) is not None:
             raise ImportFault(*_needs(what, extra), line) from error
@@ -166,7 +173,23 @@ def _missing_extra(error: BaseException) -> str | None:
 
 def _said(error: BaseException) -> str:
     """What an error says. Of a syntax error without its place, which is told apart."""
-    return error.msg if isinstance(error, SyntaxError) else str(error)
+    return str(error.msg) if isinstance(error, SyntaxError) else said(error)
+
+
+def said(error: BaseException) -> str:
+    """What an error of an operator's code says. Saying it is code of theirs too."""
+    try:
+        return str(error)
+    except BaseException as other:
+        if is_interrupted(other):
+            raise
+        return "an error that cannot be told"
+
+
+def is_interrupted(error: BaseException) -> bool:
+    """Whether a person has pressed Ctrl-C. Only the main thread hears of that: elsewhere the operator's code
+    has raised it."""
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
 def _line(error: BaseException, file: str) -> int:

@@ -156,7 +156,7 @@ class Catalog:
         while not self._over.wait(self._interval):
             try:
                 self.refresh()
-            except Exception:
+            except BaseException:  # an operator's code may raise anything, and this thread goes on for ever
                 logger.exception("the agents folder could not be looked at")
 
     def _changed(self, path: Path) -> bool:

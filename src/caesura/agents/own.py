@@ -58,10 +58,11 @@ class OwnTools:
             return declared.read(imports.load(target, self._folder))
         except (ImportFault, Unusable):
             raise
-        except Exception as error:  # an operator's types run code of their own, which may raise anything
-            raise Unusable(
-                f"cannot be a tool: {type(error).__name__}: {error}", "correct its types"
-            ) from error
+        except BaseException as error:  # an operator's types run code of their own, which may raise anything
+            if imports.is_interrupted(error):
+                raise
+            told = f"cannot be a tool: {type(error).__name__}: {imports.said(error)}"
+            raise Unusable(told, "correct its types") from error
 
     def _holder(self, name: str) -> str | None:
         if name in self._taken:

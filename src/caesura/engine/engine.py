@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +16,8 @@ from caesura.agents.loader import Catalog
 from caesura.agents.mcp.servers import Servers
 from caesura.agents.models import NOTHING_REPLACED
 from caesura.agents.tools.registry import Registry
+from caesura.agents.tools.tool import CheckFailed
+from caesura.core import ids
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer, CodecError, Unavailable
 from caesura.core.events import StopReason
@@ -35,6 +38,8 @@ from caesura.log import Log
 from caesura.models.connections import Connections
 from caesura.store import events, life, turns
 from caesura.store.database import Database
+
+logger = logging.getLogger(__name__)
 
 #: A claim reads the past of a turn with at most this many events. A longer read would delay other writers.
 _SHORT = 1000
@@ -197,7 +202,13 @@ class Engine:
         if not isinstance(item, Approval) or answer.decision != "edit" or answer.args is None:
             return
         tool = self._builder.tool(item.agent, item.name)
-        if tool is not None and (fault := tool.fault(answer.args)) is not None:
+        try:
+            fault = tool.fault(answer.args) if tool is not None else None
+        except CheckFailed as error:
+            error_id = ids.error()
+            logger.exception("the check of edited arguments of %s failed (%s)", item.name, error_id)
+            raise BadAnswer(f"the tool failed to check these arguments ({error_id})") from error
+        if fault is not None:
             raise BadAnswer(fault)
 
     def shown(self, num: int, epoch: int) -> int | None:

@@ -122,9 +122,23 @@ class _Call:
             except _Revoked:
                 self._run.grants.discard(self._name)
         assert self._tool is not None  # noqa: S101 - for the type checker
-        if not unknown and (reason := self._tool.refusal(self._args)) is not None:
+        if not unknown and (reason := self._refusal(self._tool)) is not None:
             return self._note(reason, "error")
         raise AnswersNeeded([await self._approval(unknown)])
+
+    def _refusal(self, tool: Tool) -> str | None:
+        """Why the call can only be refused. A check that fails is a failure of the tool."""
+        try:
+            with strays_fail(_never):
+                return tool.refusal(self._args)
+        except Exception:  # noqa: BLE001 - logged with its id
+            return self._failed()
+
+    def _failed(self) -> str:
+        """What the model reads about the exception that is being handled, which is logged."""
+        error_id = ids.error()
+        logger.exception("tool %s failed (%s)", self._name, error_id)
+        return texts.tool_failed(error_id)
 
     def _given(self, unknown: bool) -> tuple[Approval, Answer] | None:
         """The decision about this call, unless the person has stopped the turn since. Each attempt with an
@@ -313,12 +327,10 @@ class _Call:
             if error.status >= 500:
                 raise
             return Result(error.message, "error")
-        except Exception:
+        except Exception:  # noqa: BLE001 - logged with its id
             if seconds is not None and clock.expired():
                 return Result(texts.too_slow(seconds), "error")
-            error_id = ids.error()
-            logger.exception("tool %s failed (%s)", self._name, error_id)
-            return Result(texts.tool_failed(error_id), "error")
+            return Result(self._failed(), "error")
         text = outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
         return result._replace(text=self._run.holding.keep(self._id, text))
 
@@ -410,6 +422,11 @@ class _Call:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
         return self._tool.describe(self._args, self._run.language), json_data.clean(self._args)
+
+
+def _never() -> bool:
+    """Nobody can cancel code that awaits nothing."""
+    return False
 
 
 def _what(item: Interrupt) -> _What:

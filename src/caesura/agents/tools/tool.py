@@ -25,6 +25,10 @@ class ToolError(Exception):
     """A call that failed. The model gets the text as the result."""
 
 
+class CheckFailed(Exception):
+    """The code that checks the arguments has failed itself, which says nothing about the arguments"""
+
+
 class Description(NamedTuple):
     """For people: what kind of thing is done (`执行命令`), and what exactly (`正在执行命令: npm install`)."""
 
@@ -101,13 +105,16 @@ class Tool:
         return Schema(self.name, self.action.description, self.action.parameters)
 
     def fault(self, args: dict[str, Any]) -> str | None:
-        """Why the tool refuses these arguments; None when it accepts them, or when only a call can tell."""
+        """Why the tool refuses these arguments; None when it accepts them, or when only a call can tell.
+        Raises `CheckFailed`, whatever an operator's validator raises."""
         if self.action.arguments is None:
             return None
         try:
             self.action.arguments.model_validate(args)
         except ValidationError as error:
             return wrong_arguments(error)
+        except BaseException as error:  # nothing is awaited here: no cancellation and no end of the server
+            raise CheckFailed(f"{type(error).__name__}: {CheckFailed.__doc__}") from error
         return None
 
     async def run(self, args: dict[str, Any]) -> Result:

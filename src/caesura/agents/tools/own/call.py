@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ class OwnCall:
                 return str(value)
         else:
             value = self._function(**arguments)
-        found = await value
+        found = await _apart(value)
         if returned.is_small(found):
             return returned.text(found)
         return await self._threads.write(lambda: returned.text(found))
@@ -73,6 +73,26 @@ class OwnCall:
         """The result of a plain function as text. One that returns a coroutine is awaited elsewhere."""
         value = self._function(**arguments)
         return value if inspect.isawaitable(value) else returned.text(value)
+
+
+async def _apart(work: Awaitable[Any]) -> Any:
+    """The result of this work, which gets a task of its own: what it does to its task, such as cancelling it,
+    must not happen to the turn."""
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(_outcome(work))
+    value, error = task.result()
+    if error is not None:
+        raise error
+    return value
+
+
+async def _outcome(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    try:
+        return await work, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a task that raised it would end the server
+        return None, error
 
 
 class _Asking:

@@ -30,10 +30,12 @@ def describer(name: str, mark: Mark, parameters: Iterable[str]) -> Describe:
             return Description(label, description)
         try:
             told = sentence(args, language)
-        except Exception:
+            # The operator's code may return a kind of text with methods of its own.
+            own = str.__str__(told) if isinstance(told, str) else ""
+        except BaseException:  # nothing is awaited here, so this is no cancellation and no end of the server
             logger.exception("the description of a call of %s failed", name)
             return Description(label, description)
-        return Description(label, told if isinstance(told, str) and told.strip() else description)
+        return Description(label, own if own.strip() else description)
 
     return describe
 
