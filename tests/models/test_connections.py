@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import socket
+from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from tests.models.authority import Authority
 from tests.models.conftest import KEY
 from tests.models.middleman import middleman, sock
 from tests.models.samples import OPENAI
-from tests.models.wire import STREAM, Wire, hangs, streams, wire
+from tests.models.wire import STREAM, Wire, hangs, says, streams, wire
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +133,19 @@ async def test_a_proxy_may_want_a_password(authority: Authority, provider: Wire)
         told = await refused(secure.url, {"HTTPS_PROXY": f"http://me:wrong@{proxy.address}", **trusted})
         assert "password" in told
         assert "wrong" not in told
+
+
+@pytest.mark.parametrize("password", ["hunter2", "hunter2-is-a-long-password"])
+async def test_no_login_that_is_repeated_is_told(provider: Wire, password: str) -> None:
+    coded = b64encode(f"bob:{password}".encode()).decode()
+    for said in (f"no: {password}", f"no: {coded}", f"no: Basic {coded}", f"no: bob:{password}"):
+        provider.answer(says(407, said.encode()), says(407, {"error": {"message": said}}))
+        with_login = provider.url.replace("://", f"://bob:{password}@")
+        for url, environ in ((with_login, {}), ("http://127.0.0.1:9", {"http_proxy": with_login})):
+            told = await refused(url, environ)
+            assert "no: " in told
+            assert password not in told
+            assert coded not in told
 
 
 async def test_the_proxy_itself_may_be_secure(authority: Authority, provider: Wire) -> None:

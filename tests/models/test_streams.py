@@ -13,11 +13,23 @@ from caesura.core.messages import Message
 from caesura.models.failures import ModelError
 from caesura.models.model import CallPart, Finish, Kept, Model, Piece, Text, Usage
 from tests.models.conftest import KEY, Make
-from tests.models.samples import ANTHROPIC, OPENAI, SAMPLES, Sample, block, call, chunk, named, opening
+from tests.models.samples import (
+    ANTHROPIC,
+    OPENAI,
+    SAMPLES,
+    Sample,
+    block,
+    call,
+    chunk,
+    closing,
+    named,
+    opening,
+)
 from tests.models.wire import END, STREAM, Wire, chunked, events, hangs, says, sends, streams
 from tests.waiting import until
 
 ASKED = [Message("system", "Be brief."), Message("user", "Hello")]
+COUNTS = {"input_tokens": 0, "output_tokens": 1, "total_tokens": 1}
 THOUGHT = {"type": "thinking", "thinking": "", "signature": ""}
 both = pytest.mark.parametrize("sample", SAMPLES, ids=["openai", "anthropic"])
 
@@ -397,3 +409,13 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
             case _:
                 changed[place:place] = changed[other : other + length]
     return bytes(changed)
+
+
+@pytest.mark.parametrize("reason", [KEY, f"stop {KEY}", "x" * 65, "a\nb", ["stop"], 7, {"a": "b"}])
+async def test_a_reason_that_is_no_plain_word_is_not_told(provider: Wire, model: Make, reason: Any) -> None:
+    """The reply is complete all the same."""
+    provider.answer(streams(events(chunk({"content": "Hi"}, reason))))
+    assert await pieces_of(model("openai:test")) == [Text("Hi")]
+    said = block(0, {"type": "text", "text": "Hi"})
+    provider.answer(streams(named(opening(), *said, *closing(reason, output_tokens=1))))
+    assert await pieces_of(model("anthropic:claude-test")) == [Text("Hi"), Usage(COUNTS)]

@@ -15,10 +15,12 @@ class NoAddress(Exception):
 
 
 class Address(NamedTuple):
-    """`basic` is the value of a header Authorization, from a name and a password in the URL."""
+    """`basic` is the value of a header Authorization, from a name and a password in the URL. `secrets` are
+    the forms in which someone who was sent it may repeat it."""
 
     url: str
     basic: str | None
+    secrets: tuple[str, ...] = ()
 
 
 def read(written: str, provider: str) -> Address:
@@ -38,12 +40,14 @@ def read(written: str, provider: str) -> Address:
         path = path.removesuffix(copied)
     if provider == "anthropic":
         path = path.removesuffix("/v1")
-    basic = None
+    basic, secrets = None, ()
     if parts.username:
-        told = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        basic = "Basic " + b64encode(told.encode()).decode()
+        name, password = unquote(parts.username), unquote(parts.password or "")
+        coded = b64encode(f"{name}:{password}".encode()).decode()
+        basic, secrets = f"Basic {coded}", (coded, password or name)
     shown = f"[{host}]" if ":" in host else _ascii(host)
-    return Address(urlunsplit((parts.scheme, f"{shown}:{port}" if port else shown, path, "", "")), basic)
+    url = urlunsplit((parts.scheme, f"{shown}:{port}" if port else shown, path, "", ""))
+    return Address(url, basic, secrets)
 
 
 def _ascii(host: str) -> str:

@@ -98,6 +98,14 @@ class Connections:
                 raise
             return exchange
 
+    def proxy_secrets(self, url: str) -> tuple[str, ...]:
+        """What the proxy for this address is sent and no message may hold."""
+        try:
+            proxy = self._find(url)[0].proxy
+        except ModelError:
+            return ()
+        return proxy.secrets if proxy is not None else ()
+
     def _find(self, url: str) -> tuple[_Place, str]:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]

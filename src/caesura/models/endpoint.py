@@ -34,8 +34,12 @@ class Endpoint:
     ) -> None:
         self._connections, self._url, self._idle_timeout = connections, url.rstrip("/"), idle_timeout
         self._headers = {"Accept-Encoding": "identity", "User-Agent": "caesura", **headers}
-        self.secrets = secrets
+        self._secrets = secrets
         self.host = urlsplit(url).hostname or ""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return (*self._secrets, *self._connections.proxy_secrets(self._url))
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Exchange:
         """The reply, if it is one. Raises a `ModelError`, also for a refusal."""

@@ -203,6 +203,7 @@ class _Place(NamedTuple):
     key: str | None
     #: The value of a header Authorization, from a name and a password in the URL.
     basic: str | None
+    secrets: tuple[str, ...]
 
 
 def _named(full_name: str) -> tuple[str, Provider, str]:
@@ -236,7 +237,7 @@ def _place(
         address = addresses.read(written or provider.url, name)
     except addresses.NoAddress as error:
         raise Unusable(f"the base URL of model {full_name} {error}") from None
-    return _Place(address.url, key or None, address.basic)
+    return _Place(address.url, key or None, address.basic, address.secrets)
 
 
 def _special(provider: Provider, options: dict[str, Any]) -> dict[str, str]:
@@ -270,5 +271,5 @@ def _endpoint(
         sent["x-api-key"] = place.key
     elif place.key:
         sent["Authorization"] = f"Bearer {place.key}"
-    secrets = tuple(secret for secret in (place.key, place.basic) if secret)
+    secrets = (*((place.key,) if place.key else ()), *place.secrets)
     return Endpoint(connections, place.url, sent, secrets, idle_timeout)

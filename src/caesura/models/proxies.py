@@ -28,6 +28,14 @@ class Proxy(NamedTuple):
         """The value of the header Proxy-Authorization."""
         return "Basic " + b64encode(b":".join(self.login)).decode() if self.login else None
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The forms in which the proxy may repeat the login."""
+        if self.login is None:
+            return ()
+        name, password = self.login
+        return b64encode(b":".join(self.login)).decode(), (password or name).decode()
+
 
 def proxy_for(scheme: str, host: str, port: int, environ: Mapping[str, str]) -> Proxy | None:
     if _excepted(host, port, _variable("no_proxy", environ)):

@@ -125,6 +125,8 @@ def _said(error: Any) -> str:
 
 
 def _kind(status: int, error: Any, said: str) -> Kind:
+    if status == 407:
+        return "connection"  # the proxy's refusal, not the provider's
     if status not in (401, 403, 408, 409, 425, 429) and _TOO_LONG.search(said):
         return "context"
     if status == 402 or _NO_CREDIT.search(said):
@@ -181,10 +183,10 @@ def _pause(headers: Mapping[str, str]) -> float | None:
         return None if given is None else seconds
     try:
         at = parsedate_to_datetime(given)
-    except ValueError:
+        at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+        return max((at - datetime.now(UTC)).total_seconds(), 0.0)
+    except (ValueError, OverflowError):  # no date, or one that its zone moves out of all years
         return None
-    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-    return max((at - datetime.now(UTC)).total_seconds(), 0.0)
 
 
 def _number(text: str | None) -> float | None:

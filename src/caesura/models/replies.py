@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ from caesura.models.failures import ModelError
 from caesura.models.model import Piece
 
 _DONE = b"[DONE]"
+_WORD = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 #: The most characters that are kept for the provider, and the most tool calls of a reply.
 _MOST_KEPT, _MOST_CALLS = 8 * 1024 * 1024, 1_000
 
@@ -26,6 +28,7 @@ class Reply:
         self.failure: ModelError | None = None
         self._host, self._secrets = host, secrets
         self._kept = 0
+        self._reason: str | None = None
 
     def take(self, payloads: Iterable[bytes]) -> list[Piece]:
         """The pieces in the data of these events."""
@@ -68,6 +71,11 @@ class Reply:
     def _count_call(self, number: int) -> None:
         if number > _MOST_CALLS:
             raise ModelError("broken", f"{self._host} sent too many tool calls")
+
+    def _stopped(self, reason: Any) -> None:
+        """The provider says why it stopped. Only a plain word is told, since people and logs see it."""
+        word = refusals.scrubbed(reason, self._secrets) if isinstance(reason, str) else ""
+        self._reason, self.complete = word if _WORD.fullmatch(word) else None, True
 
     def _refused(self, error: Any) -> ModelError:
         return refusals.from_inside(error, self._host, self._secrets)

@@ -17,7 +17,6 @@ class MessageReply(Reply):
     def __init__(self, host: str, secrets: tuple[str, ...]) -> None:
         super().__init__(host, secrets)
         self._usage: dict[str, Any] = {}
-        self._reason: str | None = None
         self._explained: str | None = None
         #: The blocks that are not complete, by index: thoughts and calls.
         self._open: dict[Any, dict[str, Any]] = {}
@@ -101,7 +100,7 @@ class MessageReply(Reply):
 
     def _finish(self, delta: dict[str, Any]) -> None:
         if reason := delta.get("stop_reason"):
-            self._reason, self.complete = str(reason), True
+            self._stopped(reason)
         details = delta.get("stop_details")
         if isinstance(details, dict) and isinstance(details.get("explanation"), str):
             self._explained = details["explanation"].strip()

@@ -19,7 +19,6 @@ _FILTERED = "The provider's content filter has held back the answer."
 class CompletionReply(Reply):
     def __init__(self, host: str, secrets: tuple[str, ...]) -> None:
         super().__init__(host, secrets)
-        self._reason: str | None = None
         self._usage: dict[str, Any] | None = None
         self._said = False
         #: The ids of calls by their places, and the place of the last part.
@@ -35,7 +34,7 @@ class CompletionReply(Reply):
             if delta:
                 self._delta(delta, pieces)
             if reason := choice.get("finish_reason"):
-                self._reason, self.complete = str(reason), True
+                self._stopped(reason)
             if usage := choice.get("usage"):
                 self._usage = usage
         if usage := chunk.get("usage"):
