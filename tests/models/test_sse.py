@@ -25,6 +25,9 @@ def read(parts: list[bytes]) -> list[bytes]:
         (b"data\ndatabase: 1\ndata:\n\ndata:  a\n\n", [b"", b" a"]),
         (b"data: a\n: inside\ndata: b\n\n", [b"a\nb"]),
         (b"\r\n\r\n", []),
+        (b"\xef\xbb\xbfdata: a\n\ndata: b\n\n", [b"a", b"b"]),
+        (b"\xef\xbbdata: a\n\ndata: b\n\n", [b"b"]),
+        (b"\xef\xbb", []),
         (b"", []),
     ],
 )

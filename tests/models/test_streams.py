@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from contextlib import aclosing
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from caesura.core.messages import Message
 from caesura.models.failures import ModelError
-from caesura.models.model import CallPart, Finish, Kept, Model, Piece, Text, Usage
+from caesura.models.model import CallPart, Finish, Kept, Model, Piece, Reasoning, Text, Usage
 from tests.models.conftest import KEY, Make
 from tests.models.samples import (
     ANTHROPIC,
@@ -419,3 +420,109 @@ async def test_a_reason_that_is_no_plain_word_is_not_told(provider: Wire, model:
     said = block(0, {"type": "text", "text": "Hi"})
     provider.answer(streams(named(opening(), *said, *closing(reason, output_tokens=1))))
     assert await pieces_of(model("anthropic:claude-test")) == [Text("Hi"), Usage(COUNTS)]
+
+
+def _whole(pieces: list[Piece], kind: type[Text] | type[Reasoning]) -> str:
+    return "".join(piece.text for piece in pieces if isinstance(piece, kind))
+
+
+async def test_a_character_that_comes_in_two_halves_is_one_character(provider: Wire, model: Make) -> None:
+    halves = ('{"a\ud83d', '\ude00b":', '"\ude00\ud83d', '"}')
+    whole = '{"a\U0001f600b":"\ude00\ud83d"}'
+    deltas: list[dict[str, Any]] = [{"reasoning_content": half} for half in halves]
+    deltas += [{"content": half} for half in halves]
+    deltas += [{"tool_calls": [call(0, id="a", name="look", arguments=half)]} for half in halves]
+    provider.answer(streams(events(*map(chunk, deltas), chunk({}, "stop"))))
+    for_claude = [
+        *block(0, THOUGHT, *({"type": "thinking_delta", "thinking": half} for half in halves)),
+        *block(1, {"type": "text", "text": ""}, *({"type": "text_delta", "text": half} for half in halves)),
+        *block(
+            2,
+            {"type": "tool_use", "id": "a", "name": "look", "input": {}},
+            *({"type": "input_json_delta", "partial_json": half} for half in halves),
+        ),
+        *block(3, THOUGHT),
+    ]
+    provider.answer(streams(named(opening(), *for_claude, *closing("stop"))))
+    for name in ("openai:test", "anthropic:claude-test"):
+        pieces = await pieces_of(model(name))
+        assert _whole(pieces, Text) == _whole(pieces, Reasoning) == whole
+        assert "".join(piece.args for piece in pieces if isinstance(piece, CallPart)) == whole
+    kept = [piece.block for piece in pieces if isinstance(piece, Kept)]
+    assert kept[0]["thinking"] == whole
+    assert kept[1] == {"type": "place", "characters": len(whole), "calls": 1}
+
+
+async def test_half_a_character_at_the_end_is_told_as_it_is(provider: Wire, model: Make) -> None:
+    provider.answer(streams(events(chunk({"content": "a\ud83d"}), chunk({}, "stop"))))
+    assert await pieces_of(model()) == [Text("a"), Text("\ud83d"), Finish("stop")]
+
+
+_CLAUDES = [
+    ({"type": "text", "text": ""}, {"type": "text_delta", "text": ["a"]}),
+    ({"type": "text", "text": ["a"]}, {"type": "text_delta", "text": "a"}),
+    (THOUGHT, {"type": "thinking_delta", "thinking": ["a"]}),
+    (THOUGHT, {"type": "thinking_delta", "thinking": {"a": "b"}}),
+    (THOUGHT, {"type": "signature_delta", "signature": ["a"]}),
+    ({**THOUGHT, "thinking": ["a"]}, {"type": "thinking_delta", "thinking": "a"}),
+    ({"type": "redacted_thinking", "data": ["a"]}, {"type": "text_delta", "text": "a"}),
+    ({"type": "tool_use", "id": "a", "name": "b"}, {"type": "input_json_delta", "partial_json": ["a"]}),
+    ({"type": "tool_use", "id": ["a"], "name": "b"}, {"type": "input_json_delta", "partial_json": ""}),
+]
+
+
+@pytest.mark.parametrize(("content", "delta"), _CLAUDES)
+async def test_a_text_of_claude_that_is_no_text_is_broken(
+    provider: Wire, model: Make, content: dict[str, Any], delta: dict[str, Any]
+) -> None:
+    provider.answer(streams(named(opening(), *block(0, content, delta), *closing("stop"))))
+    _, fault = await fault_of(model("anthropic:claude-test"))
+    assert fault.kind == "broken"
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"tool_calls": [call(0, id=str(number), name="a") for number in range(1_100)]},
+        {"tool_calls": [call(0, arguments="")] * 30_000},
+        {"content": [{"text": "a"}] * 30_000},
+        {"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "a"}] * 30_000},
+        {"reasoning_details": [{"type": "reasoning.text", **{str(n): n for n in range(100)}}]},
+    ],
+    ids=["calls in one place", "parts of a call", "parts of a text", "details", "members of a detail"],
+)
+async def test_an_event_with_too_many_parts_is_broken(
+    provider: Wire, model: Make, delta: dict[str, Any]
+) -> None:
+    provider.answer(streams(events(chunk(delta), chunk({}, "stop"))))
+    pieces, fault = await fault_of(model())
+    assert fault.kind == "broken"
+    assert len(pieces) < 1_100
+
+
+async def test_an_event_with_too_many_lines_is_broken(provider: Wire, model: Make) -> None:
+    provider.answer(streams([b"data: 1\n" * 40_000 + b"\n"]))
+    assert "too many parts" in str((await fault_of(model()))[1])
+
+
+async def test_a_long_text_is_no_crowd(provider: Wire, model: Make) -> None:
+    long = '[{"a": [1]}, \n' * 100_000
+    provider.answer(streams(events(chunk({"content": long}), chunk({}, "stop"))))
+    assert await pieces_of(model()) == [Text(long), Finish("stop")]
+
+
+@both
+async def test_a_mark_before_the_first_event_is_passed_over(
+    provider: Wire, model: Make, sample: Sample
+) -> None:
+    parts = [b"\xef", b"\xbb", b"\xbf", *sample.events]
+    provider.answer(streams([b"".join(parts)]), streams(parts, pause=True))
+    assert await pieces_of(model(sample.model)) == sample.pieces
+    assert await pieces_of(model(sample.model)) == sample.pieces
+
+
+async def test_empty_lines_may_come_before_a_reply_in_one_piece(provider: Wire, model: Make) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}).encode()
+    for before in (b"\n\n", b"\r\n \n", b"\xef\xbb\xbf"):
+        provider.answer(streams([before, b"\n", body], pause=True))
+        assert await pieces_of(model()) == [Text("Hi"), Finish("stop")]

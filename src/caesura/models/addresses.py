@@ -40,7 +40,8 @@ def read(written: str, provider: str) -> Address:
         path = path.removesuffix(copied)
     if provider == "anthropic":
         path = path.removesuffix("/v1")
-    basic, secrets = None, ()
+    basic: str | None = None
+    secrets: tuple[str, ...] = ()
     if parts.username:
         name, password = unquote(parts.username), unquote(parts.password or "")
         coded = b64encode(f"{name}:{password}".encode()).decode()

@@ -11,7 +11,7 @@ from caesura.models.failures import ModelError
 from caesura.models.line import Exchange
 from caesura.models.model import Piece, Schema
 from caesura.models.replies import Reply
-from caesura.models.sse import Events
+from caesura.models.sse import BOM, Events
 
 #: The most bytes of a reply that comes in one piece.
 _WHOLE = 16 * 1024 * 1024
@@ -61,7 +61,10 @@ class Client:
             reply = self._speech.reply(self._endpoint.host, self._endpoint.secrets)
             events = Events()
             data = await exchange.read()
-            if data.lstrip()[:1] == b"{":
+            while data and not (begun := data.removeprefix(BOM).lstrip()):
+                data = await exchange.read()  # some servers send empty lines while the model works
+            if data and begun[:1] == b"{":
+                data = begun
                 for piece in reply.whole(data + await exchange.whole(_WHOLE)):
                     yield piece
             while not reply.ended and reply.failure is None:
@@ -80,7 +83,7 @@ class Client:
             if not reply.complete:
                 raise ModelError("broken", f"{self._endpoint.host} ended its reply in the midst")
             exchange.leave()
-            for piece in reply.end():
+            for piece in (*reply.rest(), *reply.end()):
                 yield piece
         finally:
             exchange.abort()

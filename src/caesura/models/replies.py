@@ -9,14 +9,19 @@ from typing import Any
 
 import orjson
 
+from caesura.core import json_data
 from caesura.models import refusals
 from caesura.models.failures import ModelError
+from caesura.models.halves import Halves, Key
 from caesura.models.model import Piece
 
 _DONE = b"[DONE]"
 _WORD = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 #: The most characters that are kept for the provider, and the most tool calls of a reply.
 _MOST_KEPT, _MOST_CALLS = 8 * 1024 * 1024, 1_000
+#: From this many bytes on an event is checked before it is read: the most lists and objects, and the most
+#: lines. To read more of them would keep the event loop busy for too long.
+_LARGE, _MOST_PARTS = 64 * 1024, 20_000
 
 
 class Reply:
@@ -28,6 +33,7 @@ class Reply:
         self.failure: ModelError | None = None
         self._host, self._secrets = host, secrets
         self._kept = 0
+        self._halves: Halves | None = None
         self._reason: str | None = None
 
     def take(self, payloads: Iterable[bytes]) -> list[Piece]:
@@ -38,7 +44,7 @@ class Reply:
                 if payload == _DONE:
                     self.complete = self.ended = True
                 elif payload:
-                    for chunk in _chunks(payload):
+                    for chunk in self._chunks(payload):
                         self._read(chunk, pieces)
         except ModelError as error:
             self.failure = error
@@ -53,6 +59,10 @@ class Reply:
         self.complete = self.complete or bool(pieces)
         return pieces
 
+    def rest(self) -> list[Piece]:
+        """What was held back."""
+        return self._halves.rest() if self._halves is not None else []
+
     def end(self) -> list[Piece]:
         """What is only known at the end."""
         raise NotImplementedError
@@ -61,12 +71,18 @@ class Reply:
         """Append the pieces of this event."""
         raise NotImplementedError
 
-    def _keep(self, part: str) -> str:
+    def _text_of(self, value: Any, key: Key) -> str:
+        """A part of a text, as far as its characters are complete."""
+        found = string(value)
+        return found if self._halves is None else self._halves.join(found, key)
+
+    def _keep(self, part: Any) -> str:
         """A part of what goes back to the provider, which nobody sees and nobody else bounds."""
-        self._kept += len(part)
+        kept = string(part)
+        self._kept += len(kept)
         if self._kept > _MOST_KEPT:
             raise ModelError("broken", f"{self._host} sent too much that is to go back")
-        return part
+        return kept
 
     def _count_call(self, number: int) -> None:
         if number > _MOST_CALLS:
@@ -80,25 +96,44 @@ class Reply:
     def _refused(self, error: Any) -> ModelError:
         return refusals.from_inside(error, self._host, self._secrets)
 
+    def _chunks(self, payload: bytes) -> list[Any]:
+        if len(payload) > _LARGE:
+            self._bound(payload)
+        try:
+            return [self._loaded(payload)]
+        except ValueError:
+            if b"\n" not in payload:
+                raise
+        # Some servers leave out the empty lines between events.
+        return [self._loaded(line) for line in payload.split(b"\n") if line.strip() not in (b"", _DONE)]
 
-def _chunks(payload: bytes) -> list[Any]:
-    try:
-        return [_loaded(payload)]
-    except ValueError:
-        if b"\n" not in payload:
-            raise
-    # Some servers leave out the empty lines between events.
-    return [_loaded(line) for line in payload.split(b"\n") if line.strip() not in (b"", _DONE)]
+    def _loaded(self, payload: bytes) -> Any:
+        try:
+            return orjson.loads(payload)
+        except ValueError:
+            # Only the slower parser takes half of a character, as servers send it that split a text anywhere.
+            if b"\\u" not in payload:
+                raise
+            json_data.check_parts(payload)
+            self._halves = self._halves or Halves()
+            return json.loads(payload)
+
+    def _bound(self, payload: bytes) -> None:
+        if payload.count(b"\n") > _MOST_PARTS or json_data.crowded(payload, _MOST_PARTS):
+            raise ModelError("broken", f"{self._host} sent an event with too many parts")
 
 
-def _loaded(payload: bytes) -> Any:
-    try:
-        return orjson.loads(payload)
-    except ValueError:
-        # Only the slower parser takes half of a character, as servers send it that split a text anywhere.
-        if b"\\u" not in payload:
-            raise
-        return json.loads(payload)
+def string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is no text")
+    return value
+
+
+def word(value: Any) -> str:
+    """An id or a name, which some servers send as a number or leave out."""
+    if value is None or isinstance(value, str | int):
+        return str(value or "")
+    raise TypeError("a word is no word")
 
 
 def count(source: Any, *path: str) -> int:

@@ -8,6 +8,10 @@ from caesura.models.failures import ModelError
 LONGEST = 8 * 1024 * 1024
 
 
+#: A mark that some servers put before a text in UTF-8.
+BOM = b"\xef\xbb\xbf"
+
+
 class Events:
     """Only the data of events counts: what an event is, the data says itself. Comments are passed over."""
 
@@ -15,9 +19,17 @@ class Events:
         #: What has come since the end of the last event.
         self._rest = bytearray()
         self._after_return = False
+        #: What has come of the mark before the first event; None behind it.
+        self._mark: bytes | None = b""
 
     def feed(self, data: bytes) -> list[bytes]:
         """The data of the events that these bytes complete."""
+        if self._mark is not None:
+            data = self._mark + data
+            self._mark = data if len(data) < len(BOM) and BOM.startswith(data) else None
+            if self._mark is not None:
+                return []
+            data = data.removeprefix(BOM)
         if b"\r" in data or self._after_return:
             data = self._plain(data)
         if self._rest:
@@ -41,7 +53,7 @@ class Events:
 
     def end(self) -> list[bytes]:
         """The data of an event that lacks its empty line, or even the end of its line."""
-        return _data(bytes(self._rest))
+        return _data((self._mark or b"") + bytes(self._rest))
 
     def _plain(self, data: bytes) -> bytes:
         """The same with one way to end a line. A return at the end may be half of one."""

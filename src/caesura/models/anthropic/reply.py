@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
+from caesura.core import json_data
 from caesura.models.anthropic.blocks import PLACE, THOUGHTS
+from caesura.models.halves import TEXT, THOUGHT, joined
 from caesura.models.model import CallPart, Finish, Kept, Piece, Reasoning, Text, Usage
-from caesura.models.replies import Reply, count
+from caesura.models.replies import Reply, count, string, word
 
 _DECLINED = "The model has declined to answer."
 
@@ -47,14 +47,13 @@ class MessageReply(Reply):
         if kind == "text_delta":
             self._text(delta["text"], pieces)
         elif kind == "input_json_delta":
-            if part := delta["partial_json"]:
+            if part := string(delta["partial_json"]):
                 self._open[index]["written"] = True
-                pieces.append(CallPart(index, str(part)))
+                pieces.append(CallPart(index, self._text_of(part, index)))
         elif kind == "thinking_delta":
             thought = delta["thinking"]
             self._open[index]["thinking"].append(self._keep(thought))
-            if thought:
-                pieces.append(Reasoning(str(thought)))
+            self._think(thought, pieces)
         elif kind == "signature_delta":
             self._open[index]["signature"].append(self._keep(delta["signature"]))
 
@@ -66,16 +65,16 @@ class MessageReply(Reply):
             self._open[index] = {"type": kind, "written": False, "input": block.get("input")}
             self._calls += 1
             self._count_call(self._calls)
-            pieces.append(CallPart(index, "", str(block["id"]), str(block["name"])))
+            pieces.append(CallPart(index, "", word(block["id"]), word(block["name"])))
         elif kind == "thinking":
-            thought = block.get("thinking") or ""
-            signature = block.get("signature") or ""
+            thought = self._keep(block.get("thinking") or "")
+            signature = self._keep(block.get("signature") or "")
             self._open[index] = {"type": kind, "thinking": [thought], "signature": [signature]}
-            if thought:
-                pieces.append(Reasoning(str(thought)))
+            self._think(thought, pieces)
         elif kind == "redacted_thinking":
             self._keep(block["data"])
             self._open[index] = block
+        self._count_call(len(self._open))
 
     def _stop(self, index: Any, pieces: list[Piece]) -> None:
         block = self._open.pop(index, None)
@@ -83,20 +82,25 @@ class MessageReply(Reply):
             return
         if block["type"] == "tool_use":
             if not block["written"]:
-                pieces.append(CallPart(index, orjson.dumps(block["input"] or {}).decode()))
+                pieces.append(CallPart(index, json_data.dumps(block["input"] or {}).decode()))
             return
         if block["type"] == "thinking":
-            block = {name: value if name == "type" else "".join(value) for name, value in block.items()}
+            parts = {name: joined("".join(block[name])) for name in ("thinking", "signature")}
+            block = {"type": block["type"], **parts}
         if block["type"] in THOUGHTS:
             if self._characters or self._calls:
                 pieces.append(Kept({"type": PLACE, "characters": self._characters, "calls": self._calls}))
             pieces.append(Kept(block))
 
     def _text(self, text: Any, pieces: list[Piece]) -> None:
-        if text:
+        if text and (text := self._text_of(text, TEXT)):
             # The engine leaves NUL out of what it stores.
             self._characters += len(text) - text.count("\0")
             pieces.append(Text(text))
+
+    def _think(self, thought: Any, pieces: list[Piece]) -> None:
+        if whole := self._text_of(thought, THOUGHT):
+            pieces.append(Reasoning(whole))
 
     def _finish(self, delta: dict[str, Any]) -> None:
         if reason := delta.get("stop_reason"):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
+from caesura.core import json_data
+from caesura.models.halves import TEXT, THOUGHT, joined
 from caesura.models.model import CallPart, Finish, Kept, Piece, Reasoning, Text, Usage
-from caesura.models.replies import Reply, count
+from caesura.models.replies import Reply, count, word
 
 #: The member of a message, and the type of a kept block, with reasoning that must go back as it came.
 DETAILS = "reasoning_details"
 #: The members of a detail that come in parts.
 _JOINED = ("text", "summary", "data")
+_MOST_MEMBERS = 64
 _FILTERED = "The provider's content filter has held back the answer."
 
 
@@ -24,6 +25,7 @@ class CompletionReply(Reply):
         #: The ids of calls by their places, and the place of the last part.
         self._calls: dict[int | str, str] = {}
         self._place: int | str = 0
+        self._begun = 0
         self._details: dict[tuple[Any, Any], dict[str, Any]] = {}
 
     def _read(self, chunk: Any, pieces: list[Piece]) -> None:
@@ -46,7 +48,7 @@ class CompletionReply(Reply):
 
     def _delta(self, delta: dict[str, Any], pieces: list[Piece]) -> None:
         text = delta.get("content")
-        if text and len(delta) == 1 and isinstance(text, str):  # as nearly all are
+        if text and len(delta) == 1 and self._halves is None and isinstance(text, str):  # as nearly all are
             self._said = True
             pieces.append(Text(text))
             return
@@ -56,34 +58,56 @@ class CompletionReply(Reply):
             thought = thought or said
         if thought:
             self._said = True
-            pieces.append(Reasoning(_string(thought)))
+            self._think(thought, pieces)
         if text:
             self._said = True
             if isinstance(text, str):
-                pieces.append(Text(text))
+                self._say(text, pieces)
             else:
-                _parts(text, pieces)
+                self._parts(text, pieces)
         if refusal := delta.get("refusal"):
             self._said = True
-            pieces.append(Text(_string(refusal)))
+            self._say(refusal, pieces)
         if calls := delta.get("tool_calls"):
             self._said = True
             for call in calls:
                 self._call(call, pieces)
 
+    def _say(self, text: Any, pieces: list[Piece]) -> None:
+        if whole := self._text_of(text, TEXT):
+            pieces.append(Text(whole))
+
+    def _think(self, thought: Any, pieces: list[Piece]) -> None:
+        if whole := self._text_of(thought, THOUGHT):
+            pieces.append(Reasoning(whole))
+
+    def _parts(self, content: Any, pieces: list[Piece]) -> None:
+        """Content in parts, some of which are thoughts."""
+        for part in content:
+            if text := part.get("text"):
+                self._say(text, pieces)
+            thinking = part.get("thinking") or ()
+            for thought in ({"text": thinking},) if isinstance(thinking, str) else thinking:
+                if said := thought.get("text"):
+                    self._think(said, pieces)
+
     def _call(self, call: dict[str, Any], pieces: list[Piece]) -> None:
         function = call.get("function") or {}
-        given, name = str(call.get("id") or ""), str(function.get("name") or "")
+        given, name = word(call.get("id")), word(function.get("name"))
         index = call.get("index")
         place = index if isinstance(index, int | str) else self._placed(given, name)
         known = self._calls.get(place)
         is_new = known is None or bool(given and known and given != known)
         if is_new or given:
             self._calls[place] = given
-            self._count_call(len(self._calls))
+            self._begun += is_new  # also calls that take the place of others
+            self._count_call(self._begun)
         self._place = place
         args = function.get("arguments")
-        text = args if isinstance(args, str) else "" if args is None else orjson.dumps(args).decode()
+        text = args if isinstance(args, str) else "" if args is None else _json(args)
+        if is_new and self._halves is not None:
+            self._halves.forget(place)
+        text = self._text_of(text, place)
         # Some servers repeat the name in every part.
         pieces.append(CallPart(place, text, given, name if is_new else ""))
 
@@ -105,6 +129,9 @@ class CompletionReply(Reply):
                     said += value if name != "data" else ""
                 elif name not in _JOINED and (value is not None or name not in known):
                     known[name] = value
+                    self._keep(value if isinstance(value, str) else _json(value))
+            if len(known) > _MOST_MEMBERS:
+                raise TypeError("a detail has too many members")
         self._count_call(len(self._details))
         return said
 
@@ -122,7 +149,11 @@ class CompletionReply(Reply):
 
 
 def _joined(detail: dict[str, Any]) -> dict[str, Any]:
-    return {name: "".join(value) if name in _JOINED else value for name, value in detail.items()}
+    return {name: joined("".join(value)) if name in _JOINED else value for name, value in detail.items()}
+
+
+def _json(value: Any) -> str:
+    return json_data.dumps(value).decode()
 
 
 def _counts(usage: dict[str, Any]) -> dict[str, int]:
@@ -141,20 +172,3 @@ def _counts(usage: dict[str, Any]) -> dict[str, int]:
         or count(usage, "reasoning_tokens"),
     }
     return counts | {name: number for name, number in details.items() if number}
-
-
-def _parts(content: Any, pieces: list[Piece]) -> None:
-    """Content in parts, some of which are thoughts."""
-    for part in content:
-        if text := part.get("text"):
-            pieces.append(Text(_string(text)))
-        thinking = part.get("thinking") or ()
-        for thought in ({"text": thinking},) if isinstance(thinking, str) else thinking:
-            if said := thought.get("text"):
-                pieces.append(Reasoning(_string(said)))
-
-
-def _string(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text is no text")
-    return value
