@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from caesura.core import events as ev
+from caesura.core import json_data
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import Approval, Questions
@@ -123,6 +124,10 @@ ORDERS = '''
             raise StopIteration
         if kind == "long":
             return "x" * 1_000_000
+        if kind == "huge":
+            return "é" * 3_000_000
+        if kind == "huge error":
+            raise caesura.ToolError("é" * 3_000_000)
         return {"none": None, "bytes": b"x", "object": [object()], "number": 1.5}[kind]
 
 
@@ -407,6 +412,25 @@ async def test_what_a_function_returns_is_bounded(world: World) -> None:
     assert status == "ok"
     assert len(output) < 300_000
     assert "characters are left out here" in output
+
+
+@pytest.mark.parametrize(("kind", "ends"), [("huge", "ok"), ("huge error", "error")])
+async def test_a_huge_result_is_cut_before_anything_else_is_done_with_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str, ends: str
+) -> None:
+    offer(world)
+    clean, longest = json_data.text, 0
+
+    def counted(text: str) -> str:
+        nonlocal longest
+        longest = max(longest, len(text))
+        return clean(text)
+
+    monkeypatch.setattr(json_data, "text", counted)
+    output, status = await result(world, "broken", kind=kind)
+    assert status == ends
+    assert "characters are left out here" in output
+    assert len(output) <= longest < 300_000
 
 
 async def test_a_plain_function_is_left_alone_when_its_time_is_up(world: World) -> None:

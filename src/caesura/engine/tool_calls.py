@@ -331,7 +331,8 @@ class _Call:
             if seconds is not None and clock.expired():
                 return Result(texts.too_slow(seconds), "error")
             return Result(self._failed(), "error")
-        text = outputs.bounded(json_data.text(result.text), self._run.limits.tool_output)
+        # Cut first: a tool may return hundreds of megabytes, and cleaning looks at each character.
+        text = json_data.text(outputs.bounded(result.text, self._run.limits.tool_output))
         return result._replace(text=self._run.holding.keep(self._id, text))
 
     @contextmanager

@@ -27,7 +27,7 @@ def text(value: Any) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, str) and not isinstance(value, Enum):
-        return value
+        return str.__str__(value)  # without methods of its own
     if isinstance(value, (bytes, bytearray, memoryview)):
         raise Unwritable(f"the tool returned {type(value).__name__}, which is neither a text nor JSON")
     try:
