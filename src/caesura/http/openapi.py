@@ -4,7 +4,6 @@ models are built, which takes most of a second."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from caesura.agents.aside import Aside
 from caesura.http import cookies, sse
 
 _SCHEME = "SessionCookie"
@@ -39,9 +39,10 @@ class Written:
         self._write = write
         self._writing = threading.Lock()
         self._body: bytes | None = None
+        self._aside = Aside("caesura-document")
 
     async def body(self) -> bytes:
-        return self._body if self._body is not None else await asyncio.to_thread(self._once)
+        return self._body if self._body is not None else await self._aside.run(self._once)
 
     def _once(self) -> bytes:
         with self._writing:

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType, TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
@@ -181,7 +182,10 @@ class Connections:
     async def _trusted(self) -> ssl.SSLContext:
         if self._context is None:
             try:
-                self._context = await asyncio.to_thread(certificates.context, self._environ)
+                with ThreadPoolExecutor(1, "caesura-certificates") as thread:
+                    self._context = await asyncio.get_running_loop().run_in_executor(
+                        thread, certificates.context, self._environ
+                    )
             except certificates.Untrusted as error:
                 raise ModelError("connection", str(error)) from None
         return self._context

@@ -75,7 +75,7 @@ def test_with_a_parent_a_message_branches_there(alice: httpx.Client, prompts: Pr
     second.read()
     branch = first.then("echo other", parent_message_id=first.id)
     branch.read()
-    assert [text for kind, text in prompts.last() if kind == "human"] == ["echo one", "echo other"]
+    assert [text for kind, text in prompts.last() if kind == "user"] == ["echo one", "echo other"]
     third = first.then("echo three")
     third.read()
     detail = first.detail()
@@ -98,7 +98,7 @@ def test_a_null_conversation_is_a_new_one(alice: httpx.Client) -> None:
 def test_the_body_may_choose_the_agent(alice: httpx.Client, prompts: Prompts) -> None:
     message = Message.send(alice, "echo chosen", agent="recorder")
     message.read()
-    assert prompts.last()[-1] == ("human", "echo chosen")
+    assert prompts.last()[-1] == ("user", "echo chosen")
     assert message.shown()["agent"] == "recorder"
     other = message.then("echo a", agent="assistant")
     other.read()

@@ -42,7 +42,7 @@ def test_the_first_message_edited_and_run_again_is_a_sibling_and_no_child(
     first.then("echo two").read()
     edited = first.then("echo edited", parent_message_id=None)
     edited.read()
-    assert [text for kind, text in prompts.last() if kind in ("human", "ai")] == ["echo edited"]
+    assert [text for kind, text in prompts.last() if kind in ("user", "assistant")] == ["echo edited"]
     roots = [item["id"] for item in first.detail()["messages"] if item["parent_id"] is None]
     assert roots == [first.id, edited.id]
     assert first.shown()["children"] != [edited.id]
