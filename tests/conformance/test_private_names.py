@@ -10,6 +10,7 @@ import asyncio
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -94,6 +95,12 @@ NAMES = [
 ]
 
 
+def _original(found: Any) -> Any:
+    """The function itself, if sse_starlette, which comes with the package `mcp`, has replaced it."""
+    status = getattr(sys.modules.get("sse_starlette.sse"), "AppStatus", None)
+    return status.original_handler if status is not None and found == status.handle_exit else found
+
+
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name.place.rpartition(":")[2])
 def test_a_function_is_where_it_was_and_takes_what_it_took(name: Name) -> None:
     module, _, path = name.place.partition(":")
@@ -101,7 +108,9 @@ def test_a_function_is_where_it_was_and_takes_what_it_took(name: Name) -> None:
     for part in path.split("."):
         found = getattr(found, part, None)
         assert found is not None, f"{name.place} is gone ({name.reason})"
-    assert _parameters(found) == name.parameters, f"{name.place} takes other arguments ({name.reason})"
+    assert _parameters(_original(found)) == name.parameters, (
+        f"{name.place} takes other arguments ({name.reason})"
+    )
 
 
 def test_the_attributes_of_a_uvicorn_server_are_there() -> None:
