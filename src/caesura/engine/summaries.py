@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing
 from typing import NamedTuple
 
 from caesura.agents import summaries as texts
@@ -14,16 +13,14 @@ from caesura.core import events as ev
 from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
-from caesura.engine import tokens, view
+from caesura.engine import asides, tokens, view
 from caesura.engine.agent import Compiled
 from caesura.engine.branch import Branch, Told
-from caesura.engine.cancellation import strays_fail
 from caesura.engine.history import said_in
-from caesura.engine.observers import ModelBegins, Watching
+from caesura.engine.observers import Watching
 from caesura.engine.run import Run
-from caesura.engine.speech import counted
 from caesura.engine.titles import Spawn
-from caesura.models.model import Model, Text, Usage
+from caesura.models.model import Model
 from caesura.store import summaries
 from caesura.store.database import Database
 from caesura.store.summaries import Summary
@@ -124,23 +121,10 @@ def _covered(branch: Branch, known: Sequence[Summary]) -> tuple[int, Summary | N
 
 
 async def _ask(wanted: _Wanted) -> str:
-    model = wanted.model
     messages: list[Message] = [message for turn in wanted.turns for message in turn.messages]
     # A character of Chinese is a token, so this many characters fit in any language.
     most = int(wanted.limit * _READ)
     words = max(int(wanted.limit * _WRITTEN), 40)
     earlier = wanted.earlier.text if wanted.earlier is not None else None
     prompt = texts.prompt(earlier, messages, wanted.language, most, min(words, 800))
-    said, size = list[str](), 0
-    with strays_fail(), wanted.watching.call(ModelBegins(model.label, prompt)) as ended:
-        async with aclosing(model.stream(prompt)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, Text):
-                    said.append(piece.text)
-                    size += len(piece.text)
-                elif isinstance(piece, Usage):
-                    ended.usage = counted(piece.counts)
-                if size > 2 * texts.LONGEST:
-                    break
-        ended.output = "".join(said)
-    return ended.output
+    return await asides.ask(wanted.model, prompt, wanted.watching, 2 * texts.LONGEST)

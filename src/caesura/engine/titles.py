@@ -13,13 +13,11 @@ from sqlalchemy import Connection
 
 from caesura.agents import titles
 from caesura.core import events as ev
-from caesura.engine.cancellation import strays_fail
-from caesura.engine.observers import ModelBegins
+from caesura.engine import asides
 from caesura.engine.run import Run
-from caesura.engine.speech import counted
 from caesura.log import Log
 from caesura.log.bulk import Bulk
-from caesura.models.model import Model, Text, Usage
+from caesura.models.model import Model
 from caesura.store import conversations
 from caesura.store.database import Database
 
@@ -129,20 +127,9 @@ class Title:
         raise _Titled  # the turn was deleted, or the log is closed
 
     async def _ask(self, model: Model) -> str | None:
-        run, said, size = self._run, list[str](), 0
+        run = self._run
         prompt = titles.prompt(run.turn.content, run.language)
-        with strays_fail(), run.watching.call(ModelBegins(model.label, prompt)) as ended:
-            async with aclosing(model.stream(prompt)) as pieces:
-                async for piece in pieces:
-                    if isinstance(piece, Text):
-                        said.append(piece.text)
-                        size += len(piece.text)
-                    elif isinstance(piece, Usage):
-                        ended.usage = counted(piece.counts)
-                    if self._closed or size > _LONGEST:  # the model may ignore its cancellation
-                        break
-            ended.output = "".join(said)
-        return titles.clean(ended.output)
+        return titles.clean(await asides.ask(model, prompt, run.watching, _LONGEST, lambda: self._closed))
 
     async def _write(self, title: str | None) -> None:
         if title is not None and not self._closed:

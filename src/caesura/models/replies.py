@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,7 +25,7 @@ _MOST_KEPT, _MOST_CALLS = 8 * 1024 * 1024, 1_000
 _LARGE, _MOST_PARTS = 64 * 1024, 20_000
 
 
-class Reply:
+class Reply(ABC):
     """`complete`: the provider has said why it stopped, so nothing is missing. `ended`: nothing more comes.
     `failure`: the reply cannot be read any further."""
 
@@ -63,13 +64,13 @@ class Reply:
         """What was held back."""
         return self._halves.rest() if self._halves is not None else []
 
+    @abstractmethod
     def end(self) -> list[Piece]:
         """What is only known at the end."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self, chunk: Any, pieces: list[Piece]) -> None:
         """Append the pieces of this event."""
-        raise NotImplementedError
 
     def _text_of(self, value: Any, key: Key) -> str:
         """A part of a text, as far as its characters are complete."""
