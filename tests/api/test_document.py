@@ -12,6 +12,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
+from schemathesis.schemas import BaseSchema
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_headers_conformance,
@@ -37,9 +38,13 @@ CHECKS = [
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 # Signing out everywhere would end the token with which all other requests are sent. The feed does not end;
 # its own tests compare it with the document.
-schema = schemathesis.openapi.from_dict(deepcopy(document())).exclude(
-    path=["/api/auth/sessions", "/api/v2/feed"]
-)
+schema = schemathesis.pytest.from_fixture("described").exclude(path=["/api/auth/sessions", "/api/v2/feed"])
+
+
+@pytest.fixture(scope="module")
+def described() -> BaseSchema:
+    """Its cases take seconds to make. Only the worker that runs these tests makes them."""
+    return schemathesis.openapi.from_dict(deepcopy(document()))
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +80,7 @@ def tester(server: Served) -> dict[str, str]:
     return server.headers("tester")
 
 
+@pytest.mark.timeout(600)
 @schema.parametrize()
 @settings(
     max_examples=examples(5, 30),
