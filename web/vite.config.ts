@@ -41,6 +41,6 @@ export default defineConfig(({ mode }) => ({
     // A busy machine is no fault.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    setupFiles: ["dev/timers.ts", "dev/words.ts"],
+    setupFiles: ["dev/timers.ts", "dev/words.ts", "dev/patience.ts"],
   },
 }));

@@ -123,7 +123,7 @@ describe("an approval", () => {
   it("of a long file cannot be approved before all its lines were shown", async () => {
     const content = Array.from({ length: 500 }, (_, n) => `x = ${n}`).join("\n");
     show({ ...PLAIN, name: "write_file", args: { path: "a.py", content } });
-    await waitFor(() => expect(document.querySelectorAll(".ln")).toHaveLength(300), { timeout: 30_000 });
+    await waitFor(() => expect(document.querySelectorAll(".ln")).toHaveLength(300));
     await ready("Refuse");
     fireEvent.click(button("Approve"), { detail: 1 });
     expect(given()).toEqual([]);
@@ -543,7 +543,7 @@ describe("a file", () => {
   it("is approved after the difference was scrolled to its end, whatever is folded beside it", async () => {
     heights(900, 300);
     show(FILE);
-    await waitFor(() => expect(document.querySelector(".lines")).toBeTruthy(), { timeout: 30_000 });
+    await waitFor(() => expect(document.querySelector(".lines")).toBeTruthy());
     await ready("Refuse");
     fireEvent.click(button("Approve"), { detail: 1 });
     expect(given()).toEqual([]);
@@ -557,7 +557,7 @@ describe("a file", () => {
 
   it("does not fold away an argument that is shown nowhere else", async () => {
     show({ ...FILE, args: { ...FILE.args, mode: "0777" } });
-    await waitFor(() => expect(document.querySelector(".lines")).toBeTruthy(), { timeout: 30_000 });
+    await waitFor(() => expect(document.querySelector(".lines")).toBeTruthy());
     expect(document.querySelector("details.fold-args")).toBeNull();
     expect(document.querySelector("pre.full")?.textContent).toContain("0777");
   });
