@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from caesura.cli import commands
+from caesura.cli import commands, flags
 from caesura.settings import Settings
 from tests.cli.conftest import Run
 
@@ -53,10 +53,40 @@ def test_help_imports_nothing_heavy(command: str) -> None:
 
 
 def test_every_setting_but_the_secret_is_a_flag_of_serve() -> None:
-    assert set(inspect.signature(commands.serve).parameters) == set(Settings.model_fields) - {
-        "secret",
-        "search_key",
-    }
+    assert set(inspect.signature(commands.serve).parameters) == set(Settings.model_fields) - flags.SECRET
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ([], {}),
+        (["--port", "0", "--data-dir=a=b", "--port", "1"], {"port": "1", "data_dir": "a=b"}),
+        (["--host", ""], {"host": ""}),
+        (["--help"], None),
+        (["--port"], None),
+        (["--port", "--host"], None),
+        (["--port", "-1"], None),
+        (["--secret", "x"], None),
+        (["--no-such-flag", "x"], None),
+        (["port", "1"], None),
+    ],
+)
+def test_flags_of_serve_are_read_without_the_library(
+    arguments: list[str], found: dict[str, str] | None
+) -> None:
+    assert flags.read(arguments) == found
+
+
+def test_serve_does_not_import_the_library_of_the_other_commands() -> None:
+    code = (
+        "import sys\n"
+        "sys.argv = ['caesura', 'serve', '--port', 'x']\n"
+        "from caesura.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print('typer' in sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr[:9]) == ("False\n", "caesura: ")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -21,26 +21,45 @@ def main() -> None:
     of the operating system or of an encoding is a fault. Any other error is a bug of this program, and its
     traceback is shown."""
     streams.prepare()
-    from typer import Abort, TyperException
-
-    from caesura.cli.commands import app
-
     try:
         try:
-            code = app(prog_name="caesura", standalone_mode=False)
+            code = _run(sys.argv[1:])
         finally:
             sys.stdout.flush()  # write errors are reported here, not by Python at exit
         sys.exit(code or 0)
-    except Abort:
-        _end("the input ended too early")
-    except TyperException as error:
-        _refuse(error)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except CaesuraError as error:
         _end(error.message, 2 if isinstance(error, StartupError) else 1)
     except OSError as error:
         _end(_reason(error))
     except UnicodeError as error:
         _end(f"this text cannot be read or written here: {error}")
+
+
+def _run(arguments: list[str]) -> int | None:
+    if arguments[:1] == ["serve"]:
+        from caesura.cli import flags, serving
+
+        found = flags.read(arguments[1:])
+        if found is not None:
+            serving.serve(found)
+            return None
+    return _command()
+
+
+def _command() -> int | None:
+    from typer import Abort, TyperException
+
+    from caesura.cli.commands import app
+
+    try:
+        code: int | None = app(prog_name="caesura", standalone_mode=False)
+    except Abort:
+        _end("the input ended too early")
+    except TyperException as error:
+        _refuse(error)
+    return code
 
 
 def _end(message: str, code: int = 1) -> NoReturn:
