@@ -1,4 +1,5 @@
 import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 // The address of a running server, for `npm run dev`.
@@ -7,7 +8,20 @@ const server = process.env.CAESURA_URL ?? "http://127.0.0.1:8000";
 const proxy = { "/api": { target: server }, "/docs": { target: server } };
 
 /** What the first paint needs and later parts share is one file: in several small ones it is longer. */
-const FIRST = { name: "first", test: /node_modules\/(?:react|react-dom|scheduler|zustand)\/|preload-helper|\/src\/(?:words\/(?!Phrase|chinese)|api\/|state\/(?!documents|versions))|\/src\/log\/(?:shown|turn|events|members|same|snapshot)\.ts|\/src\/page\/(?:Icon|useMedia|keys|places|useNow)\./ };
+const FIRST = { name: "first", test: /node_modules\/(?:react|react-dom|scheduler|zustand)\/|preload-helper|\/src\/(?:words\/(?!Phrase|chinese|english|later)|api\/|state\/(?!documents|versions))|\/src\/log\/(?:shown|turn|events|members|same|snapshot)\.ts|\/src\/page\/(?:Icon|useMedia|keys|places|useNow|painted|lazy)\./ };
+
+/** Tells first.js, which knows the language before the page does, in which files the first texts are. */
+const texts: Plugin = {
+  name: "texts",
+  transformIndexHtml: {
+    order: "post",
+    handler(html, { bundle = {} }) {
+      const file = (name: string) => Object.values(bundle).find((chunk) => chunk.type === "chunk" && chunk.facadeModuleId?.endsWith(`/src/words/${name}.ts`))?.fileName ?? "";
+      const [en, zh] = [file("english"), file("chinese")];
+      return en && zh ? html.replace('src="/first.js"', `src="/first.js" data-en="/${en}" data-zh="/${zh}"`) : html;
+    },
+  },
+};
 
 /** The page, or with `--mode frames` what its sandboxed frames load. Those have no origin, so that everybody may load
  * their files: nothing else is among them. A diagram is drawn in such a frame (frames/diagram.html), and a
@@ -18,7 +32,7 @@ const built = (mode: string) =>
     : { assetsDir: "assets", rolldownOptions: { input: ["index.html"], output: { codeSplitting: { groups: [FIRST] } } } };
 
 export default defineConfig(({ mode }) => ({
-  plugins: [react()],
+  plugins: [react(), texts],
   // Relative addresses would break below /c/….
   base: "/",
   build: {

@@ -2,6 +2,7 @@
 import "../src/styles/tokens.css";
 import "../src/styles/page.css";
 import "../src/styles/more.css";
+import "../src/styles/later.css";
 
 import { StrictMode, Suspense, useCallback, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";

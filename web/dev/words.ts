@@ -1,4 +1,4 @@
 // For tests: both languages are here at once.
-import { learn } from "../src/words/words";
+import { learnAll } from "../src/words/words";
 
-await learn("zh");
+await Promise.all([learnAll("en"), learnAll("zh")]);

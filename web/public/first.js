@@ -13,4 +13,12 @@
   root.dataset.theme = dark ? "dark" : "light";
   var language = kept("language") || (/^zh\b/i.test(navigator.language) ? "zh" : "en");
   root.lang = language === "zh" ? "zh-Hans" : "en";
+  // The texts are fetched beside the scripts. The build wrote into the tag of this script where they are.
+  var words = document.currentScript && document.currentScript.dataset[language === "zh" ? "zh" : "en"];
+  if (words) {
+    var link = document.createElement("link");
+    link.rel = "modulepreload";
+    link.href = words;
+    document.head.append(link);
+  }
 })();

@@ -6,13 +6,14 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { App } from "./page/App";
+import { painted } from "./page/painted";
 import { followDocuments } from "./state/documents";
 import { followLeaving } from "./state/drafts";
 import { followLayers } from "./state/layers";
 import { followHistory } from "./state/route";
 import { followTabs, start } from "./state/session";
 import { followSystem, useSettings } from "./state/settings";
-import { learn } from "./words/words";
+import { learn, learnAll } from "./words/words";
 
 followSystem();
 followHistory();
@@ -22,16 +23,26 @@ followLeaving();
 followDocuments();
 void start();
 
-/** Without the texts of its language the page speaks English. */
+/** Milliseconds after which the texts are asked for again. Without any the page has nothing to show. */
+const AGAIN = 3000;
+
 async function render(): Promise<void> {
+  const { language } = useSettings.getState();
+  try {
+    await learn(language);
+  } catch {
+    setTimeout(() => void render(), AGAIN);
+    return;
+  }
   const root = document.getElementById("root");
-  await learn(useSettings.getState().language).catch(() => undefined);
   if (!root) return;
   createRoot(root).render(
     <StrictMode>
       <App />
     </StrictMode>,
   );
+  await painted();
+  await learnAll(useSettings.getState().language).catch(() => undefined);
 }
 
 void render();

@@ -1,9 +1,9 @@
-import { Suspense, useEffect, useMemo } from "react";
+import { Suspense, useEffect } from "react";
 
 import { useRoute } from "../state/route";
 import { signOutAgain, start, useSession } from "../state/session";
 import { useSettings } from "../state/settings";
-import { useWords, words, WordsContext } from "../words/words";
+import { useLanguage, useWords, WordsContext } from "../words/words";
 import { Boundary } from "./Boundary";
 import { Door } from "./lazy";
 import { Broken, Missing, Nowhere } from "./Opening";
@@ -11,7 +11,7 @@ import { Shell } from "./Shell";
 
 export function App() {
   const language = useSettings((state) => state.language);
-  const texts = useMemo(() => words(language), [language]);
+  const texts = useLanguage(language);
   return (
     <WordsContext value={texts}>
       <Boundary fallback={<Broken />}>
@@ -60,9 +60,10 @@ function Left() {
 
 /** The server cannot be reached at all: the page tries again by itself. */
 function Unreachable() {
+  const { say } = useWords();
   useEffect(() => {
     const timer = setInterval(() => void start(), 3000);
     return () => clearInterval(timer);
   }, []);
-  return <Missing text={words(useSettings.getState().language).say("noServer")} again={() => void start()} />;
+  return <Missing text={say("noServer")} again={() => void start()} />;
 }

@@ -1,3 +1,4 @@
+import "../styles/door.css";
 import { useEffect, useId, useRef, useState } from "react";
 
 import { ApiError } from "../api/client";

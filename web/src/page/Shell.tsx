@@ -18,12 +18,12 @@ import { jumpToNext } from "./asks/focus";
 import { Bar } from "./Bar";
 import { Conversation } from "./Conversation";
 import { command, isWriting } from "./keys";
-import { AgainDialog, Dialogs, Inbox, Panel, prefetch, Rescue } from "./lazy";
+import { AgainDialog, Dialogs, Inbox, Panel, prefetch, Rescue, Written } from "./lazy";
 import { Nowhere } from "./Opening";
+import { usePainted } from "./painted";
 import { focusBox } from "./places";
 import { Sidebar } from "./Sidebar";
 import { NARROW, useMedia } from "./useMedia";
-import { useWritten } from "./useWritten";
 
 /** The page of a person who is signed in. */
 export function Shell() {
@@ -40,8 +40,8 @@ export function Shell() {
   useKeys();
   useTitle(id);
   useNews();
-  useWritten();
   useEffect(prefetch, []);
+  const late = usePainted();
 
   const panel = id !== null && shown !== null;
   const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", sideHidden ? "no-side" : "", ended ? "away" : ""].filter(Boolean).join(" ");
@@ -77,9 +77,10 @@ export function Shell() {
         ) : null}
       </div>
       <Suspense>
-        <Dialogs />
+        {late ? <Dialogs /> : null}
         {ended ? <AgainDialog /> : null}
-        <Rescue />
+        {late ? <Rescue /> : null}
+        {late ? <Written /> : null}
       </Suspense>
       <Announcer />
     </>

@@ -2,9 +2,12 @@
 import { lazy } from "react";
 
 import { renew } from "../state/renewal";
+import { useSettings } from "../state/settings";
+import { learnAll } from "../words/words";
+import { painted } from "./painted";
 
 /** A part that is not there any more, because the server was renewed, comes with a new page. */
-const part =
+const bare =
   <T>(load: () => Promise<T>) =>
   (): Promise<T> =>
     load().catch(async (error: unknown) => {
@@ -12,6 +15,13 @@ const part =
       if (await renew()) return new Promise<T>(() => undefined);
       throw error;
     });
+
+/** A part with the styles and texts that all parts share. Those styles are asked for first: they come before its own. */
+const part = <T>(load: () => Promise<T>): (() => Promise<T>) =>
+  bare(async () => {
+    const [, , module] = await Promise.all([import("./dress"), learnAll(useSettings.getState().language), load()]);
+    return module;
+  });
 
 const asks = part(() => import("./asks/Ask"));
 const rich = part(() => import("../rich"));
@@ -27,16 +37,20 @@ const menus = part(() => import("./menus"));
 export const AgentMenu = lazy(() => menus().then((module) => ({ default: module.AgentMenu })));
 export const ConversationMenu = lazy(() => menus().then((module) => ({ default: module.ConversationMenu })));
 export const Panel = lazy(() => part(() => import("./Panel"))().then((module) => ({ default: module.Panel })));
-export const Rescue = lazy(() => part(() => import("./Rescue"))().then((module) => ({ default: module.Rescue })));
+export const Rescue = lazy(() => bare(() => import("./Rescue"))().then((module) => ({ default: module.Rescue })));
+export const Written = lazy(() => bare(() => import("./useWritten"))().then((module) => ({ default: module.Written })));
 export const Inbox = lazy(() => part(() => import("./Inbox"))().then((module) => ({ default: module.Inbox })));
 export const Dialogs = lazy(() => part(() => import("./Dialogs"))().then((module) => ({ default: module.Dialogs })));
 export const AgainDialog = lazy(() => part(() => import("./AgainDialog"))().then((module) => ({ default: module.AgainDialog })));
-export const Door = lazy(() => part(() => import("./Door"))().then((module) => ({ default: module.Door })));
+export const Door = lazy(() => bare(() => import("./Door"))().then((module) => ({ default: module.Door })));
 export const SettingsMenu = lazy(() => part(() => import("./SettingsMenu"))().then((module) => ({ default: module.SettingsMenu })));
 
 /** Fetches what will be needed soon, once the page is there. Offline it could not be fetched any more. */
 export function prefetch(): void {
-  setTimeout(() => {
-    for (const part of [rich, asks, menus, () => import("./Panel"), () => import("./Dialogs"), () => import("./AgainDialog"), () => import("./Inbox"), () => import("./SettingsMenu"), () => import("./Connect")]) void part().catch(() => undefined);
-  }, 300);
+  const soon = [rich, asks, menus, () => import("./Panel"), () => import("./Dialogs"), () => import("./AgainDialog"), () => import("./Inbox"), () => import("./SettingsMenu"), () => import("./Connect")];
+  void painted().then(() =>
+    setTimeout(() => {
+      for (const load of soon) void load().catch(() => undefined);
+    }, 300),
+  );
 }

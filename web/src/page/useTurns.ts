@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 
 import { turns, type Turns } from "./lazy";
+import { painted } from "./painted";
 
 /** Milliseconds after which a part that could not be loaded is tried again. */
 const AGAIN = 3000;
@@ -15,7 +16,7 @@ export function useTurns(): Turns | null {
     if (found) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let current = true;
-    turns().then(
+    painted().then(turns).then(
       (module) => {
         loaded = module;
         if (current) setFound(module);

@@ -5,7 +5,7 @@ import { forgetDrafts, setDraft } from "./drafts";
 import { renew } from "./renewal";
 
 const again = vi.fn();
-const page = (entry: string): Response => new Response(`<html><script type="module" crossorigin src="${entry}"></script></html>`);
+const page = (entry: string): Response => new Response(`<html><script src="/first.js"></script><script type="module" crossorigin src="${entry}"></script></html>`);
 const serve = (answer: () => Promise<Response>): void => void vi.stubGlobal("fetch", vi.fn(answer));
 
 beforeEach(() => {

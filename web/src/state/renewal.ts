@@ -3,7 +3,7 @@ import { isUnstored, storeAll } from "./drafts";
 import { keep, kept } from "./kept";
 
 /** The file with which the page begins. Its name changes with every build. */
-const ENTRY = /<script[^>]*\ssrc="([^"]+)"/;
+const ENTRY = /<script type="module"[^>]*\ssrc="([^"]+)"/;
 const RENEWED = "renewed";
 
 /** A part of the page could not be loaded. If the server has a newer page, this one is loaded anew, once, as long as nothing that

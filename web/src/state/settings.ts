@@ -1,7 +1,7 @@
 // What a person sets for this browser: language, theme, the sidebar.
 import { create } from "zustand";
 
-import { learn, type Language } from "../words/words";
+import { learnAll, type Language } from "../words/words";
 import { keep, kept } from "./kept";
 
 export type Theme = "system" | "light" | "dark";
@@ -29,7 +29,7 @@ export const useSettings = create<Settings>()(() => ({ language: languageAtFirst
 
 export async function setLanguage(language: Language): Promise<void> {
   keep("language", language);
-  await learn(language).catch(() => undefined);
+  await learnAll(language).catch(() => undefined);
   useSettings.setState({ language });
   paint();
 }

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from "react";
 
-import type { Key } from "./english";
+import type { Key } from "./words";
 import { textOf, useWords } from "./words";
 
 /** A text with elements in its gaps: `<Phrase k="always" values={[<code>execute</code>]} />`. */

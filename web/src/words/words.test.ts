@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { CHINESE } from "./chinese";
-import { ENGLISH, type Key } from "./english";
-import { words } from "./words";
+import * as chinese from "./chinese";
+import * as english from "./english";
+import * as laterChinese from "./later/chinese";
+import * as laterEnglish from "./later/english";
+import { words, type Key } from "./words";
+
+const ENGLISH = { ...english.ENGLISH, ...laterEnglish.ENGLISH };
+const CHINESE: Record<Key, string> = { ...chinese.CHINESE, ...laterChinese.CHINESE };
 
 const gaps = (text: string): string[] => [...new Set(text.match(/\{\d\}/g) ?? [])].sort();
 

@@ -1,20 +1,50 @@
-import { createContext, useContext } from "react";
+import { createContext, useContext, useMemo } from "react";
+import { create } from "zustand";
 
-import { ENGLISH, type Key } from "./english";
+import type { ENGLISH } from "./english";
+import type { ENGLISH as LATER_ENGLISH } from "./later/english";
 
 export type Language = "en" | "zh";
-export type { Key };
+export type Key = keyof typeof ENGLISH | keyof typeof LATER_ENGLISH;
 
-let chinese: Record<Key, string> | undefined;
+type Texts = Partial<Record<Key, string>>;
+type Load = Record<Language, () => Promise<Texts>>;
 
-/** Loads the texts of a language, if they are not here yet. English is always here. */
+// Each is a file of its own: nobody loads the texts of the other language.
+const FIRST: Load = {
+  en: () => import("./english").then((module) => module.ENGLISH),
+  zh: () => import("./chinese").then((module) => module.CHINESE),
+};
+const LATER: Load = {
+  en: () => import("./later/english").then((module) => module.ENGLISH),
+  zh: () => import("./later/chinese").then((module) => module.CHINESE),
+};
+const OTHER: Record<Language, Language> = { en: "zh", zh: "en" };
+
+/** The texts that are here. */
+const useTexts = create<Record<Language, Texts>>()(() => ({ en: {}, zh: {} }));
+
+/** Loads the texts that the first paint needs, if they are not here yet. Where those of the language cannot be had, the other
+ * one is better than none. */
 export async function learn(language: Language): Promise<void> {
-  if (language === "zh") chinese ??= (await import("./chinese")).CHINESE;
+  await take(FIRST, language).catch(() => take(FIRST, OTHER[language]));
 }
 
-/** A text of the page, with its gaps. */
+/** Loads all texts of a language. */
+export async function learnAll(language: Language): Promise<void> {
+  await Promise.all([learn(language), take(LATER, language).catch(() => take(LATER, OTHER[language]))]);
+}
+
+async function take(texts: Load, language: Language): Promise<void> {
+  const found = await texts[language]();
+  const { [language]: known } = useTexts.getState();
+  if (Object.keys(found).some((key) => !(key in known))) useTexts.setState({ [language]: { ...known, ...found } });
+}
+
+/** A text of the page, with its gaps; empty until it is here. */
 export function textOf(key: Key, language: Language): string {
-  return (language === "zh" ? (chinese ?? ENGLISH) : ENGLISH)[key];
+  const texts = useTexts.getState();
+  return texts[language][key] ?? texts[OTHER[language]][key] ?? "";
 }
 
 /** Fills {0}, {1}, … of a text. */
@@ -60,6 +90,14 @@ export function words(language: Language): Words {
 }
 
 export const WordsContext = createContext<Words>(words("en"));
+
+/** The words of a language, which are others when more texts have come. */
+export function useLanguage(language: Language): Words {
+  const texts = useTexts();
+  // The texts that are here are all that a word depends on.
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  return useMemo(() => words(language), [language, texts]);
+}
 
 /** The texts in the language of the page. */
 export function useWords(): Words {

@@ -22,7 +22,7 @@ export function Table({ children }: Props<"table">) {
       const wide = rest > SLACK;
       setEdges([wide && element.scrollLeft > SLACK ? "before" : "", wide && rest - element.scrollLeft > SLACK ? "after" : ""].filter(Boolean).join(" "));
     };
-    look();
+    // It looks as soon as the table is laid out, and then makes the browser do nothing twice.
     const watcher = new ResizeObserver(look);
     watcher.observe(element);
     if (element.firstElementChild) watcher.observe(element.firstElementChild);

@@ -7,6 +7,8 @@ import { gfm } from "micromark-extension-gfm";
 import { formulas } from "../math/syntax";
 import { formulaTree } from "../math/tree";
 
+type Syntax = ReturnType<typeof gfm>;
+
 export interface Block {
   /** Where it begins in the text: also its name for as long as the text only grows. */
   start: number;
@@ -28,6 +30,10 @@ export interface Blocks {
 export const EMPTY: Blocks = { text: "", blocks: [], definitions: new Map() };
 
 const EXTENSIONS = { extensions: [gfm(), formulas], mdastExtensions: [gfmFromMarkdown(), formulaTree] };
+/** The same without addresses that are links by themselves: to look for them at every letter is a third of the work. */
+const UNLINKED = { extensions: [unlinked(gfm()), formulas], mdastExtensions: [gfmFromMarkdown().filter((extension) => !extension.transforms), formulaTree] };
+// Without one of these no address can stand in a text, also none with escaped signs.
+const ADDRESS = /[@&\\]|www|https?:/i;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
 /** The blocks of a text. If it continues the text of `known`, the blocks of that which cannot change are taken over. */
@@ -73,7 +79,13 @@ function openFence(source: string): boolean {
 }
 
 export function read(source: string): Root {
-  return fromMarkdown(source, EXTENSIONS);
+  return fromMarkdown(source, ADDRESS.test(source) ? EXTENSIONS : UNLINKED);
+}
+
+/** The syntax without the constructs that find addresses. */
+function unlinked({ text = {}, ...rest }: Syntax): Syntax {
+  const kept = Object.entries(text).map(([code, found]) => [code, [found ?? []].flat().filter(({ name }) => !name?.endsWith("Autolink"))] as const);
+  return { ...rest, text: Object.fromEntries(kept.filter(([, found]) => found.length > 0)) };
 }
 
 function parse(tail: string, from: number): Block[] {

@@ -1,0 +1,2 @@
+// What everything that comes after the first paint looks like.
+import "../styles/later.css";
