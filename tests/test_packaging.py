@@ -1,9 +1,7 @@
 """What goes into the package: the web page, whether or not the machine that builds it has Node."""
 
-import gzip
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -168,12 +166,3 @@ def test_an_old_node_is_named(project: Path, tools: Path, monkeypatch: pytest.Mo
 @pytest.mark.skipif(not required(), reason="`make test` builds the page first")
 def test_the_page_of_this_checkout_is_built_from_its_sources() -> None:
     assert not _builder(ROOT).stale()
-
-
-@pytest.mark.skipif(not required(), reason="`make test` builds the page first")
-def test_the_first_paint_takes_less_than_120_kb() -> None:
-    page = ROOT / "src" / "caesura" / "page"
-    index = (page / "index.html").read_text()
-    loaded = re.findall(r'(?:src|href)="/(\S+\.(?:js|css))"', index)
-    assert len(loaded) > 2
-    assert sum(len(gzip.compress((page / name).read_bytes(), 9)) for name in loaded) < 120_000
