@@ -7,7 +7,6 @@ import pytest
 from playwright.async_api import Page
 
 from caesura.http.page import BUILT
-from tests.api.server import PASSWORD
 from tests.browser.conftest import MakeVisitor
 from tests.browser.faults import Faults
 from tests.browser.visitor import Visitor
@@ -62,7 +61,9 @@ async def test_the_first_paint_takes_far_less_than_120_kb(
         assert sum(files.values()) < MOST, files
 
 
-@pytest.mark.parametrize(("locale", "lost", "said"), [("zh-CN", "chinese", "Sign in"), ("en-GB", "english", "登录")])
+@pytest.mark.parametrize(
+    ("locale", "lost", "said"), [("zh-CN", "chinese", "Sign in"), ("en-GB", "english", "登录")]
+)
 async def test_a_page_without_the_file_of_its_language_speaks_the_other_one(
     stranger: MakeVisitor, faults: Faults, locale: str, lost: str, said: str
 ) -> None:

@@ -1,6 +1,9 @@
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
 
-import { cut, EMPTY, whole, type Blocks } from "./blocks";
+import { cut, EMPTY, read, whole, type Blocks } from "./blocks";
 
 const TEXTS = {
   "paragraphs and headings": "# One\n\nText of one.\nMore.\n\nTitle\n===\n\n## Two ##\ntext\n\n***\nend",
@@ -72,4 +75,19 @@ describe("whole", () => {
     const known = cut("[a]\n\n[a]: http://half");
     expect([...cut("[a]\n\n[a]: http://half.example", known).definitions.values()]).toEqual(["[a]: <http://half.example>"]);
   });
+});
+
+describe("read", () => {
+  const links = (text: string) => JSON.stringify(read(text)).match(/"url":"[^"]*"/g);
+
+  test.each(["www.a.example", "WWW.a.example", "see http://a.example now", "HTTPS://a.example", "b@a.example", "b&#64;a.example", "www\\.a.example", "**x** &commat; b@a.example"])("finds the address in %s", (text) => {
+    expect(links(text)).not.toBeNull();
+  });
+
+  test.each(["# One\n\nText *of* one, ~~no~~ `code`.", "- [x] a\n- b\n\n  c", "| a | b |\n|---|--:|\n| 1 | 2 |", "> a\n> - b.c-d_e+f", "Note[^1].\n\n[^1]: Words.", "hypertext, w, ww and h"])(
+    "gives the same tree for words without an address as the whole syntax: %s",
+    (text) => {
+      expect(read(text)).toEqual(fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
+    },
+  );
 });
