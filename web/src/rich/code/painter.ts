@@ -3,8 +3,6 @@ import type { Reply, Request, Token } from "./token";
 
 /** A worker that is silent for so long is ended: the text was too hard for its grammar. In milliseconds. */
 const PATIENCE = 4000;
-/** A text that grows is painted at most so often, in milliseconds: each time costs a drawing of its own. */
-export const REST = 150;
 
 export interface Paper {
   /** Asks for colours of this text, which may continue the last one. */
@@ -20,8 +18,6 @@ interface Client {
   /** What waits until the worker is free of this client. */
   next: string | null;
   busy: boolean;
-  /** Runs from a painting until the next one may begin. */
-  rest: ReturnType<typeof setTimeout> | undefined;
   draw: (lines: readonly Token[][]) => void;
 }
 
@@ -38,11 +34,10 @@ export class Painter {
 
   open(language: string, draw: Client["draw"]): Paper {
     const id = (this.count += 1);
-    this.clients.set(id, { language, lines: [], asked: "", next: null, busy: false, rest: undefined, draw });
+    this.clients.set(id, { language, lines: [], asked: "", next: null, busy: false, draw });
     return {
       paint: (text) => this.paint(id, text),
       close: () => {
-        clearTimeout(this.clients.get(id)?.rest);
         if (this.clients.delete(id) && !this.queue.includes(id)) this.send({ id, end: true });
       },
     };
@@ -51,7 +46,7 @@ export class Painter {
   private paint(id: number, text: string): void {
     const client = this.clients.get(id);
     if (!client) return;
-    if (client.busy || client.rest !== undefined) {
+    if (client.busy) {
       client.next = text;
       return;
     }
@@ -88,12 +83,7 @@ export class Painter {
     client.busy = false;
     client.lines = [...client.lines.slice(0, reply.from), ...reply.lines];
     client.draw(client.lines);
-    client.rest = setTimeout(() => this.rested(reply.id, client), REST);
-  }
-
-  private rested(id: number, client: Client): void {
-    client.rest = undefined;
-    if (client.next !== null) this.paint(id, client.next);
+    if (client.next !== null) this.paint(reply.id, client.next);
   }
 
   /** The first in the queue is at work. */
