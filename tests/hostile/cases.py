@@ -18,6 +18,8 @@ from tests.hostile.routes import METHODS, ODD_METHODS, Document, Route
 
 T = TypeVar("T")
 Case = Callable[[Random], Request]
+#: The ends of the routes that take a message. Documents and answers have a `content` or a `message` too.
+_TALKS = ("/turns", "/chat", "/chat/stream", "/chat/{thread_id}")
 _SMALL = [body for body in bodies.RAW if len(body.data) < 64 * 1024]
 _LARGE = [body for body in bodies.RAW if len(body.data) >= 64 * 1024]
 
@@ -29,13 +31,13 @@ class Cases:
         self._with_body = [route for route in self._routes if route.body is not None]
         self._protected = [route for route in self._routes if route.protected]
         self._weights = [_weight(route) for route in self._routes]
-        self._talking = [route for route in self._with_body if _members(route) & {"content", "message"}]
+        self._talking = [route for route in self._with_body if route.template.endswith(_TALKS)]
         self._deciding = [
             route for route in self._with_body if _members(route) & {"decision", "action", "answers"}
         ]
         self._kinds: dict[Case, int] = {
             self._usual: 22,
-            self._talk: 8,
+            self._talk: 30,
             self._decide: 8,
             self._mutated: 14,
             self._raw: 7,

@@ -132,4 +132,6 @@ def _kind(data: dict[str, Any]) -> str:
         return "interrupt_id"
     if "children" in data:
         return "message_id"
+    if "content_type" in data:
+        return "artifact_id"
     return "turn_id" if "conversation_id" in data else "conversation_id"
