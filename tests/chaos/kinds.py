@@ -6,7 +6,6 @@ import asyncio
 import re
 import threading
 from contextlib import suppress
-
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
@@ -24,7 +23,7 @@ class Kinds:
         event.listen(Engine, "before_cursor_execute", self._listen)
         self._run = statements.run
         for module in (statements, sqlite, events):
-            setattr(module, "run", self._listen_and_run)  # these statements go to SQLite's driver
+            setattr(module, "run", self._listen_and_run)  # noqa: B010 - these go straight to SQLite
 
     def take(self) -> str:
         """The kind of the transaction that was just committed, or is about to be."""

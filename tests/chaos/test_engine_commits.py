@@ -26,7 +26,7 @@ FIRST = "Working on it."
 LAST = "All done: 2 results."
 #: The smallest number of commits. A busy machine may combine commits, but this many depend on one another.
 FEWEST = 5
-#: Agents differ in what they say and do. Those that do it in the same commits as the first are killed at some.
+#: Other agents write in the same commits as the first: they are killed at every third of them.
 STEP = 3
 EFFECTS = {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}
 
