@@ -9,8 +9,8 @@ from tests.browser.visitor import Visitor
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: More streams, with those of other tabs, than a browser has connections to one server.
 WINDOWS = 5
-#: Goes on for longer than the test needs.
-LONG = "count to 2000 think=no delay=0.05"
+#: Goes on for longer than the test needs, and slowly: each window draws each number.
+LONG = "count to 2000 think=no delay=0.3"
 
 
 async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visitor: MakeVisitor) -> None:
@@ -21,6 +21,7 @@ async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visi
         people.append(Visitor(alice.name, alice.url, alice.context, page, alice.api))
     for person in people:
         await person.say(LONG)
+    for person in people:
         await expect(person.answer).to_contain_text("1 2 3")
     for person in reversed(people):
         await person.button("Stop").click()

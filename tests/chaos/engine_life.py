@@ -59,7 +59,7 @@ class Orders:
     agent: str
     #: Die right after the commit with this number, before anybody is notified; 0 is never.
     commit: int = 0
-    #: Die right after the first commit of this kind; PostgreSQL alone.
+    #: Die right after the first commit of this kind.
     kind: str = ""
     #: Die at the first commit after which the log of a turn has this many events; 0 is never.
     events: int = 0

@@ -1,7 +1,8 @@
 """Where a turn is killed: at every commit, or at every event.
 
 On PostgreSQL it is killed at a sample of them, with one of each kind, unless the tests are thorough: the
-engine does the same on both databases, and there each attempt takes three times as long.
+engine does the same on both databases, and there each attempt takes three times as long. A test may also ask
+for a sample on SQLite.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from tests.chaos.engine_scene import Place, look
 from tests.chaos.lanes import at_places
 
 At = Literal["commit", "events"]
+#: An event is there when it is committed: who is killed at every commit is also killed at every event.
+WAYS: tuple[At, ...] = ("commit", "events") if effort.thorough() else ("commit",)
 #: What the orders of a life that is killed say besides those of one that is not.
 Kill = dict[str, Any]
 #: On PostgreSQL every how many places one is tried, besides the first of each kind.
@@ -39,12 +42,14 @@ class Kills:
     lanes: Sequence[Place]
     order: Callable[[Place], Orders]
     goes_on: Callable[[Orders], Awaitable[object]]
+    #: On SQLite every how many places one is tried, besides the first of each kind.
+    step: int = 1
     killed: int = 0
     missed: list[Kill] = field(default_factory=list)
 
     async def everywhere(self, at: At) -> int:
         """Returns how many commits or events there are."""
-        if effort.thorough() or (at == "commit" and not self._shared):
+        if effort.thorough() or (at == "commit" and self.step == 1 and not self._shared):
             await self._try({at: number} for number in takewhile(lambda _: not self.missed, count(1)))
             return self.killed
         places = await self._places(at)
@@ -77,7 +82,7 @@ class Kills:
     def _chosen(self, places: Sequence[_Place], at: At) -> Iterator[Kill]:
         """By kind where that is possible: if commits were combined, the others have other numbers."""
         seen = set[str]()
-        for index in effort.sample([place.kind for place in places], _STEP if self._shared else 1):
+        for index in effort.sample([place.kind for place in places], _STEP if self._shared else self.step):
             number, kind = places[index]
             yield {"kind": kind} if at == "commit" and kind and kind not in seen else {at: number}
             seen.add(kind)

@@ -18,7 +18,7 @@ from caesura.core import events as ev
 from caesura.core.interrupts import Approval, Questions
 from tests.chaos.engine_life import Commit, Lives, Orders
 from tests.chaos.engine_scene import Found, Place, in_lanes, look, traces
-from tests.chaos.kills import At, Kills
+from tests.chaos.kills import WAYS, At, Kills
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -26,6 +26,8 @@ FIRST = "Working on it."
 LAST = "All done: 2 results."
 #: The smallest number of commits. A busy machine may combine commits, but this many depend on one another.
 FEWEST = 5
+#: Other agents write in the same commits as the first: they are killed at every third of them.
+STEP = 3
 EFFECTS = {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}
 
 
@@ -63,25 +65,20 @@ def files(tmp_path: Path) -> Iterator[list[Place]]:
         yield files
 
 
-async def test_after_a_kill_at_any_commit_a_turn_continues_and_no_tool_runs_twice(
-    lives: Lives, places: Sequence[Place]
+@pytest.mark.parametrize("at", WAYS)
+async def test_after_a_kill_anywhere_a_turn_continues_and_no_tool_runs_twice(
+    lives: Lives, places: Sequence[Place], at: At
 ) -> None:
-    async def on(orders: Orders) -> None:
-        await goes_on(lives, orders)
-
-    assert await Kills(lives, places, rejecting("tools"), on).everywhere("commit") >= FEWEST
-
-
-async def test_after_a_kill_at_any_event_the_person_is_asked_about_unknown_outcomes(
-    lives: Lives, places: Sequence[Place]
-) -> None:
+    """The person is asked about outcomes that nobody knows."""
     unknown = set[str | None]()
 
     async def on(orders: Orders) -> None:
         unknown.update((await goes_on(lives, orders)).unknown)
 
-    assert await Kills(lives, places, rejecting("tools"), on).everywhere("events") >= 10
-    assert unknown == set(EFFECTS)
+    assert await Kills(lives, places, rejecting("tools"), on).everywhere(at) >= FEWEST
+    # A sample of the commits may contain none of those between a call and its result.
+    assert unknown or places[0].shared
+    assert unknown == set(EFFECTS) or at == "commit"
 
 
 def rejecting(agent: str) -> Callable[[Place], Orders]:
@@ -164,10 +161,11 @@ async def test_after_a_kill_at_any_commit_a_confirmation_in_text_continues(
         assert found.texts == ["Please confirm 1", "Please confirm 2", "Thank you."], orders
         assert len(found.asked) == 2
 
-    assert await Kills(lives, files, lambda file: file.orders("words"), on).everywhere("commit") >= FEWEST
+    kills = Kills(lives, files, lambda file: file.orders("words"), on, step=STEP)
+    assert await kills.everywhere("commit") >= FEWEST
 
 
-@pytest.mark.parametrize("at", ["commit", "events"])
+@pytest.mark.parametrize("at", WAYS)
 async def test_after_a_kill_anywhere_an_operators_graph_continues(
     lives: Lives, files: Sequence[Place], at: At
 ) -> None:
@@ -178,7 +176,8 @@ async def test_after_a_kill_anywhere_an_operators_graph_continues(
         # The graph repeats what it had not saved: Caesura does not journal a graph's own tools.
         assert traces(orders) in (["jot a"], ["jot a", "jot a"])
 
-    assert await Kills(lives, files, lambda file: file.orders("graph"), on).everywhere(at) >= FEWEST
+    kills = Kills(lives, files, lambda file: file.orders("graph"), on, step=STEP)
+    assert await kills.everywhere(at) >= FEWEST
 
 
 async def test_after_a_kill_at_any_commit_an_own_tool_asks_once_and_acts_at_most_once(
@@ -199,7 +198,7 @@ async def test_after_a_kill_at_any_commit_an_own_tool_asks_once_and_acts_at_most
         assert len(traces(orders)) in ((0, 1) if unknown[-1] else (1,)), orders
         assert all(line.startswith("pay a cash yes ") for line in traces(orders)), orders
 
-    assert await Kills(lives, files, rejecting("clerk"), on).everywhere("commit") >= FEWEST
+    assert await Kills(lives, files, rejecting("clerk"), on, step=STEP).everywhere("commit") >= FEWEST
     assert not all(unknown)
 
 

@@ -25,7 +25,7 @@ from tests.log.reading import stored
 
 T = TypeVar("T")
 SETTINGS = settings(
-    max_examples=examples(25, 100),
+    max_examples=examples(16, 100),
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -421,7 +421,7 @@ class Store(RuleBasedStateMachine):
 
 def test_the_store_does_what_its_model_does(database_url: str) -> None:
     bounds = settings(
-        max_examples=examples(12, 50),
+        max_examples=examples(8, 50),
         stateful_step_count=40,
         deadline=None,
         suppress_health_check=list(HealthCheck),

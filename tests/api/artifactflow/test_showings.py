@@ -15,6 +15,7 @@ from tests.api.reading import until
 from tests.api.server import SECRET, Served
 from tests.api.slow_storage import Held, hold_before
 from tests.api.threads.process import Process
+from tests.effort import examples
 
 TWO_STEPS = "write a.txt then write b.txt"
 THREE_STEPS = "write a.txt then write b.txt then write c.txt"
@@ -89,7 +90,7 @@ def test_a_client_that_knows_three_fields_decides_on_each_question_at_once(
 ) -> None:
     """Whoever answers the moment the question is seen is never refused, on whichever node."""
     with session(nodes[0], 5) as here, session(nodes[1], 5, here) as there:
-        for _ in range(3):
+        for _ in range(examples(2, 3)):
             message = Message.send(here, THREE_STEPS)
             for reader, decider in ((here, there), (there, here), (here, there)):
                 with message.at(reader).reading() as events:
@@ -101,7 +102,7 @@ def test_a_client_that_knows_three_fields_decides_on_each_question_at_once(
 
 def test_many_stale_clicks_race_a_second_question_and_never_approve_it(nodes: tuple[Served, Served]) -> None:
     with session(nodes[0], 5) as here, session(nodes[1], 5, here) as there:
-        for _ in range(4):
+        for _ in range(examples(2, 4)):
             message = Message.send(here, TWO_STEPS)
             message.read()
             answers = stale_clicks(message, message.at(there))

@@ -121,7 +121,7 @@ async def graph(stage: Stage) -> None:
 async def answered_elsewhere(stage: Stage) -> None:
     await stage.sign_in()
     here = await stage.begin("Answered elsewhere", _FILES)
-    await stage.say(here, "list files then run sleep 300 delay=0")
+    await stage.say_for_now(here, "list files then run sleep 300 delay=0")
     await stage.asked(here)
     await _open(stage, here)
     await stage.answer(here, decision="approve")
@@ -142,7 +142,7 @@ async def inbox(stage: Stage) -> None:
     await approval_command(stage)
     await confirmation(stage)
     await questions(stage)
-    await stage.visitor.open("/inbox")
+    await stage.go("/inbox")
     await expect(stage.page.locator(".inbox-list details").nth(2)).to_be_visible()
 
 

@@ -45,7 +45,7 @@ async def connect_model(stage: Stage) -> None:
 
 async def inbox_empty(stage: Stage) -> None:
     await stage.sign_in("newcomer")
-    await stage.visitor.open("/inbox")
+    await stage.go("/inbox")
     await expect(stage.page.get_by_text("Nothing waits for you.")).to_be_visible()
 
 

@@ -39,6 +39,14 @@ async def staged(browser: Browser, folder: Path) -> AsyncIterator[Stage]:
 async def assert_usable(stage: Stage, state: State) -> None:
     """Reach the state. It has no serious fault for people who use a screen reader, need contrast or have a
     small screen."""
+    try:
+        await _assert_usable(stage, state)
+    except BaseException:
+        stage.loaded = False  # nobody knows what is left open
+        raise
+
+
+async def _assert_usable(stage: Stage, state: State) -> None:
     page = stage.page
     await page.set_viewport_size(DESKTOP)
     async with stage.later:

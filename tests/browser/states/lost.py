@@ -12,6 +12,7 @@ _FILES = {"webpack.config.js": texts.WEBPACK, "report.md": texts.REPORT}
 
 async def connection_lost(stage: Stage) -> None:
     await _streams(stage, "Cut off")
+    stage.broken()
     await stage.page.context.set_offline(True)
     stage.later.push_async_callback(stage.page.context.set_offline, False)
     await expect(stage.page.locator(".keep.lost")).to_be_visible()
@@ -19,6 +20,7 @@ async def connection_lost(stage: Stage) -> None:
 
 async def connection_back(stage: Stage) -> None:
     await _streams(stage, "Cut off, and back")
+    stage.broken()
     await stage.page.context.set_offline(True)
     await expect(stage.page.locator(".keep.lost")).to_be_visible()
     await stage.page.context.set_offline(False)
@@ -52,6 +54,7 @@ async def leaving(stage: Stage) -> None:
 async def storage_down(stage: Stage) -> None:
     """Another process holds the database."""
     await stage.enter()
+    stage.broken()
     await expect(stage.page.locator(".row.conv").first).to_be_visible()
     other = sqlite3.connect(stage.data / "caesura.db", isolation_level=None)
     stage.later.callback(other.close)
@@ -63,6 +66,7 @@ async def storage_down(stage: Stage) -> None:
 
 async def sign_in_again(stage: Stage) -> None:
     await stage.open(await stage.report())
+    stage.broken()
     await stage.visitor.box.fill("And on CI? Where should the cache live so that")
     await stage.visitor.context.clear_cookies(name="caesura_session")
     await stage.visitor.box.press("Enter")

@@ -10,15 +10,30 @@ from typing import Any
 
 from playwright.async_api import Page, ViewportSize, expect
 
+from tests import effort
 from tests.api.server import PASSWORD, Served
 from tests.browser.states import texts
 from tests.browser.states.crash import Crash
 from tests.browser.visitor import Visitor
 
 _PATIENCE = 60.0
+_COOKIE = "caesura_session"
 #: The drawn design has this window.
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
+#: Goes to another place of the page without a load, unless something is open that would stay open.
+_MOVE = """async (path) => {
+  const open = "dialog[open], [role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
+  if (document.querySelector(open) || history.state?.layers) return false;
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  for (const next of ["/-", path]) {
+    sessionStorage.clear();
+    history.pushState(null, "", next);
+    dispatchEvent(new PopStateEvent("popstate"));
+    await drawn();
+  }
+  return true;
+}"""
 
 
 @dataclass
@@ -31,6 +46,8 @@ class Stage:
     visitor: Visitor
     #: The ids of the conversations, by title.
     made: dict[str, str] = field(default_factory=dict)
+    #: Whether the page was loaded by the person who is signed in, and nothing broke in it since.
+    loaded: bool = False
     #: What is to be undone when the state has been looked at.
     later: AsyncExitStack = field(default_factory=AsyncExitStack)
 
@@ -68,6 +85,12 @@ class Stage:
         ]
         return made
 
+    async def say_for_now(self, conversation: str, content: str) -> None:
+        """Say something whose turn is stopped when the state has been looked at: commands wait for others of
+        the same person."""
+        turn = await self.say(conversation, content)
+        self.later.push_async_callback(self.visitor.api.post, f"/api/v2/turns/{turn}/stop")
+
     async def turn(self, conversation: str) -> dict[str, Any]:
         """The newest turn of a conversation."""
         found = await self.visitor.api.get(f"/api/v2/conversations/{conversation}/snapshot")
@@ -92,6 +115,7 @@ class Stage:
 
     async def answer(self, conversation: str, **answer: Any) -> None:
         """Answer the first question that waits there, from elsewhere than the page."""
+        self.loaded = False  # a page that has heard of the question shows that it was answered elsewhere
         [first, *_] = await self.asked(conversation)
         await self.post(f"/interrupts/{first['id']}/answer", answer)
 
@@ -123,10 +147,14 @@ class Stage:
     async def enter(self, name: str = "alice") -> None:
         """Somebody signs in, and sees the page of a new conversation."""
         await self.sign_in(name)
-        await self.visitor.open("/")
+        await self.go("/")
 
     async def sign_in(self, name: str = "alice") -> None:
-        """Somebody signs in, and is about to open a conversation."""
+        """Somebody signs in, unless they are, and is about to open a conversation."""
+        cookies = await self.page.context.cookies(self.server.url)
+        if self.visitor.name == name and any(cookie.get("name") == _COOKIE for cookie in cookies):
+            return
+        self.loaded = False
         await self.page.context.clear_cookies()
         self.server.token(name)
         self.visitor.name, self.visitor.url = name, self.server.url
@@ -134,16 +162,32 @@ class Stage:
 
     async def leave(self, server: Served) -> None:
         """Nobody is signed in."""
+        self.loaded = False
         await self.page.context.clear_cookies()
         await self.page.goto(server.url)
         await expect(self.page.locator(".door")).to_be_visible()
 
     async def open(self, conversation: str) -> None:
         """Open a conversation in which the person has written nothing yet."""
+        await self.go(f"/c/{conversation}")
+        await self.drawn()
+
+    async def go(self, path: str) -> None:
+        """Go to a place of the page. A load takes half of the time of a state: there is one only if the last
+        state needs it, or the tests are thorough."""
+        here = self.loaded and not effort.thorough() and self.page.url.startswith(f"{self.server.url}/")
+        if not (here and await self.page.evaluate(_MOVE, path)):
+            await self.load(path)
+
+    async def load(self, path: str) -> None:
         if self.page.url.startswith("http"):
             await self.page.evaluate("sessionStorage.clear()")
-        await self.visitor.open(f"/c/{conversation}")
-        await self.drawn()
+        await self.visitor.open(path)
+        self.loaded = True
+
+    def broken(self) -> None:
+        """The page of this state is not used for the next one."""
+        self.later.callback(setattr, self, "loaded", False)
 
     async def drawn(self) -> None:
         """Wait for the parts of the page that come a moment later."""

@@ -15,7 +15,7 @@ async def tools(stage: Stage) -> None:
     await stage.say(here, _LOOK)
     await stage.answer(here, decision="reject", message="Not the CI host. Use the local log.")
     await stage.ended(here)
-    await stage.say(here, "ask search_agent to long 4000 + run sleep 300 delay=0.05")
+    await stage.say_for_now(here, "ask search_agent to long 4000 + run sleep 300 delay=0.05")
     await stage.open(here)
     await expect(stage.page.locator(".sub-agent .prose")).to_be_visible()
     await stage.page.locator(".leaf.last .think summary").first.click()
@@ -91,13 +91,14 @@ async def loading(stage: Stage) -> None:
     here = await _named(stage)
     await stage.page.route("**/snapshot*", lambda route: None)
     stage.later.push_async_callback(stage.page.unroute_all, behavior="ignoreErrors")
-    await stage.open(here)
+    stage.broken()
+    await stage.load(f"/c/{here}")
     await expect(stage.page.locator(".bone").first).to_be_visible()
 
 
 async def missing(stage: Stage) -> None:
     await stage.sign_in()
-    await stage.visitor.open("/c/conv-nobody-has-this")
+    await stage.go("/c/conv-nobody-has-this")
     await expect(stage.page.locator(".nothing")).to_be_visible()
 
 

@@ -167,7 +167,7 @@ def test_several_texts_at_once_are_said_in_their_order() -> None:
     assert taken["content"] == "".join(f"{number} " for number in range(0, 300, 2))
 
 
-@settings(max_examples=examples(50, 500), deadline=None)
+@settings(max_examples=examples(30, 500), deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=60), st.integers(0, 60), st.integers(0, 60))
 def test_any_text_is_said_exactly_however_it_is_cut(pieces: list[str], one: int, other: int) -> None:
     said = [ev.TextDelta(1, piece) for piece in pieces]
