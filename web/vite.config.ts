@@ -31,6 +31,8 @@ const built = (mode: string) =>
     ? { assetsDir: "frames/files", emptyOutDir: false, copyPublicDir: false, rolldownOptions: { input: ["frames/diagram.html", "frames/still.html"] } }
     : { assetsDir: "assets", rolldownOptions: { input: ["index.html"], output: { codeSplitting: { groups: [FIRST] } } } };
 
+const PLAIN = ["src/{log,words,rich}/**/*.test.ts"];
+
 export default defineConfig(({ mode }) => ({
   plugins: [react(), texts],
   // Relative addresses would break below /c/….
@@ -50,7 +52,11 @@ export default defineConfig(({ mode }) => ({
   test: {
     // A file that needs a document asks for jsdom in its first line: that costs a quarter of a second.
     environment: "node",
-    include: ["src/**/*.test.{ts,tsx}"],
+    projects: [
+      // These keep nothing and need no document: they share one process.
+      { extends: true, test: { name: "plain", include: PLAIN, isolate: false } },
+      { extends: true, test: { name: "page", include: ["src/**/*.test.{ts,tsx}"], exclude: PLAIN } },
+    ],
     restoreMocks: true,
     // A busy machine is no fault.
     testTimeout: 60_000,
