@@ -22,13 +22,13 @@ Last willows, which grow beside water and want nothing else."""
 async def test_a_document_grows_beside_the_conversation_and_its_versions_are_compared(
     alice: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await alice.say("create artifact about trees")
-    await alice.done()
-    await alice.answer.locator(".chip", has_text="trees").click()
+    # The example of a new conversation: its document opens by itself, although it is written within a moment.
+    await alice.button("Write a document").click()
     panel = alice.page.get_by_role("complementary", name="Documents")
     sheet = panel.get_by_role("tabpanel")
     await expect(sheet.get_by_role("heading", name="trees")).to_be_visible()
     await expect(sheet).to_contain_text("Status: draft")
+    await alice.done()
 
     # The panel stays open while the agent goes on: it shows the new version by itself.
     await alice.say("update artifact")

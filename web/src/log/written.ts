@@ -54,6 +54,16 @@ export function beingWritten({ status, drafts }: TurnLog): string | null {
   return ids.at(-1) ?? null;
 }
 
+/** The document that has begun to be written since the page saw `before`; null for the first sight of a turn, of which only words that
+ * arrive now are news. A short document begins and ends between two sights. */
+export function begunSince(before: TurnLog | null, log: TurnLog): string | null {
+  const writing = beingWritten(log);
+  if (writing !== null || before === null || before.finished === log.finished) return writing;
+  const known = new Set(before.finished.flatMap((message) => message.tool_calls).map((call) => call.id));
+  const fresh = log.finished.flatMap((message) => message.tool_calls).filter((call) => !known.has(call.id));
+  return fresh.flatMap((call) => ofArguments(call.name, call.args)?.id ?? []).at(-1) ?? null;
+}
+
 /** What complete calls write: those that have been done, and those that have no result yet. */
 function callsOf(log: TurnLog): { done: WrittenDocument[]; open: WrittenDocument[] } {
   const results = new Map(log.finished.flatMap((message) => (message.role === "tool" ? [[message.tool_call_id, message] as const] : [])));

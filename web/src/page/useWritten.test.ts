@@ -3,8 +3,8 @@ import { act, cleanup, renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { NO_MEMBERS, read } from "../log/members";
-import { EMPTY } from "../log/turn";
-import { NONE, useThread, type Entry } from "../state/thread";
+import { EMPTY, transcript } from "../log/turn";
+import { NONE, useThread, type Entry, type Thread } from "../state/thread";
 import { moved, openDocument, useView } from "../state/view";
 import { useWritten } from "./useWritten";
 
@@ -50,6 +50,30 @@ it("who closes it sees none until the next turn", () => {
   expect(shown()).toBeNull();
   write("t2", "third");
   expect(shown()).toBe("third");
+});
+
+const call = { id: "c1", name: "create_artifact", args: { id: "plan", content: "words" } };
+function written(turn: string): Entry {
+  const said = transcript({ ...EMPTY, drafts: [{ call: 1, agent: "a", parent: null, text: "Here", reasoning: "", calls: [], at: 1 }] });
+  return { ...entry(turn, null), log: { ...EMPTY, status: "done", finished: said.map((message) => ({ ...message, tool_calls: [call] })) } };
+}
+const show = (more: Partial<Thread>): void => act(() => useThread.setState(more));
+
+it("a document that was written between two sights of the page opens too", () => {
+  show({ entries: [written("t1")] });
+  expect(shown()).toBe("plan");
+});
+
+it("an answer that is over when it is first seen shows its document, if this page has asked for it", () => {
+  show({ entries: [], sending: { content: "write", parent: undefined, fault: null } });
+  show({ entries: [written("t2")], sending: null });
+  expect(shown()).toBe("plan");
+});
+
+it("the documents of a conversation that is opened stay closed", () => {
+  show({ entries: [] });
+  show({ entries: [written("t2")] });
+  expect(shown()).toBeNull();
 });
 
 it("on a narrow screen nothing opens", () => {

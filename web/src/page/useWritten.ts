@@ -1,7 +1,8 @@
 import { useEffect } from "react";
 
-import { beingWritten } from "../log/written";
-import { useThread } from "../state/thread";
+import { EMPTY } from "../log/turn";
+import { begunSince } from "../log/written";
+import { useThread, type Thread } from "../state/thread";
 import { letOpen, offerDocument } from "../state/view";
 import { NARROW, useMedia } from "./useMedia";
 
@@ -15,13 +16,20 @@ export function Written(): null {
  * chip below the answer offers it. */
 export function useWritten(): void {
   const narrow = useMedia(NARROW);
-  const turn = useThread((state) => state.entries.at(-1)?.turn.id);
-  const begun = useThread((state) => {
-    const log = state.entries.at(-1)?.log;
-    return log ? beingWritten(log) : null;
-  });
-  useEffect(letOpen, [turn]);
   useEffect(() => {
-    if (begun !== null && !narrow) offerDocument(begun);
-  }, [begun, narrow, turn]);
+    offer(null, useThread.getState(), narrow);
+    return useThread.subscribe((now, before) => offer(before, now, narrow));
+  }, [narrow]);
+}
+
+function offer(before: Thread | null, now: Thread, narrow: boolean): void {
+  const last = now.entries.at(-1);
+  const old = before?.entries.at(-1);
+  if (!last || (before && last === old)) return;
+  const same = old?.turn.id === last.turn.id;
+  if (before && !same) letOpen();
+  // The answer to what was sent from here is new to this page, however far it is.
+  const known = same ? old.log : before?.id === now.id && before.sending ? EMPTY : null;
+  const begun = begunSince(known, last.log);
+  if (begun !== null && !narrow) offerDocument(begun);
 }

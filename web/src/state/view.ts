@@ -23,9 +23,9 @@ export const openDrawer = (drawer: boolean): void => useView.setState({ drawer }
 export const openDialog = (dialog: View["dialog"]): void => useView.setState({ dialog });
 export const openDocument = (document: string | null): void => useView.setState({ document, shut: document === null });
 /** A new turn has begun: its documents may open. */
-export const letOpen = (): void => useView.setState({ shut: false });
+export const letOpen = (): void => useView.setState((state) => (state.shut ? { shut: false } : state));
 /** Shows a document that nobody asked for, if nothing else is shown and the person does not mind. */
-export const offerDocument = (document: string): void => useView.setState((state) => (state.document === null && !state.shut ? { document } : {}));
+export const offerDocument = (document: string): void => useView.setState((state) => (state.document === null && !state.shut ? { document } : state));
 export const editTurn = (editing: string | null): void => useView.setState({ editing });
 export const renameRow = (renaming: string | null): void => useView.setState({ renaming });
 export const openConnect = (connect: boolean): void => useView.setState({ connect });
