@@ -163,12 +163,14 @@ async def test_the_inbox_has_what_waits_in_three_conversations(visitor: MakeVisi
     await press(items.first.get_by_role("button", name="Approve"))
     await expect(items).to_have_count(2)
     await expect(side.locator(".count")).to_have_text("2")
+    # The next one is unfolded, and has the focus.
+    await expect(items.first).to_be_focused()
     await items.first.get_by_role("radio", name="Green").check()
     await press(items.first.get_by_role("button", name="Send answers"))
     await expect(items).to_have_count(1)
     await items.get_by_role("button", name="Refuse").click()
     await press(items.get_by_role("button", name="Refuse"))
-    await expect(alice.page.get_by_role("heading", name="Nothing waits for you.")).to_be_visible()
+    await expect(alice.page.get_by_role("heading", name="Nothing waits for you.")).to_be_focused()
     await expect(alice.page).to_have_title("Inbox · Caesura")
     for conversation, word in zip(ids, ("done", "green", "refused"), strict=True):
         await alice.open(f"/c/{conversation}")

@@ -20,7 +20,7 @@ export function AgainDialog() {
     try {
       await signIn(user, password);
     } catch (error) {
-      setFault(doorFault(error, words));
+      setFault(doorFault(error, words, "wrongPassword"));
       setBusy(false);
     }
   };

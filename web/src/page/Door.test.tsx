@@ -38,8 +38,26 @@ it.each([
   const fields = [...container.querySelectorAll("input")];
   for (const field of fields) await userEvent.type(field, "something");
   await userEvent.keyboard("{Enter}");
-  expect(screen.getByRole("alert").textContent).toBe(text);
+  expect(container.querySelector(".fault")?.textContent).toBe(text);
   const wrong = fields.filter((field) => field.getAttribute("aria-invalid") === "true");
   expect(wrong).toHaveLength(1);
   expect(wrong[0]?.getAttribute("aria-describedby")).toBe(container.querySelector(".fault")?.id);
+  expect(wrong[0]?.closest(".field")?.querySelector(".fault")).not.toBeNull();
+  expect(document.activeElement).toBe(wrong[0]);
+});
+
+it("all that is wrong is told at once, each below its field, and the first of them has the focus", async () => {
+  useSession.setState({ options: { auth: "password", registration: "open" } });
+  vi.mocked(api.register).mockClear();
+  show();
+  await userEvent.click(screen.getByRole("button", { name: "Create account" }));
+  const name = screen.getByLabelText("Username");
+  await userEvent.type(name, "Not Allowed");
+  await userEvent.type(screen.getByLabelText("Password"), "short{Enter}");
+  const below = (label: string) => document.getElementById(screen.getByLabelText(label).getAttribute("aria-describedby") ?? "")?.textContent;
+  expect(below("Username")).toContain("Lowercase letters");
+  expect(below("Password")).toContain("8 characters or more");
+  expect(document.querySelectorAll(".fault")).toHaveLength(2);
+  expect(document.activeElement).toBe(name);
+  expect(api.register).not.toHaveBeenCalled();
 });

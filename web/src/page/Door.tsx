@@ -1,22 +1,48 @@
 import "../styles/door.css";
-import { useEffect, useId, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import { ApiError } from "../api/client";
 import { register, signIn, useSession } from "../state/session";
 import { isDark, setLanguage, setTheme, useSettings } from "../state/settings";
 import { refusalText } from "../words/faults";
-import { useWords, type Words } from "../words/words";
+import { useWords, type Key, type Words } from "../words/words";
 import { Art } from "./Art";
+import { DoorField } from "./DoorField";
 import { Icon, Logo } from "./Icon";
 
 /** Why the door stays closed. */
-export function doorFault(error: unknown, words: Words): string {
+export function doorFault(error: unknown, words: Words, wrong: Key = "wrongLogin"): string {
   const { say } = words;
   if (!(error instanceof ApiError)) return say("noServer");
-  if (error.status === 401) return say("wrongLogin");
+  if (error.status === 401) return say(wrong);
   if (error.status === 429) return say("tooManyTries");
   if (error.unreachable || error.status >= 500) return say("noServer");
   return refusalText(error, words);
+}
+
+const FIELDS = ["username", "password", "invite"] as const;
+type Field = (typeof FIELDS)[number];
+/** What is wrong with each field, and with none of them. */
+type Faults = Partial<Record<Field | "all", string>>;
+
+/** The rules of the server. It has the last word. */
+const NAME = /^[a-z0-9][a-z0-9._-]{0,49}$/;
+const SHORTEST = 8;
+
+function unfit(given: Partial<Record<Field, string>>, joining: boolean, { say }: Words): Faults {
+  const found: Faults = {};
+  for (const field of FIELDS) if (given[field] === "") found[field] = say("fillIn");
+  if (joining && !found.username && !NAME.test(given.username ?? "")) found.username = say("nameRule");
+  if (joining && !found.password && [...(given.password ?? "")].length < SHORTEST) found.password = say("passwordRule");
+  return found;
+}
+
+const PLACES: Record<string, Field> = { username_taken: "username", bad_username: "username", bad_password: "password", bad_invite: "invite" };
+
+/** Below which field a fault stands. */
+function placeOf(error: unknown): Field | "all" {
+  if (!(error instanceof ApiError)) return "all";
+  return Object.hasOwn(PLACES, error.code) ? (PLACES[error.code] ?? "all") : error.status === 401 ? "password" : "all";
 }
 
 export function Door() {
@@ -28,12 +54,9 @@ export function Door() {
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
   const [invite, setInvite] = useState("");
-  const [fault, setFault] = useState("");
+  const [faults, setFaults] = useState<Faults>({});
   const [busy, setBusy] = useState(false);
-  const faultId = useId();
-  const aboutName = fault !== "" && [say("nameTaken"), say("nameRule")].includes(fault);
-  const aboutInvite = fault !== "" && fault === say("inviteWrong");
-  const aboutPassword = fault !== "" && !aboutName && !aboutInvite;
+  const invited = joining && registration === "invite";
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     // A browser may have filled in what it keeps.
@@ -41,21 +64,29 @@ export function Door() {
     (fields.find((field) => field.value === "") ?? fields[0])?.focus({ preventScroll: true });
   }, []);
 
+  useEffect(() => {
+    const [first] = FIELDS.filter((field) => faults[field]);
+    if (first) form.current?.querySelector<HTMLInputElement>(`input[name=${first}]`)?.focus();
+  }, [faults]);
+
   const enter = async (): Promise<void> => {
+    const given = { username: name.trim(), password, ...(invited ? { invite: invite.trim() } : {}) };
+    const found = unfit(given, joining, words);
+    setFaults(found);
+    if (Object.keys(found).length > 0) return;
     setBusy(true);
-    setFault("");
     try {
       if (joining) await register(name.trim(), password, invite.trim() || null);
       else await signIn(name.trim(), password);
     } catch (error) {
-      setFault(doorFault(error, words));
+      setFaults({ [placeOf(error)]: doorFault(error, words) });
     } finally {
       setBusy(false);
     }
   };
   const swap = (): void => {
     setJoining(!joining);
-    setFault("");
+    setFaults({});
   };
 
   return (
@@ -68,6 +99,8 @@ export function Door() {
         <form
           ref={form}
           className="in"
+          // The page tells all that is wrong at once, in its own language.
+          noValidate
           onSubmit={(event) => {
             event.preventDefault();
             if (!busy) void enter();
@@ -79,59 +112,34 @@ export function Door() {
             <span className="drop">{say("verseB")}</span>
           </h1>
           <p className="lead">{say("signInLead")}</p>
-          <label className="field">
-            <span>{say("username")}</span>
-            <input
-              className={`input${aboutName ? " bad" : ""}`}
-              name="username"
-              autoComplete="username"
-              autoCapitalize="none"
-              spellCheck={false}
-              required
-              maxLength={50}
-              value={name}
-              aria-invalid={aboutName}
-              aria-describedby={aboutName ? faultId : undefined}
-              onChange={(event) => setName(event.target.value)}
-            />
-            {joining && fault !== say("nameRule") ? <small className="hint">{say("nameRule")}</small> : null}
-          </label>
-          <label className="field">
-            <span>{say("password")}</span>
-            <input
-              className={`input${aboutPassword ? " bad" : ""}`}
-              type="password"
-              name="password"
-              autoComplete={joining ? "new-password" : "current-password"}
-              required
-              value={password}
-              aria-invalid={aboutPassword}
-              aria-describedby={aboutPassword ? faultId : undefined}
-              onChange={(event) => setPassword(event.target.value)}
-            />
-            {joining && fault !== say("passwordRule") ? <small className="hint">{say("passwordRule")}</small> : null}
-          </label>
-          {joining && registration === "invite" ? (
-            <label className="field">
-              <span>{say("invite")}</span>
-              <input
-                className={`input${aboutInvite ? " bad" : ""}`}
-                name="invite"
-                autoComplete="off"
-                spellCheck={false}
-                required
-                value={invite}
-                aria-invalid={aboutInvite}
-                aria-describedby={aboutInvite ? faultId : undefined}
-                onChange={(event) => setInvite(event.target.value)}
-              />
-            </label>
-          ) : null}
+          <DoorField
+            label={say("username")}
+            hint={joining ? say("nameRule") : ""}
+            fault={faults.username ?? ""}
+            name="username"
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={50}
+            value={name}
+            onChange={setName}
+          />
+          <DoorField
+            label={say("password")}
+            hint={joining ? say("passwordRule") : ""}
+            fault={faults.password ?? ""}
+            type="password"
+            name="password"
+            autoComplete={joining ? "new-password" : "current-password"}
+            value={password}
+            onChange={setPassword}
+          />
+          {invited ? <DoorField label={say("invite")} fault={faults.invite ?? ""} name="invite" autoComplete="off" spellCheck={false} value={invite} onChange={setInvite} /> : null}
           <div role="alert" className="fault-place">
-            {fault ? (
-              <span className="fault" id={faultId}>
+            {faults.all ? (
+              <span className="fault">
                 <Icon name="cross" small />
-                <span>{fault}</span>
+                <span>{faults.all}</span>
               </span>
             ) : null}
           </div>

@@ -13,6 +13,7 @@ import { TimeLeft } from "./asks/TimeLeft";
 import { titleOf } from "./asks/titles";
 import { SettledContext, useSettled } from "./asks/useSettled";
 import { Bars, Icon } from "./Icon";
+import { KeepConnection } from "./Keep";
 import { Missing } from "./Opening";
 import { visit } from "./Sidebar";
 import { mainArgument } from "./tools";
@@ -28,7 +29,8 @@ export function Inbox() {
     void loadInbox();
   }, []);
   const waiting = items.filter((item) => answers[item.id]?.phase !== "given" && answers[item.id]?.phase !== "closed");
-  const unfolded = open ?? waiting[0]?.id ?? null;
+  // When what was open is answered, the next one opens. "" means that the person has folded all.
+  const unfolded = open === "" || waiting.some((item) => item.id === open) ? open : (waiting[0]?.id ?? null);
   if (phase === "failed")
     return (
       <Frame>
@@ -40,7 +42,9 @@ export function Inbox() {
       <Frame>
         <div className="nothing">
           <span className="bars" aria-hidden="true" />
-          <h2>{say("inboxEmpty")}</h2>
+          <h2 tabIndex={-1} data-home>
+            {say("inboxEmpty")}
+          </h2>
           <p>{say("inboxEmptyText")}</p>
         </div>
       </Frame>
@@ -70,8 +74,13 @@ export function Inbox() {
 
 function Frame({ children }: { children: React.ReactNode }) {
   return (
-    <div className="scroll" tabIndex={-1}>
+    <div className="scroll" tabIndex={-1} id="scroll">
       <div className="col">{children}</div>
+      <div className="dock veil">
+        <div className="col">
+          <KeepConnection />
+        </div>
+      </div>
     </div>
   );
 }

@@ -25,13 +25,7 @@ export function Keep({ id, empty }: { id: string | null; empty: boolean }) {
   const live = told.kind === "running" || told.kind === "lost" || told.kind === "back" || told.kind === "leaving";
   return (
     <p className={`keep ${told.kind}`} role="status" aria-live="off">
-      <span className="sign">{SIGNS[told.kind] ?? <Bars />}</span>
-      <span>{told.text}</span>
-      {told.kind === "lost" ? (
-        <button type="button" onClick={tryNow}>
-          {say("tryNow")}
-        </button>
-      ) : null}
+      <KeepTold told={told} />
       <span className="grow" />
       {live || empty ? null : (
         <span className="hint">
@@ -39,6 +33,32 @@ export function Keep({ id, empty }: { id: string | null; empty: boolean }) {
         </span>
       )}
     </p>
+  );
+}
+
+/** The same line where nothing is written: it tells only of the connection. */
+export function KeepConnection() {
+  const words = useWords();
+  const told = useConnectionTold(words);
+  return (
+    <p className={`keep ${told?.kind ?? ""}`} role="status" aria-live="off">
+      {told ? <KeepTold told={told} /> : null}
+    </p>
+  );
+}
+
+function KeepTold({ told }: { told: Told }) {
+  const { say } = useWords();
+  return (
+    <>
+      <span className="sign">{SIGNS[told.kind] ?? <Bars />}</span>
+      <span>{told.text}</span>
+      {told.kind === "lost" ? (
+        <button type="button" onClick={tryNow}>
+          {say("tryNow")}
+        </button>
+      ) : null}
+    </>
   );
 }
 
@@ -51,10 +71,20 @@ const SIGNS: Partial<Record<KeepKind, ReactNode>> = {
   lost: "",
 };
 
-function useTold(id: string | null, words: Words): Told {
-  const { say } = words;
+/** That the connection is lost, or back again; null if there is nothing to tell. */
+function useConnectionTold({ say, count }: Words): Told | null {
   const { lost, back } = useConnection();
   const now = useNow(lost !== null);
+  if (lost) {
+    const seconds = Math.ceil((lost.retryAt - Date.now()) / 1000);
+    return { kind: "lost", text: now && seconds > 0 ? say("keepLost", seconds) : `${say("connectionLost")}. ${say("keepConnecting")}…` };
+  }
+  return back && { kind: "back", text: back.words > 0 ? say("keepBack", count(back.words)) : say("connectionBack") };
+}
+
+function useTold(id: string | null, words: Words): Told {
+  const { say } = words;
+  const connection = useConnectionTold(words);
   const here = useThread((state) => state.id === id);
   const away = useAway((state) => state[nameOf(id)] !== undefined);
   const sending = useThread((state) => state.id === id && state.sending !== null) || away;
@@ -64,11 +94,7 @@ function useTold(id: string | null, words: Words): Told {
   const until = useThread((state) => (state.id === id ? firstEnd(state.entries.at(-1)?.log.pending ?? []) : null));
   if (sending) return { kind: "sending", text: say("keepSending") };
   if (fault) return { kind: "fault", text: faultText(fault, words) };
-  if (lost) {
-    const seconds = Math.ceil((lost.retryAt - Date.now()) / 1000);
-    return { kind: "lost", text: now && seconds > 0 ? say("keepLost", seconds) : `${say("connectionLost")}. ${say("keepConnecting")}…` };
-  }
-  if (back) return { kind: "back", text: back.words > 0 ? say("keepBack", words.count(back.words)) : say("connectionBack") };
+  if (connection) return connection;
   if (!here) return { kind: "idle", text: say("keepIdle") };
   switch (status) {
     case "queued":

@@ -40,7 +40,9 @@ export function Missing({ text, more = "", home, again }: { text: string; more?:
   return (
     <div className="nothing">
       <span className="bars" aria-hidden="true" />
-      <h2>{text}</h2>
+      <h2 tabIndex={-1} data-home>
+        {text}
+      </h2>
       {more ? <p role="status">{more}</p> : null}
       <p>
         {again ? (

@@ -43,6 +43,7 @@ export function Shell() {
   useEffect(prefetch, []);
   const late = usePainted();
 
+  const hasBox = route.at === "new" || route.at === "conversation";
   const panel = id !== null && shown !== null;
   const style = ["app", panel ? "has-panel" : "", drawer ? "has-drawer" : "", asks ? "asks" : "", sideHidden ? "no-side" : "", ended ? "away" : ""].filter(Boolean).join(" ");
   return (
@@ -50,13 +51,13 @@ export function Shell() {
       <div className={style} inert={ended}>
         <a
           className="skip-to"
-          href="#box"
+          href={hasBox ? "#box" : "#scroll"}
           onClick={(event) => {
             event.preventDefault();
             focusBox(true);
           }}
         >
-          {say("skipToBox")}
+          {say(hasBox ? "skipToBox" : "skipToMain")}
         </a>
         <Sidebar />
         {drawer ? <button type="button" className="drawer-scrim" aria-label={say("hideSidebar")} onClick={() => openDrawer(false)} /> : null}

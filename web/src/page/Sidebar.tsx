@@ -50,7 +50,7 @@ export function Sidebar() {
         </button>
       </div>
       <nav>
-        <a className="row" href="/" onClick={visit} aria-current={route.at === "new" ? "page" : undefined}>
+        <a className="row" href="/" title={`${say("newConversation")} (${keyName("⌘", "⇧", "O")})`} onClick={visit} aria-current={route.at === "new" ? "page" : undefined}>
           <Icon name="plus" />
           <span>{say("newConversation")}</span>
           <span className="grow" />

@@ -1,10 +1,13 @@
 // Places to which the focus goes.
 import { TOUCH } from "./useMedia";
 
-/** Where the person writes. On a touch screen that would open the keyboard: there it is the conversation. */
+/** Where the person writes. On a touch screen that would open the keyboard: there it is the conversation. A place without a
+ * message box has a heading, or a content. */
 export function focusBox(asked = false): void {
   const touch = matchMedia(TOUCH).matches;
-  document.getElementById(touch && !asked ? "scroll" : "box")?.focus({ preventScroll: true });
+  const box = document.getElementById(touch && !asked ? "scroll" : "box");
+  const place = box ?? document.querySelector<HTMLElement>("[data-home]") ?? document.getElementById("scroll");
+  place?.focus({ preventScroll: true });
 }
 
 /** The row of the list that Tab leads to. */

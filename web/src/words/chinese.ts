@@ -12,6 +12,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   register: "注册",
   newHere: "第一次来？",
   haveAccount: "已有账号？",
+  wrongPassword: "密码错误。",
   wrongLogin: "用户名或密码不正确。",
   nameTaken: "用户名已被占用。",
   passwordRule: "至少 8 个字符。",
@@ -34,6 +35,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   searching: "正在搜索",
   nothingFound: "没有标题包含它。",
   skipToBox: "跳到输入框",
+  skipToMain: "跳到内容",
   hideSidebar: "收起侧栏",
   openSidebar: "打开侧栏",
 

@@ -10,6 +10,7 @@ export const ENGLISH = {
   register: "Create account",
   newHere: "New here?",
   haveAccount: "Have an account?",
+  wrongPassword: "Incorrect password.",
   wrongLogin: "Incorrect username or password.",
   nameTaken: "This name is taken.",
   passwordRule: "8 characters or more.",
@@ -32,6 +33,7 @@ export const ENGLISH = {
   searching: "Searching",
   nothingFound: "No title has this.",
   skipToBox: "To the message box",
+  skipToMain: "To the content",
   hideSidebar: "Hide sidebar",
   openSidebar: "Open sidebar",
 

@@ -1,3 +1,4 @@
+import { focusBox } from "../places";
 import { TOUCH } from "../useMedia";
 
 /** After an answer the focus goes to the next question, else to where the person writes. */
@@ -5,7 +6,7 @@ export function focusNext(answered: string): void {
   setTimeout(() => {
     const next = waiting().find((ask) => ask.dataset.ask !== answered);
     if (next) show(next);
-    else if (!matchMedia(TOUCH).matches) document.getElementById("box")?.focus({ preventScroll: true });
+    else if (!document.getElementById("box") || !matchMedia(TOUCH).matches) focusBox();
   }, 50);
 }
 
