@@ -11,6 +11,7 @@ from caesura.agents.demo import plan, rules
 from caesura.agents.demo.rules import FLOWS, TOOLS, WORDS, Rule
 from caesura.agents.demo.scene import Scene, scene_of
 from caesura.agents.tools import registry
+from caesura.core.messages import Message
 from tests.spoken import user
 
 PAGE = Path(__file__).parents[3] / "docs" / "demo-model.md"
@@ -174,3 +175,25 @@ def test_numbers_are_bounded() -> None:
 )
 def test_long_messages_are_answered_quickly(said: str) -> None:
     plan.reply(scene(said))
+
+
+@pytest.mark.parametrize("content", [None, "One line", "same\nsame", "# Trees\n\nStatus: reviewed"])
+def test_an_update_replaces_what_the_artifact_has_now(content: str | None) -> None:
+    said = "create artifact about trees"
+    text = ""
+    messages = [user(said)]
+    more = ["rewrite artifact" if content is None else f"rewrite artifact: {content}", "update artifact"]
+    for said in [*more, "update artifact", ""]:
+        reply = plan.reply(scene_of(messages, SCHEMAS))
+        (call,) = reply.calls
+        if call.name == "update_artifact":
+            assert text.count(call.args["old"]) == 1
+            text = text.replace(call.args["old"], call.args["new"])
+        else:
+            text = call.args["content"]
+        made = {"id": str(len(messages)), "name": call.name, "args": call.args}
+        messages += [
+            Message("assistant", "", tool_calls=(made,)),
+            Message("tool", "done", tool_call_id=made["id"], name=call.name),
+            user(said),
+        ]

@@ -60,8 +60,9 @@ def create_artifact(scene: Scene, match: Match) -> Calls:
 
 
 def update_artifact(scene: Scene, match: Match) -> Calls:
-    old, new = match["old"] or DRAFT[scene.language], match["new"] or REVIEWED[scene.language]
-    return [Call("update_artifact", {"id": _artifact(scene), "old": old.strip(), "new": new.strip()})]
+    name = _artifact(scene)
+    old, new = (match["old"], match["new"]) if match["old"] else _revision(scene, name)
+    return [Call("update_artifact", {"id": name, "old": old.strip(), "new": new.strip()})]
 
 
 def rewrite_artifact(scene: Scene, match: Match) -> Calls:
@@ -183,6 +184,34 @@ def _made_up(scene: Scene, name: str, kind: str) -> Any:
 def _artifact(scene: Scene) -> str:
     found = scene.last_argument("create_artifact", "id")
     return found if isinstance(found, str) else NOTE
+
+
+def _revision(scene: Scene, artifact: str) -> tuple[str, str]:
+    """What to replace in the artifact as it is now, and by what. A person may have edited it since: then the
+    tool says that the text is not there."""
+    draft, reviewed = DRAFT[scene.language], REVIEWED[scene.language]
+    text = _content(scene, artifact)
+    if draft in text or not text.strip():
+        return draft, reviewed
+    if reviewed in text:
+        return reviewed, draft
+    last = text.strip().splitlines()[-1].strip()
+    # What is replaced must stand there once.
+    last = last if text.count(last) == 1 else text.strip()
+    return last, f"{last}\n\n{reviewed}"
+
+
+def _content(scene: Scene, artifact: str) -> str:
+    """The artifact after all calls of this conversation that were done."""
+    text = ""
+    for name, args in scene.done_calls:
+        if args.get("id") != artifact:
+            continue
+        if name in ("create_artifact", "rewrite_artifact"):
+            text = str(args.get("content", ""))
+        elif name == "update_artifact" and args.get("old"):
+            text = text.replace(str(args["old"]), str(args.get("new", "")), 1)
+    return text
 
 
 def _questions(scene: Scene) -> list[dict[str, Any]]:

@@ -115,6 +115,14 @@ class Scene:
         own = [message.content for message in self.before if message.role == "assistant"]
         return own[-1] if own else ""
 
+    @property
+    def done_calls(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """The tool calls of this conversation that were done, oldest first, by name and arguments."""
+        messages = (*self.before, *self.since)
+        done = {m.tool_call_id for m in messages if m.role == "tool" and m.status == "ok"}
+        made = [call for message in messages for call in message.tool_calls]
+        return [(call["name"], call["args"]) for call in made if call["id"] in done]
+
     def last_argument(self, tool: str, name: str) -> Any:
         """The argument of the newest call of a tool in this conversation."""
         for message in reversed((*self.before, *self.since)):
