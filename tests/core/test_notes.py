@@ -6,7 +6,7 @@ from caesura.core import events as ev
 from caesura.core import messages, notes
 from caesura.core.events import Envelope
 from caesura.core.fold import Transcript, timed
-from caesura.core.interrupts import Approval
+from caesura.core.interrupts import Approval, Option, Question, Questions
 from caesura.core.messages import Message
 from caesura.core.notes import About, Note
 
@@ -63,7 +63,9 @@ def test_messages_have_the_time_of_the_event_that_ended_them() -> None:
 def test_an_open_pause_is_noted_after_the_messages_before_it() -> None:
     transcript = timed(log(*PAUSED))
     (note,) = transcript.placed(transcript.messages())
-    assert note == Note("pause", 2, 120, interrupt_id="int-1", tool_call_id="a")
+    assert note == Note(
+        "pause", 2, 120, interrupt_id="int-1", tool_call_id="a", asked="approval", tool="write_file"
+    )
 
 
 def test_a_pause_comes_before_the_result_of_its_call_in_the_order_that_is_shown() -> None:
@@ -71,7 +73,26 @@ def test_a_pause_comes_before_the_result_of_its_call_in_the_order_that_is_shown(
     shown = transcript.closed()
     assert [m.tool_call_id for m in shown] == [None, "a", "b", None]
     (note,) = transcript.placed(shown)
-    assert note == Note("pause", 1, 120, 381, "approve", "int-1", "a")
+    assert note == Note(
+        "pause", 1, 120, 381, "approve", "int-1", "a", asked="approval", tool="write_file"
+    )
+
+
+def test_a_pause_tells_which_answers_were_chosen_in_the_words_that_were_offered() -> None:
+    options = (Option("Red", "r"), Option("Something else", "other", allow_custom=True))
+    asked = Questions("int-1", questions=(Question("Which?", options), Question("Why?")))
+    answer = {"decision": "answers", "answers": ["r", "because"]}
+    found = timed(log((1, ev.Interrupted((asked,))), (5, ev.InterruptClosed("int-1", "answered", answer))))
+    (note,) = found.notes
+    told = [{"question": "Which?", "answer": "Red"}, {"question": "Why?", "answer": "because"}]
+    assert (note.asked, note.always, note.answers) == ("questions", None, told)
+    assert notes.from_dict(notes.to_dict(note)) == note
+
+
+def test_a_pause_tells_that_its_tool_is_allowed_from_then_on() -> None:
+    answer = {"decision": "approve", "always_allow": True}
+    found = timed(log(*PAUSED, (130, ev.InterruptClosed("int-1", "answered", answer))))
+    assert [note.always for note in found.notes] == [True]
 
 
 def test_a_question_that_nobody_answered_says_how_it_ended() -> None:

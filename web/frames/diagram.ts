@@ -2,10 +2,47 @@
 import mermaid from "mermaid";
 
 /** The page sends the source and how it should look. */
-interface Order {
+export interface Order {
   source: string;
   dark: boolean;
   font: string;
+  colours?: Colours;
+  /** Of corners, in pixels. */
+  radius?: number;
+}
+
+/** Colours of the page. */
+export interface Colours {
+  ground: string;
+  box: string;
+  other: string;
+  note: string;
+  edge: string;
+  line: string;
+  text: string;
+}
+
+function variables({ ground, box, other, note, edge, line, text }: Colours, dark: boolean): Record<string, string | boolean> {
+  return {
+    darkMode: dark,
+    background: ground,
+    primaryColor: box,
+    secondaryColor: other,
+    tertiaryColor: ground,
+    primaryTextColor: text,
+    secondaryTextColor: text,
+    tertiaryTextColor: text,
+    primaryBorderColor: edge,
+    secondaryBorderColor: edge,
+    tertiaryBorderColor: edge,
+    lineColor: line,
+    textColor: text,
+    edgeLabelBackground: ground,
+    noteBkgColor: note,
+    noteTextColor: text,
+    noteBorderColor: edge,
+    fontSize: "14px",
+  };
 }
 
 /** The frame tells the page its height, or that there is nothing to see. */
@@ -13,13 +50,14 @@ export type DiagramReply = { ready: true } | { height: number } | { fault: strin
 
 const reply = (message: DiagramReply) => parent.postMessage(message, "*");
 
-async function draw({ source, dark, font }: Order): Promise<void> {
+async function draw({ source, dark, font, colours, radius = 0 }: Order): Promise<void> {
   // The ground of a frame is opaque if its scheme is not that of the page.
   document.documentElement.style.colorScheme = dark ? "dark" : "light";
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: "strict",
-    theme: dark ? "dark" : "neutral",
+    ...(colours ? { theme: "base" as const, themeVariables: { ...variables(colours, dark), fontFamily: font } } : { theme: dark ? ("dark" as const) : ("neutral" as const) }),
+    themeCSS: `.node rect, rect.actor, .note rect, .cluster rect { rx: ${Number(radius)}px; ry: ${Number(radius)}px; }`,
     fontFamily: font,
     suppressErrorRendering: true,
     maxTextSize: 50_000,

@@ -254,9 +254,11 @@ class Transcript:
         self.interrupt_ids.update(item.id for item in event.interrupts)
 
     def _close(self, event: ev.InterruptClosed, at: int | None) -> None:
+        asked = next((item for item in self.pending if item.id == event.id), None)
         self.pending = tuple(item for item in self.pending if item.id != event.id)
         self.notes = [
-            between.resumed(note, event, at) if note.interrupt_id == event.id else note for note in self.notes
+            between.resumed(note, asked, event, at) if note.interrupt_id == event.id else note
+            for note in self.notes
         ]
         if event.message:
             self.finished.append(Message("user", event.message, at=at))

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from caesura.core import events as ev
 from caesura.core import json_data
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval, Interrupt, Question, Questions
 from caesura.core.messages import Message
 
 Kind = Literal["pause", "restart", "stopped", "failed"]
@@ -22,7 +22,10 @@ Kind = Literal["pause", "restart", "stopped", "failed"]
 class Note:
     """`after` is the number of messages before it, and `at` its time. `ms` is how long a pause or an outage
     took. `outcome` is the decision that ended a pause, or why the turn was stopped or failed. A pause names
-    its question and the tool call that it is about, a failure its text for people and its id."""
+    its question, the tool call that it is about, what kind of question it was and the tool that it was about.
+    `always`: the person has allowed the tool for the rest of the branch. `answers` are the questions that
+    were answered, with the answers in the words in which they were offered. A failure has its text for
+    people and its id."""
 
     kind: Kind
     after: int
@@ -33,6 +36,10 @@ class Note:
     tool_call_id: str | None = None
     message: str | None = None
     error_id: str | None = None
+    asked: str | None = None
+    tool: str | None = None
+    always: bool | None = None
+    answers: Sequence[Mapping[str, str]] | None = None
 
 
 class About(NamedTuple):
@@ -76,12 +83,33 @@ def from_dict(data: Mapping[str, Any]) -> Note:
 
 
 def paused(asked: Interrupt, after: int, at: int | None) -> Note:
-    return Note("pause", after, at, interrupt_id=asked.id, tool_call_id=asked.tool_call_id)
+    tool = asked.name or None if isinstance(asked, Approval | Questions) else None
+    pause = Note("pause", after, at, interrupt_id=asked.id, tool_call_id=asked.tool_call_id)
+    return replace(pause, asked=asked.kind, tool=tool)
 
 
-def resumed(note: Note, closed: ev.InterruptClosed, at: int | None) -> Note:
-    decision = closed.answer.get("decision") if closed.outcome == "answered" else None
-    return replace(note, ms=between(note.at, at), outcome=decision or closed.outcome)
+def resumed(note: Note, asked: Interrupt | None, closed: ev.InterruptClosed, at: int | None) -> Note:
+    given = closed.answer if closed.outcome == "answered" else {}
+    return replace(
+        note,
+        ms=between(note.at, at),
+        outcome=given.get("decision") or closed.outcome,
+        always=True if given.get("always_allow") else None,
+        answers=_answers(asked, given.get("answers") or ()),
+    )
+
+
+def _answers(asked: Interrupt | None, given: Sequence[str]) -> list[dict[str, str]] | None:
+    if not isinstance(asked, Questions) or not given:
+        return None
+    pairs = zip(asked.questions, given, strict=False)
+    return [{"question": item.question, "answer": _offered(item, answer)} for item, answer in pairs]
+
+
+def _offered(question: Question, answer: str) -> str:
+    """The answer in the words of the option that was chosen."""
+    chosen = (item for item in question.options if item.value == answer and not item.allow_custom)
+    return next((item.label for item in chosen), answer)
 
 
 def ended(outcome: ev.Stopped | ev.Failed, after: int, at: int | None) -> Note:

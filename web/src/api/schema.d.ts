@@ -1517,6 +1517,21 @@ export interface components {
              * @description How many messages come before it
              */
             after: number;
+            /**
+             * Always
+             * @description True if the person allowed the tool for the rest of the branch
+             */
+            always: boolean | null;
+            /**
+             * Answers
+             * @description The questions that were answered
+             */
+            answers: components["schemas"]["QuestionAnswer"][] | null;
+            /**
+             * Asked
+             * @description The kind of the question for which the turn paused
+             */
+            asked: string | null;
             /** At */
             at: number | null;
             /** Error Id */
@@ -1543,6 +1558,11 @@ export interface components {
              * @description The decision that ended a pause, or why the turn was stopped or failed
              */
             outcome: string | null;
+            /**
+             * Tool
+             * @description The tool that the question was about
+             */
+            tool: string | null;
             /** Tool Call Id */
             tool_call_id: string | null;
         };
@@ -1576,6 +1596,16 @@ export interface components {
         Question: {
             /** Options */
             options?: components["schemas"]["Option"][];
+            /** Question */
+            question: string;
+        };
+        /**
+         * QuestionAnswer
+         * @description A question and the answer to it, in the words in which it was offered.
+         */
+        QuestionAnswer: {
+            /** Answer */
+            answer: string;
             /** Question */
             question: string;
         };

@@ -20,6 +20,17 @@ export interface ToolView {
   since: number | null;
   /** What a running call does now, if it tells. */
   progress: string | null;
+  /** Nobody was asked: the person had allowed the tool for the rest of the branch. */
+  granted: boolean;
+  /** What the person was asked by it, and answered. */
+  answers: Note["answers"];
+}
+
+/** A question for which the turn paused, with the call that it was about. */
+export interface Answered {
+  note: Note;
+  tool: ToolCall | null;
+  closed: ClosedAsk | null;
 }
 
 /** How far the person had read when they left: so many messages, and of the next one so many characters. */
@@ -35,7 +46,7 @@ export type Block =
   | { kind: "tools"; key: string; tools: ToolView[] }
   | { kind: "agent"; key: string; tool: ToolView; inner: Block[] }
   | { kind: "said"; key: string; text: string }
-  | { kind: "note"; key: string; note: Note; closed: ClosedAsk | null }
+  | { kind: "note"; key: string; note: Note; pauses: Answered[] }
   | { kind: "ask"; key: string; interrupts: Interrupt[] }
   | { kind: "mark"; key: string };
 
@@ -46,10 +57,22 @@ interface Place {
   /** The calls that open a sub-agent. */
   agents: ReadonlySet<string>;
   read: Left | null;
+  /** The tools that are always allowed to an agent, as `grantKey` writes them. */
+  grants: ReadonlySet<string>;
+}
+
+const NO_GRANTS: ReadonlySet<string> = new Set();
+const grantKey = (agent: string, tool: string): string => `${agent} ${tool}`;
+
+/** The tools that the person has allowed, in this turn, for the rest of the branch. */
+export function grantsOf({ notes, finished }: TurnLog): string[] {
+  if (!notes.some((note) => note.always)) return [];
+  const owners = new Map(finished.flatMap((message) => message.tool_calls.map((call) => [call.id, message.agent] as const)));
+  return notes.flatMap(({ always, tool, tool_call_id: id }) => (always && tool && id ? [grantKey(owners.get(id) ?? "", tool)] : []));
 }
 
 /** `names` are the names of agents: a call of one of them is a sub-agent at work. */
-export function blocks(log: TurnLog, names: ReadonlySet<string>, read: Left | null = null): Block[] {
+export function blocks(log: TurnLog, names: ReadonlySet<string>, read: Left | null = null, before: ReadonlySet<string> = NO_GRANTS): Block[] {
   const results = new Map<string, LogMessage>();
   const agents = new Set<string>();
   for (const message of log.finished) {
@@ -58,7 +81,9 @@ export function blocks(log: TurnLog, names: ReadonlySet<string>, read: Left | nu
     for (const call of message.tool_calls) if (names.has(call.name)) agents.add(call.id);
   }
   for (const { parent } of [...log.drafts, ...log.running, ...log.pending]) if (parent) agents.add(parent);
-  return level({ log, parent: null, results, agents, read });
+  const own = grantsOf(log);
+  const grants = own.length > 0 ? new Set([...before, ...own]) : before;
+  return level({ log, parent: null, results, agents, read, grants });
 }
 
 /** The blocks of the agent itself (`parent` is null) or of one sub-agent. */
@@ -102,7 +127,7 @@ function spoken(place: Place, found: Block[], message: LogMessage, key: string, 
   }
   if (message.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: message.reasoning, live: false });
   if (message.content.trim()) written(found, key, message.content, false, left);
-  message.tool_calls.forEach((call, index) => called(place, found, call, message.call !== null ? `${message.call}.${index}` : call.id));
+  message.tool_calls.forEach((call, index) => called(place, found, call, message.call !== null ? `${message.call}.${index}` : call.id, message.agent));
 }
 
 /** A text, with the mark after it if all of it was read. */
@@ -121,10 +146,10 @@ function drafted(found: Block[], draft: Draft, running: boolean, left: number | 
   for (const call of running ? draft.calls : []) tooled(found, unfinished(draft, call));
 }
 
-function called(place: Place, found: Block[], call: ToolCall, key: string): void {
+function called(place: Place, found: Block[], call: ToolCall, key: string, agent: string): void {
   const { log } = place;
   if (log.pending.some((item) => item.tool_call_id === call.id) && !place.agents.has(call.id)) return;
-  const tool = toolView(place, call, key);
+  const tool = toolView(place, call, key, agent);
   if (place.agents.has(call.id)) {
     found.push({ kind: "agent", key: `a${call.id}`, tool, inner: level({ ...place, parent: call.id }) });
     return;
@@ -141,21 +166,23 @@ function tooled(found: Block[], tool: ToolView): void {
 /** A call that the model still writes. It has no id yet. */
 function unfinished({ call }: Draft, { index, name, members }: WrittenCall): ToolView {
   const key = `${call}.${index}`;
-  return { key, id: key, name, args: members.values, wanted: null, state: "writing", output: null, ms: null, since: null, progress: null };
+  return { key, id: key, name, args: members.values, wanted: null, state: "writing", output: null, ms: null, since: null, progress: null, granted: false, answers: null };
 }
 
 /** What the server says of a call that has no result when its turn ends. A snapshot has it; no event brings it. */
 const NOT_DONE = "Not done: the turn ended before this call was made.";
 const UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may not have taken effect.";
 
-function toolView({ log, results }: Place, { id, name, args }: ToolCall, key: string): ToolView {
+function toolView({ log, results, grants }: Place, { id, name, args }: ToolCall, key: string, agent: string): ToolView {
   const result = results.get(id);
   const begun = log.running.find((item) => item.id === id);
   const state: ToolState = result ? (isDeclined(log, id, result) ? "refused" : (result.status as ToolState)) : isLive(log.status) ? (begun ? "running" : "next") : begun ? "unknown" : "not_done";
   const edited = (begun?.edited ? begun.args : null) ?? result?.args ?? null;
   const missing = state === "not_done" ? NOT_DONE : state === "unknown" ? UNKNOWN : null;
   const output = result?.content ?? missing;
-  return { key, id, name, args: edited ?? args, wanted: edited === null ? null : args, state, output, ms: result?.ms ?? null, since: begun?.at ?? null, progress: begun?.progress ?? null };
+  const pause = log.notes.findLast((note) => note.tool_call_id === id);
+  const granted = !pause && (state === "ok" || state === "running") && grants.has(grantKey(agent, name));
+  return { key, id, name, granted, answers: pause?.answers ?? null, args: edited ?? args, wanted: edited === null ? null : args, state, output, ms: result?.ms ?? null, since: begun?.at ?? null, progress: begun?.progress ?? null };
 }
 
 /** Whether the person refused to answer what this call asked. */
@@ -174,21 +201,28 @@ function asks({ log, parent }: Place, found: Block[]): void {
 
 function noteBlock(log: TurnLog, note: Note, index: number): Block {
   const closed = note.interrupt_id ? (log.closed.find((item) => item.interrupt.id === note.interrupt_id) ?? null) : null;
-  return { kind: "note", key: `n${index}`, note, closed };
+  return { kind: "note", key: `n${index}`, note, pauses: note.kind === "pause" ? [{ note, tool: callOf(log, note), closed }] : [] };
 }
 
-/** Pauses that ended together in the same way are one line. */
+function callOf({ finished }: TurnLog, { tool_call_id: id }: Note): ToolCall | null {
+  return (id && finished.flatMap((message) => message.tool_calls).find((call) => call.id === id)) || null;
+}
+
+/** Pauses that ended together are one line. */
 function push(found: Block[], block: Block): void {
   const last = found.at(-1);
-  if (block.kind === "note" && last?.kind === "note" && block.note.kind === "pause" && last.note.kind === "pause" && same(last.note, block.note)) {
-    if ((block.note.ms ?? 0) > (last.note.ms ?? 0)) found[found.length - 1] = { ...block, closed: last.closed ?? block.closed };
+  if (block.kind === "note" && last?.kind === "note" && together(last.note, block.note)) {
+    const longer = (block.note.ms ?? 0) > (last.note.ms ?? 0) ? block : last;
+    found[found.length - 1] = { ...longer, key: last.key, pauses: [...last.pauses, ...block.pauses] };
     return;
   }
   found.push(block);
 }
 
-function same(one: Note, other: Note): boolean {
-  return one.after === other.after && one.outcome === other.outcome;
+/** Questions that were asked at once. One that nobody answered has a card of its own. */
+function together(one: Note, other: Note): boolean {
+  if (one.kind !== "pause" || other.kind !== "pause" || one.after !== other.after) return false;
+  return one.outcome === other.outcome || (one.at === other.at && one.outcome !== "expired" && other.outcome !== "expired");
 }
 
 /** The text of an answer, as it is copied. */

@@ -250,14 +250,17 @@ function returned(state: TurnLog, { id, name, output, status, agent, parent, at 
 
 function asking(state: TurnLog, { interrupts, at }: EventData["interrupted"]): TurnLog {
   const fresh = interrupts.filter(({ id }) => !state.notes.some((note) => note.interrupt_id === id));
-  const notes = fresh.map(({ id, tool_call_id }) => ({ ...noteOf("pause", state, at), interrupt_id: id, tool_call_id }));
+  const notes = fresh.map(({ id, tool_call_id, kind, name }) => ({ ...noteOf("pause", state, at), interrupt_id: id, tool_call_id, asked: kind, tool: name || null }));
   return { ...state, status: "waiting", pending: interrupts, notes: [...state.notes, ...notes] };
 }
 
 function answered(state: TurnLog, { id, outcome, answer, message, at }: EventData["interrupt_closed"]): TurnLog {
   const interrupt = state.pending.find((item) => item.id === id);
   const decision = outcome === "answered" && typeof answer.decision === "string" ? answer.decision : outcome;
-  const over = (note: Note): Note => ({ ...note, ms: note.at === null ? null : Math.max(0, at - note.at), outcome: decision });
+  const given = outcome === "answered" ? answer : {};
+  const always = given.always_allow === true ? true : null;
+  const answers = interrupt ? answersOf(interrupt, given.answers) : null;
+  const over = (note: Note): Note => ({ ...note, ms: note.at === null ? null : Math.max(0, at - note.at), outcome: decision, always, answers });
   return {
     ...state,
     pending: state.pending.filter((item) => item.id !== id),
@@ -267,12 +270,22 @@ function answered(state: TurnLog, { id, outcome, answer, message, at }: EventDat
   };
 }
 
+/** The questions with their answers, in the words in which they were offered. */
+function answersOf({ kind, questions }: Interrupt, given: unknown): Note["answers"] {
+  if (kind !== "questions" || !Array.isArray(given) || given.length === 0) return null;
+  return (given as string[]).slice(0, questions.length).map((answer, index) => {
+    const { question, options = [] } = questions[index] as (typeof questions)[number];
+    const chosen = options.find((option) => option.value === answer && !option.allow_custom);
+    return { question, answer: chosen?.label ?? answer };
+  });
+}
+
 function ended(state: TurnLog, status: TurnStatus, note: Note): TurnLog {
   return { ...state, status, pending: [], notes: [...state.notes, note], endedAt: note.at };
 }
 
 function noteOf(kind: Note["kind"], { finished }: TurnLog, at: number): Note {
-  return { kind, after: finished.length, at, ms: null, outcome: null, interrupt_id: null, tool_call_id: null, message: null, error_id: null };
+  return { kind, after: finished.length, at, ms: null, outcome: null, interrupt_id: null, tool_call_id: null, message: null, error_id: null, asked: null, tool: null, always: null, answers: null };
 }
 
 /** How the turn ended, if it was stopped or has failed. */

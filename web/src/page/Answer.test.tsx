@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
-import { cleanup, render, screen } from "@testing-library/react";
+import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 
 import type { Note } from "../api/types";
 import { EMPTY, type LogMessage, type TurnLog } from "../log/turn";
 import { useAgents } from "../state/agents";
-import type { Entry } from "../state/thread";
+import { useThread, type Entry } from "../state/thread";
 import { words } from "../words/words";
 import { Answer } from "./Answer";
 
@@ -47,4 +47,53 @@ it("a pause is told with the time at which it was answered", () => {
   show(entry({ finished: [said("first"), said("second")], notes: [note] }));
   expect(screen.getByText(words("en").clock(at + 93_000))).toBeTruthy();
   expect(screen.queryByText(words("en").clock(at))).toBeNull();
+});
+
+const pause = (id: string, more: Partial<Note>) => ({ kind: "pause", after: 1, at: 1000, ms: 6000, outcome: "approve", interrupt_id: `q${id}`, tool_call_id: id, asked: "approval", tool: "write_file", always: null, answers: null, ...more }) as unknown as Note;
+const rail = () => [...document.querySelectorAll(".note > span:not(.at)")].map((line) => line.textContent);
+const writes = (...paths: string[]) => ({ ...said(""), tool_calls: paths.map((path) => ({ id: path, name: "write_file", args: { path } })) }) as unknown as LogMessage;
+
+it("one pause with different answers is one line that names them", () => {
+  const notes = [pause("a.txt", {}), pause("b.txt", { outcome: "reject", ms: 4000 })];
+  show(entry({ finished: [writes("a.txt", "b.txt"), result("a.txt", "ok"), result("b.txt", "refused")], notes }));
+  expect(rail()).toEqual(["Paused 6 s · you approved: a.txt · you refused: b.txt"]);
+});
+
+it.each([
+  [{ asked: "confirmation", outcome: "fields" }, "you confirmed"],
+  [{ asked: "confirmation", outcome: "reject" }, "you did not confirm"],
+  [{ asked: "questions", outcome: "reject" }, "you did not answer"],
+  [{ always: true }, "you approved, always for write_file"],
+])("a pause says what the person did %#", (more, text) => {
+  show(entry({ finished: [writes("a.txt"), result("a.txt", "ok")], notes: [pause("a.txt", more)] }));
+  expect(rail()).toEqual([`Paused 6 s · ${text}`]);
+});
+
+it("a call for which nobody was asked, because its tool was allowed, says so, also in a later turn", () => {
+  const first = entry({ finished: [writes("a.txt", "b.txt"), result("a.txt", "ok"), result("b.txt", "ok")], notes: [pause("a.txt", { always: true })] });
+  show(first);
+  expect([...document.querySelectorAll(".tool")].map((row) => row.textContent?.includes("always allowed"))).toEqual([false, true]);
+  cleanup();
+  const later = { ...entry({ finished: [writes("c.txt"), result("c.txt", "ok")] }), turn: { ...first.turn, id: "t2" } };
+  useThread.setState({ entries: [first, later] });
+  show(later);
+  expect(screen.getByText("always allowed")).toBeTruthy();
+  useThread.setState({ entries: [] });
+});
+
+it("answers to questions can be read after they were given", async () => {
+  const asked = { ...said(""), tool_calls: [{ id: "c", name: "ask_user", args: { questions: [] } }] } as unknown as LogMessage;
+  const answers = [{ question: "Which colour?", answer: "Red" }, { question: "Which animal?", answer: "an own one" }];
+  show(entry({ finished: [asked, result("c", "ok")], notes: [pause("c", { asked: "questions", outcome: "answers", tool: "ask_user", answers })] }));
+  const row = document.querySelector("details.tool") as HTMLDetailsElement;
+  expect(row.querySelector("summary")?.textContent).toContain("Red · an own one");
+  row.open = true;
+  await waitFor(() => expect(row.querySelector("dl")?.textContent).toBe("Which colour?RedWhich animal?an own one"));
+});
+
+it("the answer to a confirmation does not look like a message of the person", () => {
+  const reply = { ...said("Yes, I confirm. Go ahead."), role: "user" } as unknown as LogMessage;
+  show(entry({ finished: [said("May I?"), reply] }));
+  expect(document.querySelector(".bubble")).toBeNull();
+  expect(document.querySelector(".reply")?.textContent).toBe("Your answerYes, I confirm. Go ahead.");
 });

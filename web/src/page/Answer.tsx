@@ -7,12 +7,11 @@ import { endingOf, isLive } from "../log/turn";
 import { useAgents } from "../state/agents";
 import { useConnection } from "../state/connection";
 import { regenerate, retry } from "../state/doing";
-import { type Entry } from "../state/thread";
+import { grantsBefore, type Entry } from "../state/thread";
 import type { ReadMark } from "../state/reading";
 import { useWords } from "../words/words";
 import type { MarkdownProps } from "../rich";
 import { Boundary } from "./Boundary";
-import { Bubble } from "./Bubble";
 import { Broken } from "./Opening";
 import { Chips, WritingChips } from "./Chips";
 import { Copy } from "./Copy";
@@ -72,7 +71,10 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   const { log } = entry;
   const live = isLive(log.status) && log.status !== "waiting";
   const lost = useConnection((state) => live && last && state.lost !== null);
-  const found = useMemo(() => news(blocks(log, names, mark && mark.messages >= 0 ? mark : null), last), [log, names, mark, last]);
+  // Earlier turns have ended: what was allowed in them does not change.
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  const grants = useMemo(() => grantsBefore(entry.turn.id), [entry.turn.id, log.finished]);
+  const found = useMemo(() => news(blocks(log, names, mark && mark.messages >= 0 ? mark : null, grants), last), [log, names, mark, last, grants]);
   const settled = !isLive(log.status);
   const style = log.status === "done" ? "turn done" : lost ? "turn lost" : "turn";
   return (
@@ -105,9 +107,9 @@ function BlockView({ block, mark, entry, last }: { block: Block; mark: ReadMark 
     case "agent":
       return <SubAgent block={block} entry={entry} last={last} />;
     case "said":
-      return <div className="said">{<Bubble text={block.text} />}</div>;
+      return <Reply text={block.text} />;
     case "note":
-      return <Note note={block.note} closed={block.closed} again={last && endedUnanswered(entry, block.note) ? () => void retry(entry) : undefined} />;
+      return <Note note={block.note} pauses={block.pauses} again={last && endedUnanswered(entry, block.note) ? () => void retry(entry) : undefined} />;
     case "ask":
       return (
         <Boundary fallback={<Broken />}>
@@ -119,6 +121,17 @@ function BlockView({ block, mark, entry, last }: { block: Block; mark: ReadMark 
     case "mark":
       return mark ? <Mark at={mark.at} /> : null;
   }
+}
+
+/** What the person answered to a confirmation, as the agent reads it. */
+function Reply({ text }: { text: string }) {
+  const { say } = useWords();
+  return (
+    <p className="reply">
+      <small>{say("youReplied")}</small>
+      <span className="lines-kept">{drawn(text)}</span>
+    </p>
+  );
 }
 
 /** Whether the turn ended because nobody answered this question in time. Of several ones the last offers to ask again. */

@@ -1,35 +1,22 @@
 import type { Note as NoteData } from "../api/types";
-import type { ClosedAsk } from "../log/turn";
+import type { Answered } from "../log/blocks";
 import { useAnswers } from "../state/answers";
-import { useWords, type Key } from "../words/words";
+import { useWords } from "../words/words";
 import { ClosedCard } from "./asks/ClosedCard";
 import { Bars, Icon } from "./Icon";
-
-const OUTCOMES: Record<string, Key> = {
-  approve: "pausedApproved",
-  edit: "pausedEdited",
-  reject: "pausedRefused",
-  respond: "pausedAnswered",
-  answers: "pausedAnswered",
-  fields: "pausedAnswered",
-  value: "pausedAnswered",
-  answered: "pausedAnswered",
-  expired: "pausedExpired",
-  superseded: "pausedClosed",
-  cancelled: "pausedClosed",
-};
+import { pauseText } from "./pauses";
 
 interface NoteProps {
   note: NoteData;
-  closed: ClosedAsk | null;
+  /** The questions of a pause. */
+  pauses: readonly Answered[];
   /** Asks once more, if this is the question whose time ran out and with which the turn ended. */
   again?: (() => void) | undefined;
 }
 
 /** Something that hangs on the rail: a pause that is over, a restart, an earlier end. */
-export function Note({ note, closed, again }: NoteProps) {
-  const { say, clock, span } = useWords();
-  const given = useAnswers((state) => (note.interrupt_id ? state[note.interrupt_id] : undefined));
+export function Note({ note, pauses, again }: NoteProps) {
+  const { say, clock } = useWords();
   // A pause is told by its end: when it was answered, or ran out.
   const at = note.at === null ? null : note.at + (note.ms ?? 0);
   const time = at === null ? null : <time>{clock(at)}</time>;
@@ -48,18 +35,34 @@ export function Note({ note, closed, again }: NoteProps) {
         {time}
       </p>
     );
-  if (note.outcome === "expired" || given?.phase === "elsewhere") {
-    return <ClosedCard id={note.interrupt_id} interrupt={closed?.interrupt ?? null} expired={note.outcome === "expired"} decision={note.outcome} at={at} again={note.outcome === "expired" ? again : undefined} />;
-  }
-  const key = OUTCOMES[note.outcome ?? ""] ?? "pausedAnswered";
+  return <Pause pauses={pauses} at={at} again={again} />;
+}
+
+/** A pause that is over. A question that was not answered from here has a card, the others share a line. */
+function Pause({ pauses, at, again }: { pauses: readonly Answered[]; at: number | null; again: NoteProps["again"] }) {
+  const words = useWords();
+  const answers = useAnswers();
+  const isCard = ({ note }: Answered): boolean => note.outcome === "expired" || (note.interrupt_id !== null && answers[note.interrupt_id]?.phase === "elsewhere");
+  const cards = pauses.filter(isCard);
+  const told = pauses.filter((item) => !isCard(item));
+  // Questions that ran out together are one card.
+  const shown = cards.filter((item, index) => item.note.outcome !== "expired" || cards.findIndex((other) => other.note.outcome === "expired") === index);
   return (
-    <p className="note">
-      <span className="at">
-        <Bars />
-      </span>
-      <span>{say(key, note.ms === null ? "" : span(Math.max(1000, Math.round(note.ms / 1000) * 1000)))}</span>
-      {time}
-    </p>
+    <>
+      {shown.map(({ note, closed }) => {
+        const expired = note.outcome === "expired";
+        return <ClosedCard key={note.interrupt_id} id={note.interrupt_id} interrupt={closed?.interrupt ?? null} expired={expired} decision={note.outcome} at={at} again={expired ? again : undefined} />;
+      })}
+      {told.length > 0 ? (
+        <p className="note">
+          <span className="at">
+            <Bars />
+          </span>
+          <span>{pauseText(told, words)}</span>
+          {at === null ? null : <time>{words.clock(at)}</time>}
+        </p>
+      ) : null}
+    </>
   );
 }
 

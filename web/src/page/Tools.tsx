@@ -1,7 +1,7 @@
 import { memo, useState } from "react";
 
 import type { ToolView } from "../log/blocks";
-import { shownLine } from "../log/shown";
+import { drawn, shownLine } from "../log/shown";
 import { useWords, type Key } from "../words/words";
 import { Icon, type IconName } from "./Icon";
 import { Long } from "./Long";
@@ -83,6 +83,11 @@ function Below({ tool }: { tool: ToolView }) {
   return null;
 }
 
+/** The answers on one line. */
+function chosen(answers: NonNullable<ToolView["answers"]>): string {
+  return shownLine(answers.map(({ answer }) => answer.slice(0, 100)).join(" · ").slice(0, 300));
+}
+
 function Tool({ tool }: { tool: ToolView }) {
   const { say } = useWords();
   const [open, setOpen] = useState(false);
@@ -93,8 +98,9 @@ function Tool({ tool }: { tool: ToolView }) {
         <summary>
           <ToolMark state={tool.state} />
           <span className="what">{words ? say(words) : <span className="mono">{shownLine(tool.name)}</span>}</span>
-          <span className="on">{mainArgument(tool.name, tool.args)}</span>
+          <span className="on">{tool.answers ? chosen(tool.answers) : tool.name === "ask_user" ? "" : mainArgument(tool.name, tool.args)}</span>
           <span className="grow" />
+          {tool.granted ? <span className="time keep-phone">{say("alwaysAllowed")}</span> : null}
           {tool.wanted ? <span className="time keep-phone">{say("editedByYou")}</span> : null}
           {words ? <span className="how">{tool.name}</span> : null}
           <Time tool={tool} />
@@ -102,7 +108,16 @@ function Tool({ tool }: { tool: ToolView }) {
             <Icon name="right" small />
           </span>
         </summary>
-        {open ? (
+        {open && tool.answers ? (
+          <dl className="io given">
+            {tool.answers.map(({ question, answer }, index) => (
+              <div key={index}>
+                <dt className="lines-kept">{drawn(question)}</dt>
+                <dd className="lines-kept">{drawn(answer)}</dd>
+              </div>
+            ))}
+          </dl>
+        ) : open ? (
           <div className="io">
             <h4>{say(tool.wanted ? "inputEdited" : "input")}</h4>
             <Long text={json(tool.args)} />
@@ -129,7 +144,7 @@ function Tool({ tool }: { tool: ToolView }) {
 const MemoTool = memo(Tool, (before, after) => sameTool(before.tool, after.tool));
 
 function sameTool(one: ToolView, other: ToolView): boolean {
-  return one.id === other.id && one.state === other.state && one.output === other.output && one.ms === other.ms && one.since === other.since && one.progress === other.progress && one.args === other.args;
+  return one.id === other.id && one.state === other.state && one.output === other.output && one.ms === other.ms && one.since === other.since && one.progress === other.progress && one.args === other.args && one.granted === other.granted;
 }
 
 export function Tools({ tools }: { tools: ToolView[] }) {

@@ -3,6 +3,7 @@ import { create } from "zustand";
 
 import type { ApiError } from "../api/client";
 import type { Artifact, Conversation, SeenTurn } from "../api/types";
+import { grantsOf } from "../log/blocks";
 import type { TurnLog } from "../log/turn";
 import type { ReadMark } from "./reading";
 
@@ -64,6 +65,17 @@ const set = useThread.setState;
 /** The newest version of each document. */
 export function versionsOf(artifacts: readonly Artifact[]): Map<string, number> {
   return new Map(artifacts.map(({ id, version }) => [id, version]));
+}
+
+/** The tools that were always allowed when this turn began, as far as this page knows. */
+export function grantsBefore(id: string): ReadonlySet<string> {
+  const { entries } = get();
+  const found = new Set<string>();
+  for (const { turn, log } of entries) {
+    if (turn.id === id) break;
+    for (const grant of grantsOf(log)) found.add(grant);
+  }
+  return found;
 }
 
 export function logOf(id: string): TurnLog | undefined {

@@ -100,6 +100,13 @@ class WritingTool(BaseModel):
         return cls(**{name: getattr(item, name) for name in Writing.__slots__})
 
 
+class QuestionAnswer(BaseModel):
+    """A question and the answer to it, in the words in which it was offered."""
+
+    question: str
+    answer: str
+
+
 class Note(BaseModel):
     """What happened between messages."""
 
@@ -114,10 +121,16 @@ class Note(BaseModel):
     tool_call_id: str | None
     message: str | None = Field(description="What is said about a failure")
     error_id: str | None
+    asked: str | None = Field(description="The kind of the question for which the turn paused")
+    tool: str | None = Field(description="The tool that the question was about")
+    always: bool | None = Field(description="True if the person allowed the tool for the rest of the branch")
+    answers: list[QuestionAnswer] | None = Field(description="The questions that were answered")
 
     @classmethod
     def of(cls, note: notes.Note) -> Note:
-        return cls(**{name: getattr(note, name) for name in notes.Note.__slots__})
+        members = {name: getattr(note, name) for name in notes.Note.__slots__ if name != "answers"}
+        answers = None if note.answers is None else [QuestionAnswer(**item) for item in note.answers]
+        return cls(**members, answers=answers)
 
 
 class Change(BaseModel):

@@ -7,7 +7,7 @@ import * as api from "../../api/calls";
 import { ApiError } from "../../api/client";
 import type { Interrupt, Turn } from "../../api/types";
 import { noteClosed, useAnswers, useChosen } from "../../state/answers";
-import { Ask } from "./Ask";
+import { Ask, AskForm } from "./Ask";
 
 vi.mock("../../api/calls");
 // Long enough to be noticed, short enough for a test.
@@ -355,12 +355,16 @@ describe("other kinds", () => {
   });
 
   it("say what is to be confirmed", async () => {
+    // In the conversation the agent's words stand right above it.
     show(CONFIRMATION);
+    expect(screen.queryByRole("group", { name: "What is to be confirmed" })).toBeNull();
+    cleanup();
+    render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION } as Interrupt} place="inbox" />);
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("I would drop the table `users`. May I?");
     await userEvent.click(button("Refuse"));
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toMatch("drop the table");
     cleanup();
-    show({ ...CONFIRMATION, context: "" });
+    render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION, context: "" } as Interrupt} place="inbox" />);
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("May I?");
   });
 

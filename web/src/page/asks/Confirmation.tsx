@@ -5,6 +5,7 @@ import { shown } from "../../log/shown";
 import { useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
 import { Icon } from "../Icon";
+import { PHONE, useMedia } from "../useMedia";
 import { AnswerFooter } from "./AnswerFooter";
 import { Asking } from "./Asking";
 import { Body, Refusal, type Place } from "./parts";
@@ -36,8 +37,11 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
   const [missing, setMissing] = useState<string | null>(null);
   const [refusing, setRefusing] = useState(false);
   const base = useId();
+  const phone = useMedia(PHONE);
   // A form that only wants a yes is answered by its buttons.
   const alone = interrupt.fields.length === 1 && interrupt.fields[0]?.type === "confirm" ? interrupt.fields[0] : null;
+  // In the conversation the words that ask stand right above. On a phone the question covers them.
+  const above = place === "card" && !phone;
   const set = (name: string, value: string | boolean): void => {
     setValues((all) => ({ ...all, [name]: value }));
     setMissing(null);
@@ -55,7 +59,7 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
   return (
     <>
       <Body place={place} qs>
-        <Asking interrupt={interrupt} />
+        {above ? null : <Asking interrupt={interrupt} />}
         {(alone ? [] : interrupt.fields).map((field) => (
           <Field key={field.name} field={field} id={`${base}-${field.name}`} value={values[field.name]} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
         ))}

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
-import type { DiagramReply } from "../../../frames/diagram";
+import type { Colours, DiagramReply, Order } from "../../../frames/diagram";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import { useQuiet } from "./quiet";
@@ -18,7 +18,7 @@ export function Diagram({ source, title }: { source: string; title: string }) {
   const [found, setFound] = useState<{ of: string; height: number | null } | null>(null);
   const ready = useRef(false);
   useEffect(() => {
-    const order = () => frame.current?.contentWindow?.postMessage({ source, dark, font: getComputedStyle(document.body).fontFamily }, "*");
+    const order = () => frame.current?.contentWindow?.postMessage({ source, dark, ...look() } satisfies Order, "*");
     const give = () => setFound({ of: source, height: null });
     const receive = (event: MessageEvent<DiagramReply>) => {
       if (event.source !== frame.current?.contentWindow) return;
@@ -62,6 +62,23 @@ export function Diagram({ source, title }: { source: string; title: string }) {
       />
     </>
   );
+}
+
+const TOKENS: Record<keyof Colours, string> = {
+  ground: "--surface-sunken",
+  box: "--surface-raised",
+  other: "--surface-bubble",
+  note: "--pause-soft",
+  edge: "--line-control",
+  line: "--text-faint",
+  text: "--text-strong",
+};
+
+/** How the page looks now: its letters, its colours, and how round its corners are. */
+function look(): Pick<Order, "font" | "colours" | "radius"> {
+  const style = getComputedStyle(document.documentElement);
+  const colours = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [name, style.getPropertyValue(token).trim()])) as Record<keyof Colours, string>;
+  return { font: getComputedStyle(document.body).fontFamily, colours, radius: parseFloat(style.getPropertyValue("--radius-control")) || 0 };
 }
 
 /** Whether the page is dark now. */

@@ -2,7 +2,6 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 
 import { useWords, type Key } from "../../words/words";
-import { Code } from "../code/Code";
 import { useQuiet } from "./quiet";
 import { useHeldFocus } from "./useHeldFocus";
 
@@ -13,7 +12,7 @@ const TOLD: Record<Exclude<Phase, "running">, Key> = { offered: "previewOffer", 
 /** What may run in a document: it has scripts, or calls them. */
 const SCRIPTS = /<script|[\s"'/]on[a-z]+\s*=|javascript:/i;
 
-/** A document of an agent. Its source comes first, then how it looks without its scripts; they run when the person wants that
+/** A document of an agent. It is offered first, then it is seen without its scripts; they run when the person wants that
  * after they were told what it means. */
 export function HtmlPreview({ html, title }: { html: string; title: string }) {
   const { say } = useWords();
@@ -22,7 +21,7 @@ export function HtmlPreview({ html, title }: { html: string; title: string }) {
   const pause = useCallback(() => setPhase("paused"), []);
   // At once: what waits to be drawn waits behind thousands of messages.
   const drown = useCallback(() => flushSync(() => setPhase("flooded")), []);
-  if (phase === "running") return quiet ? <div className="framing" /> : <Running html={html} title={title} onGrab={pause} onFlood={drown} />;
+  if (phase === "running") return quiet ? <div className="framing" /> : <Running html={html} title={title} onGrab={pause} onFlood={drown} onStop={() => setPhase("still")} />;
   const shown = phase === "still";
   const stopped = phase === "paused" || phase === "flooded";
   const runs = SCRIPTS.test(html);
@@ -43,12 +42,7 @@ export function HtmlPreview({ html, title }: { html: string; title: string }) {
         {quiet ? null : <Still html={html} title={title} />}
       </div>
     );
-  return (
-    <>
-      {offer}
-      <Code text={html} language="html" bare />
-    </>
-  );
+  return offer;
 }
 
 /** Sends the document to the frame as soon as it says that it is ready. Gives the number of messages that came later to `onMore`. */
@@ -90,10 +84,11 @@ interface RunningProps {
   onGrab: () => void;
   /** The document sent too many messages. */
   onFlood: () => void;
+  onStop: () => void;
 }
 
 /** The document with its scripts, in a frame without an origin and, as far as the browser can, without network. */
-function Running({ html, title, onGrab, onFlood }: RunningProps) {
+function Running({ html, title, onGrab, onFlood, onStop }: RunningProps) {
   const { say } = useWords();
   const frame = useRef<HTMLIFrameElement>(null);
   const heard = useRef({ since: 0, count: 0 });
@@ -106,19 +101,27 @@ function Running({ html, title, onGrab, onFlood }: RunningProps) {
   useHandedOver(frame, html, more);
   const { entered, enter } = useHeldFocus(frame, onGrab);
   return (
-    <div className="framing">
-      {entered ? null : <button type="button" className="cover" aria-label={say("enterPreview")} title={say("enterPreview")} onClick={enter} />}
-      <iframe
-        // A frame is reached by Tab once it was entered.
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-        tabIndex={entered ? 0 : -1}
-        ref={frame}
-        className="preview"
-        src="/frames/document.html"
-        sandbox="allow-scripts"
-        referrerPolicy="no-referrer"
-        title={say("previewFrame", title)}
-      />
+    <div className="framing still">
+      <div className="offer">
+        <p role="status">{say("previewRuns")}</p>
+        <button type="button" className="btn tight" onClick={onStop}>
+          {say("stopScripts")}
+        </button>
+      </div>
+      <div className="framing">
+        {entered ? null : <button type="button" className="cover" aria-label={say("enterPreview")} title={say("enterPreview")} onClick={enter} />}
+        <iframe
+          // A frame is reached by Tab once it was entered.
+          // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+          tabIndex={entered ? 0 : -1}
+          ref={frame}
+          className="preview"
+          src="/frames/document.html"
+          sandbox="allow-scripts"
+          referrerPolicy="no-referrer"
+          title={say("previewFrame", title)}
+        />
+      </div>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 
+import { Copy } from "../../page/Copy";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 
@@ -14,17 +15,24 @@ export function Drawing({ source }: { source: string }) {
   const [written, setWritten] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const near = useNear(box);
-  const code = <Code text={source} language="mermaid" />;
+  const code = <Code text={source} language="mermaid" bare />;
   return (
-    <div ref={box} className="drawing">
+    <div ref={box} className="code drawing">
+      <header>
+        <span>mermaid</span>
+        <span className="grow" />
+        <button type="button" className="copybtn" aria-pressed={written} onClick={() => setWritten(!written)}>
+          {say(written ? "preview" : "source")}
+        </button>
+        <Copy text={source} className="copybtn" named small />
+      </header>
       {written || !near ? code : (
         <Suspense fallback={code}>
-          <Diagram source={source} title={say("diagram")} />
+          <div className="drawn">
+            <Diagram source={source} title={say("diagram")} />
+          </div>
         </Suspense>
       )}
-      <button type="button" className="btn bare tight" aria-pressed={written} onClick={() => setWritten(!written)}>
-        {say(written ? "preview" : "source")}
-      </button>
     </div>
   );
 }

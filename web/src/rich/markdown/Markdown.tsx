@@ -159,7 +159,8 @@ interface PieceProps {
 
 const Piece = memo(
   function Piece({ source, nodes, live, name }: PieceProps) {
-    const options = useMemo(() => ({ clobberPrefix: `${name}-` }), [name]);
+    const { say } = useWords();
+    const options = useMemo(() => ({ clobberPrefix: `${name}-`, footnoteLabel: say("footnotes"), footnoteLabelProperties: { className: ["sr"] }, footnoteBackLabel: (index: number) => say("footnoteBack", index + 1) }), [name, say]);
     const shown = live ? mend(source) : source;
     const code = live ? fenced(shown) : null;
     if (code) return <Code text={code.text} live {...(code.language ? { language: code.language } : {})} />;
