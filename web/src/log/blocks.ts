@@ -170,7 +170,7 @@ function unfinished({ call }: Draft, { index, name, members }: WrittenCall): Too
 }
 
 /** What the server says of a call that has no result when its turn ends. A snapshot has it; no event brings it. */
-const NOT_DONE = "Not done: the turn ended before this call was made.";
+export const NOT_DONE = "Not done: the turn ended before this call was made.";
 const UNKNOWN = "Unknown: the turn ended while this call was under way; it may or may not have taken effect.";
 
 function toolView({ log, results, grants }: Place, { id, name, args }: ToolCall, key: string, agent: string): ToolView {

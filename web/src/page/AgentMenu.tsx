@@ -1,13 +1,15 @@
 import { shownLine } from "../log/shown";
 import { chooseAgent, useAgents } from "../state/agents";
 import { useWords } from "../words/words";
+import { agentText } from "./agents";
 import { Icon } from "./Icon";
 import { Menu } from "./Menu";
 import { focusBox } from "./places";
 
 /** The agents that may answer the next message. */
 export function AgentMenu({ current, onClose }: { current: string; onClose: () => void }) {
-  const { say } = useWords();
+  const words = useWords();
+  const { say } = words;
   const { agents } = useAgents();
   // One model for all of them says nothing.
   const several = new Set(agents.flatMap((agent) => agent.model ?? [])).size > 1;
@@ -32,7 +34,7 @@ export function AgentMenu({ current, onClose }: { current: string; onClose: () =
               {shownLine(agent.name)}
               {several && agent.model ? <span className="quiet"> {shownLine(agent.model)}</span> : null}
             </b>
-            <small>{shownLine(agent.description)}</small>
+            <small>{agentText(agent, words)}</small>
           </span>
         </button>
       ))}

@@ -33,6 +33,7 @@ function Delete({ id }: { id: string }) {
   const words = useWords();
   const { say } = words;
   const title = useList((state) => state.rows[id]?.title);
+  const works = useList((state) => state.rows[id]?.status === "running" || state.rows[id]?.status === "interrupted");
   const route = useRoute();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState("");
@@ -49,7 +50,7 @@ function Delete({ id }: { id: string }) {
   };
   return (
     <Dialog alert title={say("deleteTitle", title ? shownLine(title) : say("untitled"))} onClose={close} onSubmit={() => void remove()}>
-      <p>{say("deleteText")}</p>
+      <p>{say(works ? "deleteText" : "deleteIdleText")}</p>
       {fault ? (
         <p className="fault" role="alert">
           {say("answerFailed", fault)}

@@ -1,8 +1,8 @@
 import { memo, useState } from "react";
 
-import type { ToolView } from "../log/blocks";
+import { NOT_DONE, type ToolView } from "../log/blocks";
 import { drawn, shownLine } from "../log/shown";
-import { useWords, type Key } from "../words/words";
+import { useWords, type Key, type Words } from "../words/words";
 import { Icon, type IconName } from "./Icon";
 import { Long } from "./Long";
 import { json, mainArgument, toolWords } from "./tools";
@@ -88,21 +88,34 @@ function chosen(answers: NonNullable<ToolView["answers"]>): string {
   return shownLine(answers.map(({ answer }) => answer.slice(0, 100)).join(" · ").slice(0, 300));
 }
 
+/** What the server says of a document that was stored. The version is all that the row does not tell. */
+const STORED = /^(?:created|updated|rewrote) artifact \S+: version (\d+)$/;
+
+/** What a call returned. What the server itself says in English is said in the language of the page. */
+function outputText({ state, output }: ToolView, { say }: Words): string {
+  const text = output ?? "";
+  if (state === "refused" && text.trim() === REFUSED) return say("refusedPlain");
+  if (state === "not_done" && text === NOT_DONE) return say("notDonePlain");
+  const version = state === "ok" ? STORED.exec(text)?.[1] : undefined;
+  return version ? say("storedAs", version) : text;
+}
+
 function Tool({ tool }: { tool: ToolView }) {
-  const { say } = useWords();
+  const words = useWords();
+  const { say } = words;
   const [open, setOpen] = useState(false);
-  const words = toolWords(tool.name);
+  const named = toolWords(tool.name);
   return (
     <>
       <details className="tool" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <ToolMark state={tool.state} />
-          <span className="what">{words ? say(words) : <span className="mono">{shownLine(tool.name)}</span>}</span>
+          <span className="what">{named ? say(named) : <span className="mono">{shownLine(tool.name)}</span>}</span>
           <span className="on">{tool.answers ? chosen(tool.answers) : tool.name === "ask_user" ? "" : mainArgument(tool.name, tool.args)}</span>
           <span className="grow" />
           {tool.granted ? <span className="time keep-phone">{say("alwaysAllowed")}</span> : null}
           {tool.wanted ? <span className="time keep-phone">{say("editedByYou")}</span> : null}
-          {words ? <span className="how">{tool.name}</span> : null}
+          {named ? <span className="how">{tool.name}</span> : null}
           <Time tool={tool} />
           <span className="fold">
             <Icon name="right" small />
@@ -130,7 +143,7 @@ function Tool({ tool }: { tool: ToolView }) {
             {tool.output !== null && tool.output !== "" ? (
               <>
                 <h4>{say("output")}</h4>
-                <Long text={tool.output} />
+                <Long text={outputText(tool, words)} />
               </>
             ) : null}
           </div>

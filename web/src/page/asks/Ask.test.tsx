@@ -359,12 +359,12 @@ describe("other kinds", () => {
     show(CONFIRMATION);
     expect(screen.queryByRole("group", { name: "What is to be confirmed" })).toBeNull();
     cleanup();
-    render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION } as Interrupt} place="inbox" />);
+    render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION }} place="inbox" />);
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("I would drop the table `users`. May I?");
     await userEvent.click(button("Refuse"));
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toMatch("drop the table");
     cleanup();
-    render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION, context: "" } as Interrupt} place="inbox" />);
+    render(<AskForm interrupt={{ ...PLAIN, ...CONFIRMATION, context: "" }} place="inbox" />);
     expect(screen.getByRole("group", { name: "What is to be confirmed" }).textContent).toBe("May I?");
   });
 

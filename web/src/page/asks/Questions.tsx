@@ -87,8 +87,8 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
         <Refusal text={fault} />
       </Body>
       <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet onSend={send} onRefuse={() => setRefusing(true)}>
-        {more}
         <span className="quiet num span">{say("answered", done, questions.length)}</span>
+        {more}
       </AnswerFooter>
     </>
   );

@@ -111,3 +111,10 @@ test("a long definition is not repeated in thousands of blocks", () => {
   expect(page.querySelectorAll("a")).toHaveLength(0);
   expect(page.innerHTML.length).toBeLessThan(100_000);
 });
+
+test("footnotes have a heading for those who do not see them, in the language of the page", () => {
+  const { container } = render(<Markdown text={"Words[^1]\n\n[^1]: A note."} />);
+  const heading = container.querySelector("section > .sr");
+  expect(heading?.textContent).toBe("Footnotes");
+  expect(heading?.tagName).toMatch(/^H\d$/);
+});

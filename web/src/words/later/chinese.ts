@@ -11,6 +11,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   delete: "删除",
   deleteTitle: "删除“{0}”？",
   deleteText: "运行会停止，其中的消息、文件和文档全部删除，无法恢复。",
+  deleteIdleText: "其中的消息、文件和文档全部删除，无法恢复。",
   keep: "保留",
 
   // settings
@@ -32,7 +33,6 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
 
   // an answer
   thinking: "思考中",
-  thought: "思考了 {0} 秒",
   copy: "复制",
   copied: "已复制",
   edit: "修改",
@@ -60,11 +60,14 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   failed: "失败",
   refused: "已拒绝",
   notDone: "未执行",
+  refusedPlain: "你已拒绝，这次调用没有执行。",
+  notDonePlain: "这一轮在调用之前就结束了。",
   unknown: "不明",
   unknownText: "服务器中断前已开始，是否生效不明。",
   refusedBy: "你已拒绝：“{0}”",
   input: "输入",
   output: "输出",
+  storedAs: "已保存为版本 {0}。",
   showNext: "再显示 {0} 行（还有 {1} 行）",
   showAll: "显示全部 {0} 行",
   works: "工作中",
@@ -105,6 +108,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   textSize: "{0} 行 · {1} 个字符",
   moreBelow: "下面还有",
   showWhole: "全部显示",
+  showLess: "收起",
   moreCharacters: "再显示 {0} 个字符（还有 {1} 个）",
   unmarked: "后面还有 {0} 个隐藏字符，已写出但未标记",
   emptyLines: "{0} 个空行",
@@ -326,4 +330,9 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   notSaved: "没有保存。{0}",
   tooHard: "这段文字过长或过于复杂，无法排版，以下是原文。",
   badSource: "这不是有效的 {0}，以下是源码。",
+  agentAssistant: "回答、提问、处理文件、执行命令、撰写文档。",
+  agentApproval: "做无法撤销的事之前会请你确认。",
+  agentLead: "与两个子代理一起研究课题，并把结果写成文档。",
+  agentSearch: "搜索网络，说明找到了什么，并附上地址。",
+  agentCrawl: "经你允许后阅读网页，并说明其中内容。",
 };

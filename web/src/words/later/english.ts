@@ -9,6 +9,7 @@ export const ENGLISH = {
   delete: "Delete",
   deleteTitle: "Delete “{0}”?",
   deleteText: "Its run is stopped. All its messages, files and documents go. This cannot be undone.",
+  deleteIdleText: "All its messages, files and documents go. This cannot be undone.",
   keep: "Keep",
 
   // settings
@@ -30,7 +31,6 @@ export const ENGLISH = {
 
   // an answer
   thinking: "Thinking",
-  thought: "Thought for {0} s",
   copy: "Copy",
   copied: "Copied",
   edit: "Edit",
@@ -58,11 +58,14 @@ export const ENGLISH = {
   failed: "failed",
   refused: "refused",
   notDone: "not done",
+  refusedPlain: "You refused this call. It was not made.",
+  notDonePlain: "The turn ended before this call was made.",
   unknown: "unknown",
   unknownText: "Begun before the server went down. Nobody knows whether it took effect.",
   refusedBy: "You refused: “{0}”",
   input: "Input",
   output: "Output",
+  storedAs: "Version {0} is stored.",
   showNext: "Show the next {0} of {1} more lines",
   showAll: "Show all {0} lines",
   works: "works",
@@ -103,6 +106,7 @@ export const ENGLISH = {
   textSize: "{0} lines · {1} characters",
   moreBelow: "More below",
   showWhole: "Show all of it",
+  showLess: "Show less",
   moreCharacters: "Show the next {0} of {1} more characters",
   unmarked: "{0} more hidden characters follow, written out without a mark",
   emptyLines: "{0} empty lines",
@@ -324,4 +328,9 @@ export const ENGLISH = {
   notSaved: "Not saved. {0}",
   tooHard: "This text is too large or too intricate to be laid out. Here it is as it was written.",
   badSource: "This is not valid {0}. Here is its source.",
+  agentAssistant: "Answers, asks, works with files, runs commands and writes documents.",
+  agentApproval: "Asks for a confirmation before anything that cannot be undone.",
+  agentLead: "Researches a topic with two sub-agents and writes the result as a document.",
+  agentSearch: "Searches the web and says what it found, with addresses.",
+  agentCrawl: "Reads web pages, after you have allowed it, and says what they contain.",
 } as const satisfies Record<string, string>;
