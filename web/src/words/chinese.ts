@@ -12,7 +12,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   register: "注册",
   newHere: "第一次来？",
   haveAccount: "已有账号？",
-  wrongPassword: "密码错误。",
+  fillIn: "请填写此项。",
   wrongLogin: "用户名或密码不正确。",
   nameTaken: "用户名已被占用。",
   passwordRule: "至少 8 个字符。",

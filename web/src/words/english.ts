@@ -10,7 +10,7 @@ export const ENGLISH = {
   register: "Create account",
   newHere: "New here?",
   haveAccount: "Have an account?",
-  wrongPassword: "Incorrect password.",
+  fillIn: "Please fill this in.",
   wrongLogin: "Incorrect username or password.",
   nameTaken: "This name is taken.",
   passwordRule: "8 characters or more.",

@@ -267,7 +267,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   graphJson: "JSON",
   questionTitle: "{0} 有一个问题",
   missing: "请回答这一题。",
-  fillIn: "请填写此项。",
+  wrongPassword: "密码错误。",
   minimise: "查看对话",
   answerFailed: "没有被接受：{0}",
   notSent: "没有发送。{0}",

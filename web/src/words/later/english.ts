@@ -265,7 +265,7 @@ export const ENGLISH = {
   graphJson: "JSON",
   questionTitle: "{0} has a question",
   missing: "Please answer this one.",
-  fillIn: "Please fill this in.",
+  wrongPassword: "Incorrect password.",
   minimise: "Look at the conversation",
   answerFailed: "That was not taken: {0}",
   notSent: "Not sent. {0}",
