@@ -73,9 +73,7 @@ def test_a_pause_comes_before_the_result_of_its_call_in_the_order_that_is_shown(
     shown = transcript.closed()
     assert [m.tool_call_id for m in shown] == [None, "a", "b", None]
     (note,) = transcript.placed(shown)
-    assert note == Note(
-        "pause", 1, 120, 381, "approve", "int-1", "a", asked="approval", tool="write_file"
-    )
+    assert note == Note("pause", 1, 120, 381, "approve", "int-1", "a", asked="approval", tool="write_file")
 
 
 def test_a_pause_tells_which_answers_were_chosen_in_the_words_that_were_offered() -> None:

@@ -30,7 +30,12 @@ _LINES: tuple[tuple[_Hint, ...], ...] = (
         _Hint("`list files`", "`列出文件`", ("list_files",)),
     ),
     (_Hint("`ask me 3 questions`", "`问我3个问题`", ("ask_user",)),),
-    (_Hint("`delete the old rows` (asks back first, in words; `approval-agent` waits for your answer)", "`删除过期数据`（会先用文字征求同意；`approval-agent` 会等你回答）"),),
+    (
+        _Hint(
+            "`delete the old rows` (asks back first, in words; `approval-agent` waits for your answer)",
+            "`删除过期数据`（会先用文字征求同意；`approval-agent` 会等你回答）",
+        ),
+    ),
     (
         _Hint(
             "`write hello.py then run python3 hello.py`",
