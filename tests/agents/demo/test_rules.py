@@ -191,9 +191,9 @@ def test_an_update_replaces_what_the_artifact_has_now(content: str | None) -> No
             text = text.replace(call.args["old"], call.args["new"])
         else:
             text = call.args["content"]
-        made = {"id": str(len(messages)), "name": call.name, "args": call.args}
+        number = str(len(messages))
         messages += [
-            Message("assistant", "", tool_calls=(made,)),
-            Message("tool", "done", tool_call_id=made["id"], name=call.name),
+            Message("assistant", "", tool_calls=({"id": number, "name": call.name, "args": call.args},)),
+            Message("tool", "done", tool_call_id=number, name=call.name),
             user(said),
         ]
