@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 
 import { App } from "./page/App";
 import { painted } from "./page/painted";
+import { followRequests } from "./state/connection";
 import { followDocuments } from "./state/documents";
 import { followLeaving } from "./state/drafts";
 import { followLayers } from "./state/layers";
@@ -21,6 +22,7 @@ followLayers();
 followTabs();
 followLeaving();
 followDocuments();
+followRequests();
 void start();
 
 /** Milliseconds after which the texts are asked for again. Without any the page has nothing to show. */

@@ -13,7 +13,7 @@ export class ApiError extends Error {
     super(message);
   }
 
-  /** Whether no working server answered. The request may have been done nevertheless. */
+  /** Whether no working server answered: what came is not Caesura's, or nothing came. The request may have been done nevertheless. */
   get unreachable(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504;
   }
@@ -27,6 +27,7 @@ export function mayBeDone(error: unknown): boolean {
 
 let forgery = "";
 let ended: (revoked: boolean) => void = () => undefined;
+let heard: () => void = () => undefined;
 /** How much the server's clock is ahead of this one, in milliseconds. */
 let ahead = 0;
 
@@ -40,9 +41,9 @@ export function onSessionEnd(listener: (revoked: boolean) => void): void {
   ended = listener;
 }
 
-/** A response says that there is no session. */
-export async function sessionEnded(response: Response): Promise<void> {
-  ended(wasRevoked(await errorOf(response)));
+/** The server says that there is no session. */
+export function sessionEnded(error: ApiError): void {
+  ended(wasRevoked(error));
 }
 
 /** Whether the session was ended before its time: the person has signed out everywhere, or changed the password. */
@@ -68,7 +69,14 @@ export function retryAfter(response: Response): number | null {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 600) : null;
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+/** Called when the server has answered. */
+export function onHeard(listener: () => void): void {
+  heard = listener;
+}
+
+/** Why a request was refused. Every refusal of Caesura's has a code. One without a code is from something in between (a proxy, the
+ * sign-in page of a network), and does not say what Caesura did. */
+export async function errorOf(response: Response): Promise<ApiError> {
   let body: unknown;
   try {
     body = await response.json();
@@ -79,6 +87,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   const error = given?.error ?? {};
   const message = typeof error.message === "string" ? error.message : typeof given?.detail === "string" ? given.detail : response.statusText;
   const code = typeof error.code === "string" ? error.code : (response.headers.get("X-Error-Code") ?? "");
+  if (code === "") return new ApiError(0, "unreachable", response.statusText, {}, retryAfter(response));
   return new ApiError(response.status, code, message, error, retryAfter(response));
 }
 
@@ -95,7 +104,10 @@ interface Sent {
 }
 
 /** Milliseconds after which a request without an answer counts as lost. */
-const PATIENCE = 30_000;
+const PATIENCE = 20_000;
+/** Milliseconds after which a request is not sent again, and the longest wait before it is. */
+const LONGEST = 30_000;
+const PAUSE = 5000;
 
 export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
   const { method = "GET", body, key, signal, door = false, last = false } = sent;
@@ -121,11 +133,22 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
   learnClock(response);
   if (!response.ok) {
     const error = await errorOf(response);
-    if (error.status === 401 && !door) ended(wasRevoked(error));
+    if (error.status === 401 && !door) sessionEnded(error);
     throw error;
   }
-  if (response.status === 204) return undefined as T;
-  return (await response.json()) as T;
+  const value = response.status === 204 ? undefined : await jsonOf(response, signal);
+  heard();
+  return value as T;
+}
+
+/** The body of a good response. Without one nobody knows what the server said. */
+async function jsonOf(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "unreachable", error instanceof Error ? error.message : "");
+  }
 }
 
 /** A key under which the server does a request once, however often it is sent. */
@@ -133,14 +156,17 @@ export function newKey(): string {
   return typeof crypto.randomUUID === "function" ? crypto.randomUUID() : [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Sends a request again, with the same key, while the server cannot be reached. */
+/** Sends a request again, with the same key, while the server cannot be reached. It ends in any case: somebody waits for it. */
 export async function insist<T>(path: string, sent: Sent & { key: string }, tries = 3): Promise<T> {
+  const until = Date.now() + LONGEST;
   for (let n = 1; ; n += 1) {
     try {
       return await request<T>(path, sent);
     } catch (error) {
       if (!(error instanceof ApiError && error.unreachable) || n >= tries) throw error;
-      await new Promise((done) => setTimeout(done, (error.retryAfter ?? n) * 1000));
+      const wait = (error.retryAfter ?? n) * 1000;
+      if (wait > PAUSE || Date.now() + wait > until) throw error;
+      await new Promise((done) => setTimeout(done, wait));
     }
   }
 }

@@ -83,10 +83,16 @@ it("says while a reply is written what it refuses, and which approvals come to n
 });
 
 it("does not blame a server that answers again", () => {
-  useThread.setState({ fault: new ApiError(0, "unanswered", "") });
+  useThread.setState({ fault: new ApiError(0, "unreachable", "") });
   forgive();
   expect(useThread.getState().fault).toBeNull();
-  const other = new ApiError(403, "forbidden", "");
+});
+
+it.each([
+  [403, "forbidden"],
+  [0, "unanswered"],
+])("still says what was not done when the server answers again (%s %s)", (status, code) => {
+  const other = new ApiError(status, code, "");
   useThread.setState({ fault: other });
   forgive();
   expect(useThread.getState().fault).toBe(other);

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { ApiError } from "../api/client";
 import type { Interrupt } from "../api/types";
 import { tryNow, useConnection } from "../state/connection";
-import { nameOf, useAway } from "../state/drafts";
+import { nameOf, useAway, useUnstored } from "../state/drafts";
 import { useThread } from "../state/thread";
 import { refusalText } from "../words/faults";
 import { useWords, type Words } from "../words/words";
@@ -21,7 +21,7 @@ interface Told {
 export function Keep({ id, empty }: { id: string | null; empty: boolean }) {
   const words = useWords();
   const { say } = words;
-  const told = useTold(id, words);
+  const told = useTruth(id, words);
   const live = told.kind === "running" || told.kind === "lost" || told.kind === "back" || told.kind === "leaving";
   return (
     <p className={`keep ${told.kind}`} role="status" aria-live="off">
@@ -71,6 +71,16 @@ const SIGNS: Partial<Record<KeepKind, ReactNode>> = {
   lost: "",
 };
 
+/** What a browser stores nothing of is not safe, whatever else is. */
+function useTruth(id: string | null, words: Words): Told {
+  const told = useTold(id, words);
+  const lossy = useUnstored((state) => state.lossy);
+  if (!lossy) return told;
+  const text = words.say("keepUnstored");
+  if (told.kind === "lost") return { ...told, text: `${words.say("connectionLost")}. ${text}` };
+  return { kind: "fault", text: told.kind === "fault" ? `${told.text} ${text}` : text };
+}
+
 /** That the connection is lost, or back again; null if there is nothing to tell. */
 function useConnectionTold({ say, count }: Words): Told | null {
   const { lost, back } = useConnection();
@@ -119,6 +129,7 @@ function firstEnd(pending: readonly Interrupt[]): number | null {
 }
 
 function faultText(fault: ApiError, words: Words): string {
+  if (fault.code === "unreachable") return words.say("undone");
   if (fault.status === 503 || fault.status === 500) return words.say("serverDown");
   if (fault.unreachable || fault.code === "run_in_progress") return refusalText(fault, words);
   return words.say("notSent", refusalText(fault, words));

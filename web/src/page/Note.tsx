@@ -18,7 +18,7 @@ interface NoteProps {
 export function Note({ note, pauses, again }: NoteProps) {
   const { say, clock } = useWords();
   // A pause is told by its end: when it was answered, or ran out.
-  const at = note.at === null ? null : note.at + (note.ms ?? 0);
+  const at = note.at === null ? null : note.at + (note.kind === "pause" ? (note.ms ?? 0) : 0);
   const time = at === null ? null : <time>{clock(at)}</time>;
   if (note.kind === "restart")
     return (

@@ -36,10 +36,10 @@ export function Panel({ conversation, document }: { conversation: string; docume
           return outcome;
         },
         (error: unknown) => {
-          throw new Error(error instanceof ApiError ? savingFault(error, words) : String(error));
+          throw new Error(error instanceof ApiError ? savingFault(error, words) : say("notSaved", String(error)));
         },
       ),
-    [conversation, words],
+    [conversation, words, say],
   );
   const live = useMemo(() => (log ? (writtenDocuments(log, versionsOf(artifacts)).find((item) => item.id === document) ?? null) : null), [log, artifacts, document]);
   return (
@@ -71,6 +71,8 @@ export function Panel({ conversation, document }: { conversation: string; docume
   );
 }
 
+/** A version without a response may be stored. The same text on the same version is not stored twice. */
 function savingFault(fault: ApiError, words: Words): string {
-  return fault.status === 503 || fault.status === 500 ? words.say("serverDown") : refusalText(fault, words);
+  if (fault.status === 0) return words.say("saveUnanswered");
+  return words.say("notSaved", fault.status === 503 || fault.status === 500 ? words.say("serverDown") : refusalText(fault, words));
 }

@@ -1,11 +1,13 @@
-import { memo, Suspense, useEffect, useRef, useState } from "react";
+import { memo, Suspense, useEffect, useId, useRef, useState } from "react";
 
+import { ApiError } from "../api/client";
 import type { Conversation } from "../api/types";
 import { shownLine } from "../log/shown";
 import { useConnection } from "../state/connection";
 import { renameConversation, useList } from "../state/list";
 import { pathOf } from "../state/route";
 import { renameRow, useView } from "../state/view";
+import { refusalText } from "../words/faults";
 import { useWords } from "../words/words";
 import { Bars, Icon } from "./Icon";
 import { ConversationMenu } from "./lazy";
@@ -75,39 +77,65 @@ function focusRowOf(id: string): void {
   setTimeout(() => document.querySelector<HTMLElement>(`[data-row="${id}"]`)?.focus({ preventScroll: true }), 0);
 }
 
-/** The title becomes a field in its place: ↵ keeps the new one, Esc the old one. */
+/** The title becomes a field in its place: ↵ keeps the new one, Esc the old one. It stays until the server has the new one. */
 function Rename({ row }: { row: Conversation }) {
-  const { say } = useWords();
+  const words = useWords();
+  const { say } = words;
   const [title, setTitle] = useState(row.title ?? "");
+  const [fault, setFault] = useState("");
   const field = useRef<HTMLInputElement>(null);
-  const over = useRef(false);
+  const why = useId();
+  const busy = useRef(false);
   useEffect(() => {
     field.current?.focus();
     field.current?.select();
   }, []);
-  const end = (keep: boolean): void => {
-    if (over.current) return;
-    over.current = true;
-    renameRow(null);
+  const end = (back: boolean): void => {
+    // The person may be elsewhere by now.
+    if (useView.getState().renaming === row.id) renameRow(null);
+    if (back && document.activeElement === field.current) focusRowOf(row.id);
+  };
+  const keep = async (back: boolean): Promise<void> => {
+    if (busy.current) return;
     const wanted = title.trim();
-    if (keep && wanted && wanted !== row.title) void renameConversation(row.id, wanted).catch(() => undefined);
+    if (!wanted || wanted === row.title) return end(back);
+    busy.current = true;
+    setFault("");
+    try {
+      await renameConversation(row.id, wanted);
+      end(back);
+    } catch (error) {
+      const silent = !(error instanceof ApiError) || error.unreachable;
+      setFault(say("notSaved", silent ? say("undone") : refusalText(error, words)));
+    } finally {
+      busy.current = false;
+    }
   };
   return (
-    <input
-      ref={field}
-      className="input rename"
-      aria-label={say("rename")}
-      value={title}
-      maxLength={200}
-      onChange={(event) => setTitle(event.target.value)}
-      onBlur={() => end(true)}
-      onKeyDown={(event) => {
-        event.stopPropagation();
-        if (event.nativeEvent.isComposing) return;
-        if (event.key !== "Enter" && event.key !== "Escape") return;
-        end(event.key === "Enter");
-        focusRowOf(row.id);
-      }}
-    />
+    <>
+      <input
+        ref={field}
+        className="input rename"
+        aria-label={say("rename")}
+        aria-describedby={fault ? why : undefined}
+        aria-invalid={fault ? true : undefined}
+        value={title}
+        maxLength={200}
+        onChange={(event) => setTitle(event.target.value)}
+        // What was not taken waits for ↵ or Esc.
+        onBlur={() => (fault ? undefined : void keep(false))}
+        onKeyDown={(event) => {
+          event.stopPropagation();
+          if (event.nativeEvent.isComposing) return;
+          if (event.key === "Enter") void keep(true);
+          if (event.key === "Escape") end(true);
+        }}
+      />
+      {fault ? (
+        <p id={why} className="fault" role="alert">
+          {fault}
+        </p>
+      ) : null}
+    </>
   );
 }

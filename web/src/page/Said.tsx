@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 
 import { isLive } from "../log/turn";
-import { sendInstead } from "../state/doing";
+import { clearFault, sendInstead } from "../state/doing";
 import { dropInstead, dropSent, editOf, keepInstead, writtenInstead } from "../state/sent";
 import { useThread, type Entry } from "../state/thread";
 import { editTurn } from "../state/view";
@@ -51,6 +51,7 @@ function Editing({ entry }: { entry: Entry }) {
   const cancel = (): void => {
     dropSent(editOf(entry.turn.conversation_id));
     dropInstead(entry);
+    clearFault();
     editTurn(null);
   };
   return (
@@ -64,6 +65,7 @@ function Editing({ entry }: { entry: Entry }) {
           onChange={(event) => {
             setText(event.target.value);
             keepInstead(entry, event.target.value);
+            clearFault();
           }}
           onKeyDown={(event) => {
             if (event.nativeEvent.isComposing) return;

@@ -29,9 +29,11 @@ function own(): Record<string, Given> {
   }
 }
 
-function remember(id: string, decision: string): void {
+/** Null: this question was not answered after all. */
+function remember(id: string, decision: string | null): void {
   const before = Object.entries(own()).flatMap(([known, given]) => (given.phase === "given" && known !== id ? [[known, given.decision] as const] : []));
-  keep(ANSWERED, JSON.stringify(Object.fromEntries([...before.slice(1 - MOST), [id, decision]])), "tab");
+  const now = decision === null ? before : [...before.slice(1 - MOST), [id, decision] as const];
+  keep(ANSWERED, JSON.stringify(Object.fromEntries(now)), "tab");
 }
 
 /** The question is over for this page: what was typed into it is not needed any more. */
@@ -39,6 +41,13 @@ function over(id: string, given: Given): void {
   useAnswers.setState({ [id]: given });
   dropTyped(id);
   if (given.phase === "given") remember(id, given.decision);
+}
+
+/** The server does not have this answer: the question is open again. */
+export function forgetAnswer(id: string): void {
+  const { [id]: _, ...rest } = useAnswers.getState();
+  useAnswers.setState(rest, true);
+  remember(id, null);
 }
 
 /** The questions in which the person chose or wrote something on this page. */
@@ -79,8 +88,7 @@ export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
       return;
     }
     if (mayBeDone(error) && !known) tried.set(id, [...before, own]);
-    const { [id]: _, ...rest } = useAnswers.getState();
-    useAnswers.setState(rest, true);
+    forgetAnswer(id);
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 // Whether the page hears from the server. Every stream reports here; the keep line tells.
 import { create } from "zustand";
 
+import { onHeard } from "../api/client";
 import type { Link, LinkState } from "../stream/link";
 
 interface Connection {
-  /** The next try, while the connection is lost. */
+  /** The next try, while the connection is lost. Zero: it is under way. */
   lost: { retryAt: number } | null;
   /** How many words came after the connection was back. */
   back: { words: number } | null;
@@ -39,7 +40,11 @@ export function report(name: Name, state: LinkState): boolean {
     else blink ??= setTimeout(show, BLINK);
     return false;
   }
-  if (state.kind === "connecting") return false;
+  if (state.kind === "connecting") {
+    if (lost.has(name)) lost.set(name, 0);
+    if (wasShown) show();
+    return false;
+  }
   // "crowded" is no loss: the turn is read in another way.
   lost.delete(name);
   if (lost.size > 0) return false;
@@ -73,6 +78,19 @@ export function hold(name: Name, link: Link | null): void {
 
 export function tryNow(): void {
   for (const link of links.values()) link.retry();
+}
+
+/** Milliseconds between two tries because the server was heard. */
+const EAGER = 3000;
+
+/** A request was answered: a stream that waits for its next try need not wait. */
+export function followRequests(): void {
+  let last = -Infinity;
+  onHeard(() => {
+    if (lost.size === 0 || Date.now() - last < EAGER) return;
+    last = Date.now();
+    tryNow();
+  });
 }
 
 /** Words, or characters where there are no blanks between words. */

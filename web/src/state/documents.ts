@@ -44,7 +44,7 @@ export async function saveDocument(conversation: string, document: string, draft
   return "saved";
 }
 
-const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("caesura.documents") : undefined;
+const tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel("caesura.documents") : undefined;
 
 /** Another tab of this browser has saved a version. The feed does not tell of that. */
 export function followDocuments(): void {

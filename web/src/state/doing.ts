@@ -11,7 +11,7 @@ import { follow, reload } from "./opening";
 import { once } from "./once";
 import { go, pathOf, useRoute } from "./route";
 import { dropSent, editOf, keepSent, sentAs, sentOf, type Sent } from "./sent";
-import { NONE, update, useThread, type Entry, type Sending } from "./thread";
+import { NONE, UNANSWERED, update, useThread, type Entry, type Sending } from "./thread";
 
 const get = useThread.getState;
 const set = useThread.setState;
@@ -188,10 +188,10 @@ export function explainBusy(): void {
   set({ fault: new ApiError(409, "run_in_progress", "") });
 }
 
-/** The server answers again: that it did not is no longer true. What was not sent is still in the box. */
+/** The server answers again: that it did not is no longer true. A message that was not sent is still not sent. */
 export function forgive(): void {
   const { fault } = get();
-  if (fault?.unreachable || fault?.code === "unanswered") set({ fault: null });
+  if (fault?.unreachable && fault.code !== UNANSWERED) set({ fault: null });
 }
 
 export function clearFault(): void {
@@ -207,5 +207,5 @@ function faultOf(error: unknown): ApiError | null {
 /** A message without an answer may have arrived. */
 function unsent(error: unknown): ApiError | null {
   const fault = faultOf(error);
-  return fault?.unreachable ? new ApiError(fault.status, "unanswered", fault.message) : fault;
+  return fault?.unreachable ? new ApiError(fault.status, UNANSWERED, fault.message) : fault;
 }

@@ -17,6 +17,8 @@ export const useAway = create<Record<string, string>>()(() => ({}));
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 /** What the browser could not store. */
 const unstored = new Map<string, string>();
+/** Whether a reload would lose something that the person wrote. */
+export const useUnstored = create<{ lossy: boolean }>()(() => ({ lossy: false }));
 
 export const nameOf = (id: string | null): string => id ?? NEW;
 
@@ -30,7 +32,24 @@ export function storeDraft(name: string, value: string | null): boolean {
   } else if (shared) stored = keep(DRAFT + name, value) || stored;
   if (stored || value === null) unstored.delete(name);
   else unstored.set(name, value);
+  noteLossy();
   return stored;
+}
+
+/** The request with which a text was sent is no text of the person. */
+export const SENT = "sent.";
+
+function noteLossy(): void {
+  const lossy = [...unstored.keys()].some((name) => !name.startsWith(SENT));
+  if (lossy === useUnstored.getState().lossy) return;
+  useUnstored.setState({ lossy });
+  if (lossy) addEventListener("beforeunload", ask);
+  else removeEventListener("beforeunload", ask);
+}
+
+/** The browser asks whether the person wants to leave. Listening all the time would keep some browsers from bringing the page back. */
+function ask(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }
 
 /** What this tab has stored, or the newest text of any tab. */
@@ -160,6 +179,7 @@ export function forgetDrafts(): void {
   for (const timer of timers.values()) clearTimeout(timer);
   timers.clear();
   unstored.clear();
+  noteLossy();
   drop(DRAFT, "tab");
   drop(DRAFT, "browser");
   drop("left.", "browser");

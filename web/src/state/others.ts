@@ -1,12 +1,13 @@
 // Other tabs and devices: what they do in the open conversation is seen here.
+import { ApiError } from "../api/client";
 import type { Conversation } from "../api/types";
 import { isLive } from "../log/turn";
 import { onFeed, type FeedEvents } from "./feed";
 import { useList } from "./list";
 import { reload, vanish } from "./opening";
-import { nameOf, ownDraft, rescue, takeOut } from "./drafts";
-import { dropSent, editOf, hasArrived, sentOf } from "./sent";
-import { useThread, type Entry, type Thread } from "./thread";
+import { draftOf, nameOf, ownDraft, rescue, takeOut, useAway, useDrafts } from "./drafts";
+import { dropSent, editOf, hasArrived, sentOf, unansweredOf } from "./sent";
+import { UNANSWERED, useThread, type Entry, type Thread } from "./thread";
 
 const get = useThread.getState;
 const set = useThread.setState;
@@ -33,6 +34,7 @@ function look(now: Thread, before: Thread): void {
   const old = before.entries.at(-1);
   const same = now.id === before.id && last?.turn.id === old?.turn.id;
   if (now.id && !same) arrivals(now.id, now);
+  if (now.id && now.phase === "ready" && before.phase !== "ready") remind(now.id);
   const ended = same && runs(old) && !runs(last);
   const { fault } = get();
   if (ended && fault?.code === "run_in_progress") set({ fault: null });
@@ -50,8 +52,16 @@ function arrivals(id: string, { entries }: Thread): void {
     if (!sent || !hasArrived(sent, entries)) continue;
     dropSent(name);
     if (name === nameOf(id)) takeOut(id, sent.body.content);
-    if (get().fault?.code === "unanswered") set({ fault: null });
+    if (get().fault?.code === UNANSWERED) set({ fault: null });
   }
+}
+
+/** After a reload too, a message in the box that had no answer is not sent yet. */
+function remind(id: string): void {
+  const { fault, sending } = get();
+  const text = draftOf(useDrafts.getState(), id);
+  const away = useAway.getState()[id] !== undefined;
+  if (!fault && !sending && !away && unansweredOf(nameOf(id), text)) set({ fault: new ApiError(0, UNANSWERED, "") });
 }
 
 /** The branch may have gone on elsewhere: then this page does not have its newest turn, or takes it for ended. */

@@ -2,7 +2,7 @@
 // text goes out again under the same key, and cannot arrive twice.
 import { newKey } from "../api/client";
 import type { NewTurn } from "../api/types";
-import { storeDraft, storedDraft } from "./drafts";
+import { SENT, storeDraft, storedDraft } from "./drafts";
 import { kept } from "./kept";
 import type { Entry } from "./thread";
 
@@ -17,7 +17,7 @@ export interface Sent {
   refused?: boolean;
 }
 
-const place = (name: string) => `sent.${name}`;
+const place = (name: string) => SENT + name;
 /** A message that replaces another one is not the one in the box. */
 export const editOf = (id: string) => `${id}.edit`;
 
@@ -28,6 +28,12 @@ export function sentOf(name: string): Sent | null {
   } catch {
     return null;
   }
+}
+
+/** The message of this box that this tab has sent and of which nobody knows whether it arrived. */
+export function unansweredOf(name: string, text: string): boolean {
+  const sent = sentOf(name);
+  return sent !== null && !sent.refused && sent.body.content === text && kept(`draft.${place(name)}`, "tab") !== null;
 }
 
 export function keepSent(name: string, sent: Sent): void {

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
-import { ApiError, sessionEnded } from "../api/client";
+import { ApiError, errorOf, sessionEnded } from "../api/client";
 import { setDraft } from "./drafts";
 import { keep, kept } from "./kept";
 import { checkPerson, followTabs, signIn, signOut, signOutAgain, start, useSession } from "./session";
@@ -102,7 +102,7 @@ describe("a session that the server no longer knows", () => {
 
   it("and has expired keeps the draft, and asks the same person", async () => {
     await opened(null);
-    await sessionEnded(refusal("unauthenticated"));
+    sessionEnded(await errorOf(refusal("unauthenticated")));
     expect([phase(), kept("draft.new"), kept("user")]).toEqual(["ended", "a thought", "alice"]);
     await opened(new ApiError(401, "unauthenticated", ""));
     expect(kept("draft.new")).toBe("a thought");
@@ -111,14 +111,14 @@ describe("a session that the server no longer knows", () => {
   it("because the person has ended it elsewhere leaves nothing of them, whatever the page asks then", async () => {
     await opened(null);
     setDraft("c", "half a word");
-    await sessionEnded(refusal("revoked"));
+    sessionEnded(await errorOf(refusal("revoked")));
     expect([phase(), kept("draft.new"), kept("user")]).toEqual(["gone", null, null]);
     expect(away.assign).toHaveBeenCalledWith("/");
   });
 
   it("is known by a header too", async () => {
     await opened(null);
-    await sessionEnded(new Response('{"detail":"no"}', { status: 401, headers: { "X-Error-Code": "revoked" } }));
+    sessionEnded(await errorOf(new Response('{"detail":"no"}', { status: 401, headers: { "X-Error-Code": "revoked" } })));
     expect(phase()).toBe("gone");
   });
 

@@ -29,7 +29,8 @@ export const useSession = create<SessionState>()(() => ({
 function entered(session: Session): void {
   setForgeryToken(session.csrf);
   const { epoch, user } = useSession.getState();
-  if (kept("user") !== session.user_id) forgetDrafts();
+  // A browser that stores nothing does not know who was here before: this page does.
+  if ((kept("user") ?? user) !== session.user_id) forgetDrafts();
   claimTab(session.user_id);
   keep("user", session.user_id);
   keep(LEAVING, null);

@@ -3,6 +3,7 @@ import { loadAgents } from "./agents";
 import { followFeed, onFeed } from "./feed";
 import { loadList } from "./list";
 import { followOthers } from "./others";
+import { followOverdue } from "./overdue";
 
 /** Milliseconds after which the list is loaded although the feed has not begun. */
 const PATIENCE = 1500;
@@ -21,12 +22,14 @@ export function startSession(): () => void {
     if (name === "ready") list();
   });
   const others = followOthers();
+  const overdue = followOverdue();
   const end = followFeed();
   void loadAgents().catch(() => undefined);
   return () => {
     clearTimeout(timer);
     forget();
     others();
+    overdue();
     end();
   };
 }

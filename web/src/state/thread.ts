@@ -42,6 +42,9 @@ export interface Thread {
   moved: boolean;
 }
 
+/** The code of a fault: a message was sent, and nobody knows whether it arrived. */
+export const UNANSWERED = "unanswered";
+
 export const NONE: Thread = {
   id: null,
   phase: "none",

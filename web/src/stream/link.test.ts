@@ -18,10 +18,13 @@ function stream(text: string, open = false): Response {
       if (!open) controller.close();
     },
   });
-  const response = new Response(body, { status: 200 });
+  const response = new Response(body, { status: 200, headers: { "Content-Type": "text/event-stream" } });
   if (open && end) bodies.set(response, end);
   return response;
 }
+
+/** Caesura's own refusal. */
+const refusal = (status: number, code: string) => new Response(null, { status, headers: { "X-Error-Code": code } });
 
 const open: Link[] = [];
 
@@ -176,7 +179,7 @@ describe("a stream", () => {
   });
 
   it("ends when what it follows is gone", async () => {
-    const { kinds } = setUp([new Response(null, { status: 404 })]);
+    const { kinds } = setUp([refusal(404, "not_found")]);
     await settle();
     expect(kinds().at(-1)).toBe("gone");
   });
@@ -184,7 +187,7 @@ describe("a stream", () => {
   it("tells that the session has ended, and goes on when the person has signed in again", async () => {
     const ended = vi.fn();
     onSessionEnd(ended);
-    const { kinds } = setUp([new Response(null, { status: 401 }), stream("id: 1\ndata: a\n\n")]);
+    const { kinds } = setUp([refusal(401, "unauthenticated"), stream("id: 1\ndata: a\n\n")]);
     await settle();
     expect(ended.mock.calls).toEqual([[false]]);
     await vi.advanceTimersByTimeAsync(1000);

@@ -1,5 +1,5 @@
 // The one module that knows reconnection: it follows a stream from a cursor until there is nothing left to read.
-import { learnClock, retryAfter, sessionEnded } from "../api/client";
+import { errorOf, learnClock, sessionEnded } from "../api/client";
 import { parser, type Frame } from "./frames";
 import { takePlace } from "./places";
 
@@ -36,11 +36,16 @@ export interface Link {
 /** Milliseconds before the first, second, … try after a loss. */
 export const WAITS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000] as const;
 /** A stream pings every 15 seconds. One that is silent for this long is dead, whatever the browser thinks. */
-export const SILENCE = 35_000;
+export const SILENCE = 20_000;
 /** A stream that was silent for this long has missed a ping: it is given up as soon as somebody looks. */
-export const DOUBT = 20_000;
-/** Milliseconds that the first try of a connection may take. Later ones may take longer: the server may be slow. */
-export const PATIENCE = 10_000;
+export const DOUBT = 17_000;
+/** Milliseconds until the server must have begun to answer the first try. It begins at once, but a browser may use a connection that
+ * died unnoticed. Each later try may take half as long again: the server may be slow. */
+export const PATIENCE = 4000;
+
+const GONE = [403, 404, 422];
+
+const isStream = (response: Response): boolean => response.headers.get("Content-Type")?.startsWith("text/event-stream") ?? false;
 
 type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" } | { kind: "crowded" };
 
@@ -56,7 +61,7 @@ export function follow(options: LinkOptions): Link {
   let current: AbortController | undefined;
   let heardAt = 0;
   let answered = false;
-  const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("caesura.tabs") : undefined;
+  const tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel("caesura.tabs") : undefined;
 
   const report = (state: LinkState): void => {
     if (!closed || state.kind === "ended") options.onState(state);
@@ -84,7 +89,7 @@ export function follow(options: LinkOptions): Link {
     current = abort;
     answered = false;
     heardAt = Date.now();
-    let patience = Math.min(SILENCE, PATIENCE * 2 ** losses);
+    let patience = Math.min(SILENCE, PATIENCE * 1.5 ** losses);
     // One timer that looks again, instead of a new one with every word.
     const look = (): void => {
       const left = heardAt + patience - Date.now();
@@ -105,12 +110,14 @@ export function follow(options: LinkOptions): Link {
       heardAt = Date.now();
       patience = SILENCE;
       if (response.status === 204) return { kind: "done" };
-      if (response.status === 401) {
-        await sessionEnded(response);
-        return { kind: "again", wait: null, refused: true };
+      if (!response.ok) {
+        const error = await errorOf(response);
+        if (error.status === 401) sessionEnded(error);
+        if (GONE.includes(error.status)) return { kind: "gone" };
+        return { kind: "again", wait: error.retryAfter === null ? null : error.retryAfter * 1000, refused: true };
       }
-      if (response.status === 403 || response.status === 404 || response.status === 422) return { kind: "gone" };
-      if (!response.ok || !response.body) return { kind: "again", wait: (retryAfter(response) ?? 0) * 1000 || null, refused: true };
+      // Something between here and the server may answer in its place, such as the sign-in page of a network.
+      if (!response.body || !isStream(response)) return { kind: "again", wait: null, refused: true };
       report({ kind: "open" });
       await read(response, abort.signal);
       return { kind: "again", wait: null, refused: false };

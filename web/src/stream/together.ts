@@ -22,7 +22,7 @@ type News =
 /** Follows a stream together with the other tabs. A browser without locks or channels reads it in each tab. */
 export function followTogether(options: TogetherOptions): Link {
   const locks = (navigator as { locks?: LockManager }).locks;
-  if (!locks || !("BroadcastChannel" in globalThis)) return follow(options);
+  if (!locks || typeof BroadcastChannel !== "function") return follow(options);
 
   const me = crypto.randomUUID();
   const channel = new BroadcastChannel(options.name);

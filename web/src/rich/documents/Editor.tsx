@@ -110,7 +110,7 @@ export function Editor({ title, begin, saved, shown, newest, onKeep, onSave, onC
       <div id={notice} role="status">
         {older && !outdated ? <p className="quiet">{say("olderEdited", shown, newest)}</p> : null}
         {outdated ? <p className="warn">{say("documentMoved", Math.max(newest, base + 1), base)}</p> : null}
-        {fault === null ? null : <p className="warn">{say("notSaved", fault)}</p>}
+        {fault === null ? null : <p className="warn">{fault}</p>}
       </div>
       <footer>
         {outdated ? (

@@ -88,7 +88,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   youReplied: "你的回答",
 
   // pauses
-  restarted: "服务器重启过 · 已从此处自动继续",
+  restarted: "服务器上中断过 · 已从此处自动继续",
   awayHere: "你离开时读到这里",
   awayNew: "{0} 之后的内容",
   youStopped: "你在此处停止",
@@ -177,6 +177,8 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   serverDown: "服务器暂时无法保存，草稿留在本页。",
 
   // signing in, besides
+  undone: "服务器没有响应。请再试一次。",
+  keepUnstored: "此浏览器无法存储你写的内容。重新加载或关闭本页会丢失：请发送或复制。",
   unanswered: "服务器没有响应。可以再发一次，不会重复。",
   alreadyWriting: "这里正在写另一条回答。你的消息还在输入框里，等回答结束后再发送。",
   signOutEverywhere: "在所有设备上退出登录",
@@ -328,6 +330,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   olderEdited: "你在编辑第 {0} 版，已有更新的第 {1} 版：保存会用你的文字另存为新版本。",
   documentMoved: "你编辑时出现了第 {0} 版；你开始时最新的是第 {1} 版。什么都没丢。",
   notSaved: "没有保存。{0}",
+  saveUnanswered: "服务器没有响应，无法知道是否已保存。可以再保存一次，不会重复。",
   tooHard: "这段文字过长或过于复杂，无法排版，以下是原文。",
   badSource: "这不是有效的 {0}，以下是源码。",
   agentAssistant: "回答、提问、处理文件、执行命令、撰写文档。",

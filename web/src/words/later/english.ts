@@ -86,7 +86,7 @@ export const ENGLISH = {
   youReplied: "Your answer",
 
   // pauses
-  restarted: "Server restarted · went on from here by itself",
+  restarted: "Interrupted on the server · went on from here by itself",
   awayHere: "You left here",
   awayNew: "new since {0}",
   youStopped: "You stopped here",
@@ -175,6 +175,8 @@ export const ENGLISH = {
   serverDown: "The server cannot store anything right now. Your draft is kept here.",
 
   // signing in, besides
+  undone: "The server did not answer. Try again.",
+  keepUnstored: "This browser cannot store what you write. It is lost when you reload or close this page: send it, or copy it.",
   unanswered: "The server did not answer. Send again: it cannot arrive twice.",
   alreadyWriting: "An answer is being written here already. Your message is in the box: send it when the answer has ended.",
   signOutEverywhere: "Sign out everywhere",
@@ -326,6 +328,7 @@ export const ENGLISH = {
   olderEdited: "You edit version {0}. Version {1} is newer: saving puts your text in its place, as a new version.",
   documentMoved: "Version {0} came while you wrote. When you began, version {1} was the newest. Nothing is lost.",
   notSaved: "Not saved. {0}",
+  saveUnanswered: "The server did not answer: nobody knows whether it is saved. Save again: it cannot be stored twice.",
   tooHard: "This text is too large or too intricate to be laid out. Here it is as it was written.",
   badSource: "This is not valid {0}. Here is its source.",
   agentAssistant: "Answers, asks, works with files, runs commands and writes documents.",
