@@ -26,7 +26,7 @@ async def test_an_answer_goes_on_by_itself_after_a_crash(
     assert len(cut) < len(COUNTED)
     process.start()
     await alice.done()
-    await expect(alice.answer.locator(".note")).to_contain_text("Server restarted")
+    await expect(alice.answer.locator(".note")).to_contain_text("Interrupted on the server")
     # Words may be written anew after a crash, but never others, and none twice.
     assert all(words == COUNTED[: len(words)] for words in await texts(alice.page))
     assert await alice.seen() == await alice.stored() == [(COUNT, " ".join(COUNTED))]

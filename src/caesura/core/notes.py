@@ -1,5 +1,5 @@
-"""Notes: what happened between the messages of a turn. It paused for a person, began again after a crash, was
-stopped or failed."""
+"""Notes: what happened between the messages of a turn. It paused for a person, was interrupted on the server
+and went on (a crash, a restart, a database that could not store), was stopped or failed."""
 
 from __future__ import annotations
 

@@ -97,3 +97,14 @@ it("the answer to a confirmation does not look like a message of the person", ()
   expect(document.querySelector(".bubble")).toBeNull();
   expect(document.querySelector(".reply")?.textContent).toBe("Your answerYes, I confirm. Go ahead.");
 });
+
+it("a run that was interrupted is told with the time at which it went on, whether this page saw that or loaded it", () => {
+  const at = new Date(2026, 1, 1, 19, 14).getTime();
+  const note = { kind: "restart", after: 1, at, ms: 93_000, outcome: null, interrupt_id: null, tool_call_id: null } as unknown as Note;
+  for (const ms of [93_000, null]) {
+    show(entry({ finished: [said("first"), said("second")], notes: [{ ...note, ms }] }));
+    expect(screen.getByText("Interrupted on the server · went on from here by itself")).toBeTruthy();
+    expect(screen.getByText(words("en").clock(at))).toBeTruthy();
+    cleanup();
+  }
+});

@@ -97,3 +97,17 @@ it.each([
   forgive();
   expect(useThread.getState().fault).toBe(other);
 });
+
+it("does not say that every word is kept when the browser stores none", async () => {
+  const full = vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
+    throw new DOMException("full", "QuotaExceededError");
+  });
+  render(<Composer id="A" />);
+  expect(screen.getByText("Every word is kept.")).toBeTruthy();
+  await userEvent.type(box(), "precious");
+  expect(await screen.findByText(/^This browser cannot store what you write/)).toBeTruthy();
+  expect(screen.queryByText("Every word is kept.")).toBeNull();
+  full.mockRestore();
+  await userEvent.clear(box());
+  expect(await screen.findByText("Every word is kept.")).toBeTruthy();
+});

@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-libra
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
+import { ApiError } from "../api/client";
 import type { Conversation } from "../api/types";
 import { dropRow, useList } from "../state/list";
 import { search, useSearch } from "../state/search";
@@ -46,6 +47,22 @@ it("the list is one stop for Tab, and arrows lead through it", async () => {
   press("ArrowRight");
   const rename = await screen.findByRole("menuitem", { name: "Rename" });
   await waitFor(() => expect(document.activeElement).toBe(rename));
+});
+
+it("a new title that was not taken stays in its field, with the reason", async () => {
+  vi.mocked(api.rename).mockRejectedValueOnce(new ApiError(0, "unreachable", "")).mockResolvedValueOnce(row("c2", "Careful"));
+  render(<Sidebar />);
+  act(() => useView.setState({ renaming: "c2" }));
+  const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Rename" });
+  fireEvent.change(field, { target: { value: "Careful" } });
+  fireEvent.keyDown(field, { key: "Enter" });
+  expect((await screen.findByRole("alert")).textContent).toBe("Not saved. The server does not answer.");
+  act(() => field.blur());
+  expect(field.value).toBe("Careful");
+  fireEvent.keyDown(field, { key: "Enter" });
+  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Rename" })).toBeNull());
+  expect(vi.mocked(api.rename).mock.calls).toEqual([["c2", "Careful"], ["c2", "Careful"]]);
+  expect(screen.getByRole("link", { name: "Careful" })).toBeTruthy();
 });
 
 it("a renamed row has the focus again", async () => {

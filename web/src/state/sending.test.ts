@@ -7,7 +7,7 @@ import type { Conversation, Turn } from "../api/types";
 import { EMPTY } from "../log/turn";
 import { useAgents } from "./agents";
 import { regenerate, send, sendInstead } from "./doing";
-import { claimTab, draftOf, followLeaving, forgetDrafts, ownDraft, rescue, setDraft, storeAll, useAway, useDrafts } from "./drafts";
+import { claimTab, draftOf, followLeaving, forgetDrafts, ownDraft, rescue, setDraft, storeAll, useAway, useDrafts, useUnstored } from "./drafts";
 import { keep } from "./kept";
 import { reload } from "./opening";
 import { followOthers } from "./others";
@@ -384,4 +384,71 @@ it("a message that replaces another one is kept while it is written", () => {
   expect([writtenInstead(said), isBegun(said)]).toEqual(["one, but better", true]);
   keepInstead(said, "one");
   expect([writtenInstead(said), isBegun(said)]).toEqual([null, false]);
+});
+
+describe("a browser that stores nothing", () => {
+  const full = (): void => void vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
+    throw new DOMException("full", "QuotaExceededError");
+  });
+  /** Whether the browser asks before the page is left. */
+  const asks = (): boolean => !dispatchEvent(new Event("beforeunload", { cancelable: true }));
+  afterEach(() => void vi.restoreAllMocks());
+
+  it("is told of, and asks before it loses a text, until that is sent or removed", async () => {
+    setDraft("A", "stored");
+    storeAll();
+    expect([useUnstored.getState().lossy, asks()]).toEqual([false, false]);
+    full();
+    setDraft("A", "precious");
+    storeAll();
+    expect([useUnstored.getState().lossy, asks()]).toEqual([true, true]);
+    post.mockRejectedValueOnce(new ApiError(400, "bad_input", "no"));
+    await send("A", "precious");
+    expect([box("A"), asks()]).toEqual(["precious", true]);
+    setDraft("A", "");
+    storeAll();
+    expect([useUnstored.getState().lossy, asks()]).toEqual([false, false]);
+  });
+
+  it("does not ask for the next person", () => {
+    full();
+    setDraft("A", "precious");
+    storeAll();
+    forgetDrafts();
+    expect([useUnstored.getState().lossy, asks()]).toEqual([false, false]);
+  });
+});
+
+describe("a message without an answer", () => {
+  const fault = () => useThread.getState().fault?.code;
+  const openAnew = (entries: Entry[]): void => {
+    loadAnew();
+    useThread.setState({ ...NONE, id: "A", phase: "loading" }, true);
+    useThread.setState({ phase: "ready", entries });
+  };
+
+  it("is not sent yet after a reload either, as long as its text is the same", async () => {
+    post.mockRejectedValueOnce(LOST);
+    await write("A", "pay");
+    openAnew([entry("t1", null, "one")]);
+    expect([box("A"), fault()]).toEqual(["pay", "unanswered"]);
+    setDraft("A", "pay later");
+    storeAll();
+    openAnew([entry("t1", null, "one")]);
+    expect(fault()).toBeUndefined();
+  });
+
+  it("is sent if the conversation has it after the reload", async () => {
+    post.mockRejectedValueOnce(LOST);
+    await write("A", "pay");
+    openAnew([entry("t1", null, "one"), entry("t2", "t1", "pay")]);
+    expect([box("A"), fault()]).toEqual(["", undefined]);
+  });
+
+  it("was refused, and is no riddle", async () => {
+    post.mockRejectedValueOnce(new ApiError(400, "bad_input", "no"));
+    await write("A", "pay");
+    openAnew([entry("t1", null, "one")]);
+    expect([box("A"), fault()]).toEqual(["pay", undefined]);
+  });
 });

@@ -178,6 +178,34 @@ describe("a stream", () => {
     await vi.waitFor(() => expect(sent).toEqual([null, "1"]));
   });
 
+  it.each([401, 403, 404, 422])("goes on after a refusal that is not Caesura's (%i)", async (status) => {
+    const ended = vi.fn();
+    onSessionEnd(ended);
+    const { kinds } = setUp([new Response("<html>", { status }), stream("id: 1\ndata: a\n\n", true)]);
+    await settle();
+    expect(kinds().at(-1)).toBe("lost");
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(kinds().at(-1)).toBe("open");
+    expect(ended).not.toHaveBeenCalled();
+  });
+
+  it("does not take the sign-in page of a network for a stream", async () => {
+    const page = () => new Response("<html>", { headers: { "Content-Type": "text/html" } });
+    const { sent, kinds } = setUp([page(), page(), page()]);
+    await vi.advanceTimersByTimeAsync(WAITS[0]);
+    expect(kinds()).not.toContain("open");
+    expect(sent.length).toBeLessThan(3);
+  });
+
+  it("finds the server again soon, although several tries hang on dead connections", async () => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    const { kinds } = setUp([stream("id: 1\ndata: a\n\n", true), "nothing", "nothing", stream("", true)]);
+    await vi.advanceTimersByTimeAsync(SILENCE);
+    expect(kinds().at(-1)).toBe("lost");
+    await vi.advanceTimersByTimeAsync(SILENCE);
+    expect(kinds().at(-1)).toBe("open");
+  });
+
   it("ends when what it follows is gone", async () => {
     const { kinds } = setUp([refusal(404, "not_found")]);
     await settle();
