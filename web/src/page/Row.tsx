@@ -106,11 +106,16 @@ function Rename({ row }: { row: Conversation }) {
       end(back);
     } catch (error) {
       const silent = !(error instanceof ApiError) || error.unreachable;
-      setFault(say("notSaved", silent ? say("undone") : refusalText(error, words)));
+      setFault(silent ? say("undone") : say("notSaved", refusalText(error, words)));
     } finally {
       busy.current = false;
     }
   };
+  const arrived = fault !== "" && row.title === title.trim();
+  useEffect(() => {
+    // It was taken without a response, and the feed tells.
+    if (arrived && useView.getState().renaming === row.id) renameRow(null);
+  }, [arrived, row.id]);
   return (
     <>
       <input

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Conversation } from "../api/types";
-import { dropRow, useList } from "../state/list";
+import { dropRow, putRow, useList } from "../state/list";
 import { search, useSearch } from "../state/search";
 import { openDrawer, useView } from "../state/view";
 import { Sidebar } from "./Sidebar";
@@ -56,13 +56,25 @@ it("a new title that was not taken stays in its field, with the reason", async (
   const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Rename" });
   fireEvent.change(field, { target: { value: "Careful" } });
   fireEvent.keyDown(field, { key: "Enter" });
-  expect((await screen.findByRole("alert")).textContent).toBe("Not saved. The server does not answer.");
+  expect((await screen.findByRole("alert")).textContent).toBe("The server did not answer. Try again.");
   act(() => field.blur());
   expect(field.value).toBe("Careful");
   fireEvent.keyDown(field, { key: "Enter" });
   await waitFor(() => expect(screen.queryByRole("textbox", { name: "Rename" })).toBeNull());
   expect(vi.mocked(api.rename).mock.calls).toEqual([["c2", "Careful"], ["c2", "Careful"]]);
   expect(screen.getByRole("link", { name: "Careful" })).toBeTruthy();
+});
+
+it("a new title that was taken without a response is seen when the feed tells it", async () => {
+  vi.mocked(api.rename).mockRejectedValueOnce(new ApiError(0, "unreachable", ""));
+  render(<Sidebar />);
+  act(() => useView.setState({ renaming: "c2" }));
+  const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Rename" });
+  fireEvent.change(field, { target: { value: "Careful" } });
+  fireEvent.keyDown(field, { key: "Enter" });
+  await screen.findByRole("alert");
+  act(() => putRow(row("c2", "Careful")));
+  await waitFor(() => expect(screen.queryByRole("textbox", { name: "Rename" })).toBeNull());
 });
 
 it("a renamed row has the focus again", async () => {
