@@ -11,7 +11,7 @@ import { Ask, AskForm } from "./Ask";
 
 vi.mock("../../api/calls");
 // Long enough to be noticed, short enough for a test.
-vi.mock("./moment", () => ({ GUARD: 40 }));
+vi.mock("./moment", () => ({ GUARD: 40, SLOW: 40 }));
 const answer = vi.mocked(api.answer);
 
 const PLAIN: Interrupt = {
@@ -182,6 +182,18 @@ describe("an approval", () => {
     show(PLAIN);
     await press("Approve");
     expect(await screen.findByText("The server did not answer. Send again: it cannot arrive twice.")).toBeTruthy();
+  });
+
+  it("says why nothing can be pressed while the server takes its time, and not any longer", async () => {
+    let fail: (error: ApiError) => void = () => undefined;
+    answer.mockReturnValueOnce(new Promise((_, reject) => (fail = reject)));
+    show(PLAIN);
+    await press("Approve");
+    expect(await screen.findByText(/^The server has not answered yet/)).toBeTruthy();
+    expect(button("Approve").hasAttribute("disabled")).toBe(true);
+    fail(new ApiError(0, "unreachable", ""));
+    expect(await screen.findByText(/^The server did not answer/)).toBeTruthy();
+    expect(button("Approve").hasAttribute("disabled")).toBe(false);
   });
 
   it("leaves the end of the session to its dialog", async () => {

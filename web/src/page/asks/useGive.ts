@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import { ApiError } from "../../api/client";
 import type { NewAnswer } from "../../api/types";
@@ -6,6 +6,7 @@ import { giveAnswer, useAnswers } from "../../state/answers";
 import { refusalText } from "../../words/faults";
 import { useWords } from "../../words/words";
 import { focusNext } from "./focus";
+import { SLOW } from "./moment";
 
 interface Give {
   give: (answer: NewAnswer) => void;
@@ -30,5 +31,20 @@ export function useGive(id: string): Give {
       setFault(unreachable ? words.say("unanswered") : words.say("answerFailed", refusalText(error, words)));
     }
   };
-  return { give: (answer) => void send(answer), busy: given !== undefined, fault };
+  const slow = useSlow(given?.phase === "sending");
+  return { give: (answer) => void send(answer), busy: given !== undefined, fault: slow ? words.say("answerSlow") : fault };
+}
+
+/** Whether this has lasted for a while: a button that does nothing needs a reason. */
+function useSlow(lasts: boolean): boolean {
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    if (!lasts) return;
+    const timer = setTimeout(() => setSlow(true), SLOW);
+    return () => {
+      clearTimeout(timer);
+      setSlow(false);
+    };
+  }, [lasts]);
+  return slow;
 }

@@ -271,6 +271,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   missing: "请回答这一题。",
   wrongPassword: "密码错误。",
   minimise: "查看对话",
+  answerSlow: "服务器还没有响应，你的回答正在发送。",
   answerFailed: "没有被接受：{0}",
   notSent: "没有发送。{0}",
   grants: "此处始终允许",

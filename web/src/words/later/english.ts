@@ -269,6 +269,7 @@ export const ENGLISH = {
   missing: "Please answer this one.",
   wrongPassword: "Incorrect password.",
   minimise: "Look at the conversation",
+  answerSlow: "The server has not answered yet. Your answer is on its way.",
   answerFailed: "That was not taken: {0}",
   notSent: "Not sent. {0}",
   grants: "Always allowed here",
