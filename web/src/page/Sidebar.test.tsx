@@ -53,7 +53,7 @@ it("a new title that was not taken stays in its field, with the reason", async (
   vi.mocked(api.rename).mockRejectedValueOnce(new ApiError(0, "unreachable", "")).mockResolvedValueOnce(row("c2", "Careful"));
   render(<Sidebar />);
   act(() => useView.setState({ renaming: "c2" }));
-  const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Rename" });
+  const field = await screen.findByRole<HTMLInputElement>("textbox", { name: "Rename" });
   fireEvent.change(field, { target: { value: "Careful" } });
   fireEvent.keyDown(field, { key: "Enter" });
   expect((await screen.findByRole("alert")).textContent).toBe("The server did not answer. Try again.");
@@ -69,7 +69,7 @@ it("a new title that was taken without a response is seen when the feed tells it
   vi.mocked(api.rename).mockRejectedValueOnce(new ApiError(0, "unreachable", ""));
   render(<Sidebar />);
   act(() => useView.setState({ renaming: "c2" }));
-  const field = screen.getByRole<HTMLInputElement>("textbox", { name: "Rename" });
+  const field = await screen.findByRole<HTMLInputElement>("textbox", { name: "Rename" });
   fireEvent.change(field, { target: { value: "Careful" } });
   fireEvent.keyDown(field, { key: "Enter" });
   await screen.findByRole("alert");
@@ -81,7 +81,7 @@ it("a renamed row has the focus again", async () => {
   vi.mocked(api.rename).mockResolvedValue(row("c2", "New"));
   render(<Sidebar />);
   act(() => useView.setState({ renaming: "c2" }));
-  const field = screen.getByRole("textbox", { name: "Rename" });
+  const field = await screen.findByRole("textbox", { name: "Rename" });
   fireEvent.change(field, { target: { value: "New" } });
   fireEvent.keyDown(field, { key: "Enter" });
   await waitFor(() => expect(document.activeElement?.getAttribute("data-row")).toBe("c2"));

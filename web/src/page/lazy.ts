@@ -35,6 +35,7 @@ export const Documents = lazy(() => part(() => import("../rich/documents/Documen
 export const Connect = lazy(() => part(() => import("./Connect"))().then((module) => ({ default: module.Connect })));
 const menus = part(() => import("./menus"));
 export const AgentMenu = lazy(() => menus().then((module) => ({ default: module.AgentMenu })));
+export const Rename = lazy(() => menus().then((module) => ({ default: module.Rename })));
 export const ConversationMenu = lazy(() => menus().then((module) => ({ default: module.ConversationMenu })));
 export const Panel = lazy(() => part(() => import("./Panel"))().then((module) => ({ default: module.Panel })));
 export const Rescue = lazy(() => bare(() => import("./Rescue"))().then((module) => ({ default: module.Rescue })));

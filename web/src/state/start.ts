@@ -3,7 +3,6 @@ import { loadAgents } from "./agents";
 import { followFeed, onFeed } from "./feed";
 import { loadList } from "./list";
 import { followOthers } from "./others";
-import { followOverdue } from "./overdue";
 
 /** Milliseconds after which the list is loaded although the feed has not begun. */
 const PATIENCE = 1500;
@@ -22,13 +21,22 @@ export function startSession(): () => void {
     if (name === "ready") list();
   });
   const others = followOthers();
-  const overdue = followOverdue();
+  // Nobody has answered anything before the first paint.
+  let over = false;
+  let overdue = (): void => undefined;
+  void import("./overdue").then(
+    ({ followOverdue }) => {
+      if (!over) overdue = followOverdue();
+    },
+    () => undefined,
+  );
   const end = followFeed();
   void loadAgents().catch(() => undefined);
   return () => {
     clearTimeout(timer);
     forget();
     others();
+    over = true;
     overdue();
     end();
   };
