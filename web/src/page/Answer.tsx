@@ -7,6 +7,7 @@ import { endingOf, isLive } from "../log/turn";
 import { useAgents } from "../state/agents";
 import { useConnection } from "../state/connection";
 import { regenerate, retry } from "../state/doing";
+import { records, type Records } from "../state/records";
 import { grantsBefore, type Entry } from "../state/thread";
 import type { ReadMark } from "../state/reading";
 import { useWords } from "../words/words";
@@ -140,8 +141,8 @@ function endedUnanswered({ log }: Entry, note: NoteData): boolean {
 }
 
 /** When each question was asked. */
-function askedAt(notes: readonly NoteData[]): Record<string, number> {
-  return Object.fromEntries(notes.flatMap((note) => (note.interrupt_id && note.at !== null ? [[note.interrupt_id, note.at] as const] : [])));
+function askedAt(notes: readonly NoteData[]): Records<number> {
+  return records(Object.fromEntries(notes.flatMap((note) => (note.interrupt_id && note.at !== null ? [[note.interrupt_id, note.at] as const] : []))));
 }
 
 /** A sub-agent at work, under the call that started it. */

@@ -1,5 +1,6 @@
 import { Suspense, useEffect } from "react";
 
+import { shownLine } from "../log/shown";
 import { isLive } from "../log/turn";
 import { announce, useAnnouncement } from "../state/announce";
 import { useConnection } from "../state/connection";
@@ -167,7 +168,7 @@ function useTitle(id: string | null): void {
   const title = useList((state) => (id ? state.rows[id]?.title : null));
   const ended = useSession((state) => state.phase === "ended");
   useEffect(() => {
-    const name = ended ? null : route.at === "inbox" ? say("inbox") : title;
+    const name = ended ? null : route.at === "inbox" ? say("inbox") : title && shownLine(title);
     document.title = `${count > 0 ? `(${count}) ` : ""}${name ? `${name} · ` : ""}Caesura`;
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
     const wanted = count > 0 ? "/favicon-waits.svg" : "/favicon.svg";

@@ -1,11 +1,10 @@
 // What this page answered, and what became of it. A question stays in the log until the turn goes on.
-import { create } from "zustand";
-
 import * as api from "../api/calls";
 import { ApiError, mayBeDone, newKey } from "../api/client";
 import type { NewAnswer } from "../api/types";
 import { ANSWERED } from "./drafts";
 import { keep, kept } from "./kept";
+import { createRecords } from "./records";
 import { dropTyped } from "./typed";
 
 export type Given =
@@ -15,7 +14,7 @@ export type Given =
   | { phase: "closed"; outcome: string; at: number };
 
 /** After a reload the answers that were given in this tab are still its own. */
-export const useAnswers = create<Record<string, Given>>()(() => own());
+export const useAnswers = createRecords<Given>(own());
 
 /** So many own answers are remembered over a reload. */
 const MOST = 50;
@@ -51,7 +50,7 @@ export function forgetAnswer(id: string): void {
 }
 
 /** The questions in which the person chose or wrote something on this page. */
-export const useChosen = create<Record<string, true>>()(() => ({}));
+export const useChosen = createRecords<true>();
 export const noteChosen = (id: string): void => {
   if (!useChosen.getState()[id]) useChosen.setState({ [id]: true });
 };

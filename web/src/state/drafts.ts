@@ -1,8 +1,7 @@
 // What a person has written and not sent: messages, edited messages, documents, answers to questions. It survives a reload and
 // the end of a session. Each tab keeps its own texts. The newest one of all tabs is kept beside them: a new tab begins with it.
-import { create } from "zustand";
-
 import { drop, keep, kept, namesOf } from "./kept";
+import { createRecords } from "./records";
 
 const NEW = "new";
 const DRAFT = "draft.";
@@ -11,9 +10,9 @@ const ASKED = "ask.";
 const DELAY = 300;
 
 /** What is in the box. */
-export const useDrafts = create<Record<string, string>>()(() => ({}));
+export const useDrafts = createRecords<string>();
 /** What was taken out of the box and is on its way. The browser keeps it as a draft until the server has answered. */
-export const useAway = create<Record<string, string>>()(() => ({}));
+export const useAway = createRecords<string>();
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 /** What the browser could not store. */
 const unstored = new Map<string, string>();

@@ -3,6 +3,7 @@ import { create } from "zustand";
 
 import * as api from "../api/calls";
 import type { Asked } from "../api/types";
+import { records, type Records } from "./records";
 
 interface Inbox {
   count: number;
@@ -10,10 +11,10 @@ interface Inbox {
   next: string | null;
   phase: "empty" | "loading" | "ready" | "failed";
   /** Titles of conversations that the sidebar has not loaded. */
-  titles: Record<string, string | null>;
+  titles: Records<string | null>;
 }
 
-export const useInbox = create<Inbox>()(() => ({ count: 0, items: [], next: null, phase: "empty", titles: {} }));
+export const useInbox = create<Inbox>()(() => ({ count: 0, items: [], next: null, phase: "empty", titles: records() }));
 
 export function setCount(count: number): void {
   useInbox.setState({ count });
@@ -42,7 +43,7 @@ export function dropAsked(id: string): void {
 
 export async function learnTitle(conversation: string): Promise<void> {
   if (conversation in useInbox.getState().titles) return;
-  useInbox.setState((state) => ({ titles: { ...state.titles, [conversation]: null } }));
+  useInbox.setState((state) => ({ titles: records<string | null>(state.titles, { [conversation]: null }) }));
   const found = await api.snapshot(conversation, null, 1).catch(() => null);
-  if (found) useInbox.setState((state) => ({ titles: { ...state.titles, [conversation]: found.conversation.title } }));
+  if (found) useInbox.setState((state) => ({ titles: records(state.titles, { [conversation]: found.conversation.title }) }));
 }

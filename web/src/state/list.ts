@@ -3,10 +3,11 @@ import { create } from "zustand";
 
 import * as api from "../api/calls";
 import type { Conversation } from "../api/types";
+import { records, type Records } from "./records";
 import { dropFound } from "./search";
 
 interface List {
-  rows: Record<string, Conversation>;
+  rows: Records<Conversation>;
   /** The ids in the order in which they are shown. */
   order: string[];
   next: string | null;
@@ -15,20 +16,20 @@ interface List {
   titled: string | null;
 }
 
-export const useList = create<List>()(() => ({ rows: {}, order: [], next: null, phase: "empty", titled: null }));
+export const useList = create<List>()(() => ({ rows: records(), order: [], next: null, phase: "empty", titled: null }));
 
 function compare(one: Conversation, other: Conversation): number {
   return other.updated_at - one.updated_at || (one.id < other.id ? 1 : -1);
 }
 
-function sorted(rows: Record<string, Conversation>): string[] {
+function sorted(rows: Records<Conversation>): string[] {
   return Object.values(rows)
     .sort(compare)
     .map((row) => row.id);
 }
 
 /** The order with this row at its new place. The others keep theirs. */
-function placed(order: readonly string[], rows: Record<string, Conversation>, row: Conversation): string[] {
+function placed(order: readonly string[], rows: Records<Conversation>, row: Conversation): string[] {
   const rest = order.filter((id) => id !== row.id);
   let [low, high] = [0, rest.length];
   while (low < high) {
@@ -49,7 +50,7 @@ export async function loadList(): Promise<void> {
   told = newer;
   try {
     const page = await api.conversations(null);
-    const rows = Object.fromEntries(page.conversations.map((row) => [row.id, row]));
+    const rows = records(Object.fromEntries(page.conversations.map((row) => [row.id, row])));
     for (const [id, row] of newer) {
       if (row) rows[id] = row;
       else delete rows[id];
@@ -68,7 +69,7 @@ export async function loadMore(): Promise<void> {
   useList.setState({ phase: "loading" });
   try {
     const page = await api.conversations(next);
-    const rows = { ...useList.getState().rows };
+    const rows = records(useList.getState().rows);
     for (const row of page.conversations) rows[row.id] ??= row;
     useList.setState({ rows, order: sorted(rows), next: page.next, phase: "ready" });
   } catch {
@@ -81,7 +82,7 @@ export function putRow(row: Conversation): void {
   told?.set(row.id, row);
   const { rows, order, titled } = useList.getState();
   const before = rows[row.id];
-  const all = { ...rows, [row.id]: row };
+  const all = records(rows, { [row.id]: row });
   const isNew = row.title !== null && before !== undefined && before.title !== row.title;
   const moves = before?.updated_at !== row.updated_at;
   useList.setState({ rows: all, order: moves ? placed(order, all, row) : order, titled: isNew ? row.id : titled });
@@ -91,7 +92,7 @@ export function dropRow(id: string): void {
   told?.set(id, null);
   dropFound(id);
   const { [id]: gone, ...rows } = useList.getState().rows;
-  if (gone) useList.setState({ rows, order: useList.getState().order.filter((item) => item !== id) });
+  if (gone) useList.setState({ rows: records(rows), order: useList.getState().order.filter((item) => item !== id) });
 }
 
 export async function renameConversation(id: string, title: string): Promise<void> {

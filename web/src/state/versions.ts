@@ -1,12 +1,11 @@
 // The versions of a turn: those with another message (edited) and those with another answer to the same message.
-import { create } from "zustand";
-
 import { request } from "../api/client";
 import type { Turn } from "../api/types";
+import { createRecords } from "./records";
 import type { Entry } from "./thread";
 
 /** What each turn said, as far as it was asked for. */
-const useContents = create<Record<string, string>>()(() => ({}));
+const useContents = createRecords<string>();
 const MOST = 50;
 
 export interface Versions {
@@ -36,7 +35,6 @@ export async function learnVersions(entry: Entry): Promise<void> {
   const missing = siblings.filter((turn) => turn !== id && useContents.getState()[turn] === undefined).slice(-MOST);
   if (siblings.length < 2) return;
   const found = await Promise.all(missing.map((turn) => request<Turn>(`/api/v2/turns/${encodeURIComponent(turn)}`).catch(() => null)));
-  const more: Record<string, string> = { [id]: content };
-  for (const turn of found) if (turn) more[turn.id] = turn.content;
-  useContents.setState(more);
+  const more = found.flatMap((turn) => (turn ? [[turn.id, turn.content] as const] : []));
+  useContents.setState(Object.fromEntries([[id, content], ...more]));
 }

@@ -15,19 +15,16 @@ export function textsOf(args: Args): Texts {
 
 /** The arguments of the edited texts, or the name of the one that is not valid JSON. */
 export function argumentsFrom(before: Args, texts: Texts): { args: Args; wrong: string | null } {
-  const args: Args = {};
+  const given: [string, unknown][] = [];
   for (const [name, text] of Object.entries(texts)) {
-    if (typeof before[name] === "string") {
-      args[name] = text;
-      continue;
-    }
     try {
-      args[name] = JSON.parse(text) as unknown;
+      given.push([name, typeof before[name] === "string" ? text : (JSON.parse(text) as unknown)]);
     } catch {
       return { args: before, wrong: name };
     }
   }
-  return { args, wrong: null };
+  // Not by assignment: that would lose an argument with the name `__proto__`.
+  return { args: Object.fromEntries(given), wrong: null };
 }
 
 interface ArgumentsProps {

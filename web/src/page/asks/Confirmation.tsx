@@ -20,14 +20,14 @@ function isValues(kept: unknown): boolean {
 
 /** What is sent: fields that were left empty are left out. An unchecked box that need not be checked is no refusal. */
 function fieldsOf(fields: readonly FormField[], values: Values): { fields: Values; missing: string | null } {
-  const given: Values = {};
+  const given: [string, string | boolean][] = [];
   for (const { name, required } of fields) {
-    const value = values[name];
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
     const empty = value === undefined || value === false || (typeof value === "string" && value.trim() === "");
     if (empty && required) return { fields: {}, missing: name };
-    if (!empty) given[name] = value;
+    if (!empty) given.push([name, value]);
   }
-  return { fields: given, missing: null };
+  return { fields: Object.fromEntries(given), missing: null };
 }
 
 export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
@@ -61,7 +61,7 @@ export function Confirmation({ interrupt, place, more }: { interrupt: Interrupt;
       <Body place={place} qs>
         {above ? null : <Asking interrupt={interrupt} />}
         {(alone ? [] : interrupt.fields).map((field) => (
-          <Field key={field.name} field={field} id={`${base}-${field.name}`} value={values[field.name]} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
+          <Field key={field.name} field={field} id={`${base}-${field.name}`} value={Object.hasOwn(values, field.name) ? values[field.name] : undefined} missing={missing === field.name} onChange={(value) => set(field.name, value)} />
         ))}
         <Refusal text={fault} />
       </Body>

@@ -24,7 +24,7 @@ interface DocumentProps extends DocumentsProps {
   onList?: () => void;
 }
 
-const LANGUAGES: Record<string, string> = { markdown: "markdown", html: "html", json: "json" };
+const LANGUAGES = new Map([["markdown", "markdown"], ["html", "html"], ["json", "json"]]);
 
 /** A document whose first version is still written has none. */
 const NO_VERSIONS = () => Promise.resolve([]);
@@ -139,7 +139,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
             ) : view === "preview" ? (
               <Preview artifact={artifact} text={now} live={growing} />
             ) : view === "source" ? (
-              <Code text={now} language={LANGUAGES[artifact.content_type] ?? languageOf(artifact.id)} live={growing} bare />
+              <Code text={now} language={LANGUAGES.get(artifact.content_type) ?? languageOf(artifact.id)} live={growing} bare />
             ) : before.value === null ? null : (
               <Changes before={before.value} after={now} names={[at(from ?? 0), at(on)]} mode={mode} />
             )}

@@ -1,10 +1,10 @@
 import type { Artifact } from "../../api/types";
 
-const ENDINGS: Record<string, string> = { markdown: ".md", html: ".html", json: ".json", csv: ".csv", mermaid: ".mmd" };
+const ENDINGS = new Map([["markdown", ".md"], ["html", ".html"], ["json", ".json"], ["csv", ".csv"], ["mermaid", ".mmd"]]);
 
 /** The name of the file, as the server gives it. */
 export function fileName({ id, content_type: type }: Artifact): string {
-  return id.includes(".") ? id : id + (ENDINGS[type] ?? ".txt");
+  return id.includes(".") ? id : id + (ENDINGS.get(type) ?? ".txt");
 }
 
 /** Saves a text as a file. It is plain text to the browser, whatever is in it. */
