@@ -295,6 +295,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
         metrics=counted,
         default_on_disconnect=settings.on_disconnect,
         lead_agent=_lead_agent(settings),
+        origins=settings.cors_origins,
     )
 
 

@@ -64,6 +64,16 @@ def test_invalid_json_does_not_cause_a_500(alice: httpx.Client, body: bytes) -> 
 # --- origins and headers
 
 
+def test_only_a_listed_page_may_register_somebody(server: Served) -> None:
+    with httpx.Client(base_url=server.url) as nobody:
+        body = {"username": "page-made", "password": PASSWORD}
+        foreign = {"Sec-Fetch-Site": "cross-site"}
+        for headers in ({"Origin": "https://elsewhere.example"}, {"Origin": f"{ORIGIN}.evil.example"}, foreign):
+            assert nobody.post("/api/auth/register", json=body, headers=headers).status_code == 403
+        listed = {"Origin": ORIGIN, **foreign}
+        assert nobody.post("/api/auth/register", json=body, headers=listed).status_code == 201
+
+
 def test_a_listed_origin_is_allowed_exactly(alice: httpx.Client) -> None:
     preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "Authorization"}
     allowed = alice.options("/api/v2/conversations", headers={"Origin": ORIGIN, **preflight})

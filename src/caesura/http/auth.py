@@ -221,6 +221,7 @@ RunningStreamUser = Annotated[str, Depends(running_stream_user)]
 )
 async def register(here: Here, request: Request, address: Address) -> Registered:
     """Whether this is open to everybody, needs an `invite`, or is closed is a setting of the server."""
+    cookies.check_origin(request, here.origins)
     await here.limits.registrations(address)
     newcomer = await credentials.read(request, Newcomer)
     people = here.service.people

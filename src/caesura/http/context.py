@@ -30,6 +30,8 @@ class Context:
     default_on_disconnect: OnDisconnect
     #: The agent of a new conversation in a dialect whose default is a team of agents.
     lead_agent: str
+    #: Other web pages that may use this server.
+    origins: tuple[str, ...]
 
 
 async def context_of(request: Request) -> Context:

@@ -50,16 +50,18 @@ def check(request: Request, csrf: str) -> None:
         raise Forbidden(f"{HEADER} is missing or wrong: it must be the csrf of this session")
 
 
-def check_origin(request: Request) -> None:
-    """Refuse a request that a browser says comes from another origin."""
+def check_origin(request: Request, allowed: tuple[str, ...] = ()) -> None:
+    """Refuse a request that a browser says comes from another origin, which is not one of those allowed."""
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if origin in allowed:
+        return
     # A page cannot set either header. The first is the browser's own verdict, which no proxy disturbs.
     if site is not None:
         same = site in ("same-origin", "none")
     else:
         same = origin is None or _place(origin) == request.headers.get("host")
     if not same:
-        raise Forbidden("another web page may not use this session")
+        raise Forbidden("another web page may not do this")
 
 
 def _place(origin: str) -> str | None:

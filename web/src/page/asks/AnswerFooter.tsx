@@ -15,15 +15,17 @@ interface AnswerFooterProps {
   onRefuse: () => void;
   /** Giving no answer is nothing to draw attention to. */
   quiet?: boolean;
+  /** Long words of the question must have been read to their end. */
+  reads?: boolean;
   children?: ReactNode;
 }
 
 /** The end of a question that has one answer or none. */
-export function AnswerFooter({ place, busy, yes, no, onSend, onRefuse, quiet = false, children }: AnswerFooterProps) {
+export function AnswerFooter({ place, busy, yes, no, onSend, onRefuse, quiet = false, reads = false, children }: AnswerFooterProps) {
   const { say } = useWords();
   return (
     <Footer place={place}>
-      <AnswerButton disabled={busy} onAnswer={onSend}>
+      <AnswerButton disabled={busy} reads={reads} onAnswer={onSend}>
         {say(yes)}
       </AnswerButton>
       <button type="button" className={quiet ? "btn bare" : "btn"} data-refuse disabled={busy} onClick={onRefuse}>

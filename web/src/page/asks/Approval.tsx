@@ -2,6 +2,7 @@ import { Suspense, useEffect, useMemo, useRef, useState, type ReactNode } from "
 
 import type { Interrupt } from "../../api/types";
 import { shownLine } from "../../log/shown";
+import { fitsField } from "../../log/strain";
 import { isText, isTexts, useTyped } from "../../state/typed";
 import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
@@ -32,10 +33,11 @@ interface ApprovalProps {
 export function Approval({ interrupt, place, more }: ApprovalProps) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
-  const [mode, setMode] = useTyped<Mode>(interrupt.id, "mode", "look", isMode);
+  const editable = useMemo(() => Object.values(textsOf(interrupt.args)).every(fitsField), [interrupt.args]);
+  const [mode, setMode] = useTyped<Mode>(interrupt.id, "mode", "look", (kept) => isMode(kept) && (kept !== "edit" || editable));
   const [always, setAlways] = useState(false);
   const [reason, setReason] = useTyped(interrupt.id, "reason", "", isText);
-  const [texts, setTexts] = useTyped(interrupt.id, "texts", textsOf(interrupt.args), isTexts);
+  const [texts, setTexts] = useTyped(interrupt.id, "texts", textsOf(interrupt.args), (kept) => isTexts(kept) && Object.values(kept as object).every(fitsField));
   const [wrong, setWrong] = useState<string | null>(null);
   const { unread } = useSettledCard();
   // Who has read the arguments to their end has also read what they then change.
@@ -113,13 +115,14 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         {interrupt.unknown ? <p className="plain warn">{say("unknownText")}</p> : null}
         <Plain interrupt={interrupt} />
         <What interrupt={interrupt} />
+        {can("edit") && !editable ? <p className="plain quiet">{say(can("respond") ? "tooHardToEditOrSay" : "tooHardToEdit")}</p> : null}
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
         <AnswerButton disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
           {say("approve")}
         </AnswerButton>
-        {can("edit") ? (
+        {can("edit") && editable ? (
           <button
             type="button"
             className="btn"

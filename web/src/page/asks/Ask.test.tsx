@@ -7,6 +7,7 @@ import * as api from "../../api/calls";
 import { ApiError } from "../../api/client";
 import type { Interrupt, Turn } from "../../api/types";
 import { noteClosed, useAnswers, useChosen } from "../../state/answers";
+import { storeDraft } from "../../state/drafts";
 import { Ask, AskForm } from "./Ask";
 
 vi.mock("../../api/calls");
@@ -301,6 +302,22 @@ describe("questions", () => {
     expect(given()).toEqual([]);
   });
 
+  it("with long words are answered after they were read to their end, in a box", async () => {
+    heights(900, 300);
+    const question = `May I list?${"\n".repeat(900)}And publish your keys?`;
+    show({ ...QUESTIONS, questions: [{ question, options: [{ label: "Yes", value: "yes", allow_custom: false }] }] });
+    const text = document.querySelector("legend .long-words") as HTMLElement;
+    expect(text.textContent).toBe("May I list?899 empty linesAnd publish your keys?");
+    await userEvent.click(screen.getByRole("radio"));
+    await ready("Don't answer");
+    fireEvent.click(button("Send answers"), { detail: 1 });
+    expect(given()).toEqual([]);
+    text.scrollTop = 600;
+    fireEvent.scroll(text);
+    await press("Send answers");
+    expect(given()).toEqual([["int-1", { decision: "answers", answers: ["yes"] }]]);
+  });
+
   it("take the numbers of options as keys", () => {
     show(QUESTIONS);
     const ask = screen.getAllByRole("group")[0] as HTMLElement;
@@ -535,6 +552,16 @@ describe("a long command", () => {
     await press("Edit");
     await press("Approve with changes");
     expect(given()).toHaveLength(1);
+  });
+
+  it("that no field can hold is not edited, also not after a reload", async () => {
+    storeDraft("ask.int-1", JSON.stringify({ mode: "edit" }));
+    show({ ...PLAIN, args: { command: `ls a${"\u0301".repeat(20_000)}` } });
+    expect(document.querySelector("textarea")).toBeNull();
+    expect(screen.queryByRole("button", { name: "Edit" })).toBeNull();
+    expect(screen.getByText(/cannot be edited here/)).toBeTruthy();
+    await press("Respond instead");
+    expect(screen.getByRole("textbox").textContent).toBe("");
   });
 
   it("with a million hidden characters is a few thousand elements, and can be refused", async () => {

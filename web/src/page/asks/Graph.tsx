@@ -9,6 +9,7 @@ import { AnswerFooter } from "./AnswerFooter";
 import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
+import { Words } from "./Words";
 
 /** An operator's own graph asks in its own form: any JSON is the answer, and plain words are JSON too. */
 export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {
@@ -74,7 +75,7 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
         </div>
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" onSend={send} onRefuse={() => setRefusing(true)}>
+      <AnswerFooter place={place} busy={busy} yes="sendAnswer" no="refuse" reads onSend={send} onRefuse={() => setRefusing(true)}>
         {more}
       </AnswerFooter>
     </>
@@ -85,9 +86,9 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
 function Value({ value }: { value: unknown }) {
   if (typeof value === "string")
     return (
-      <p className="plain lines-kept">
-        <Shown text={value} />
-      </p>
+      <div className="plain">
+        <Words text={value} />
+      </div>
     );
   return (
     <pre className="full">

@@ -3,12 +3,14 @@ import { useId, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { Interrupt, Question } from "../../api/types";
 import { shown } from "../../log/shown";
 import { useTyped } from "../../state/typed";
+import { Phrase } from "../../words/Phrase";
 import { useWords } from "../../words/words";
 import { PHONE, useMedia } from "../useMedia";
 import { AnswerFooter } from "./AnswerFooter";
 import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
+import { isLong, Words } from "./Words";
 
 interface Choice {
   /** The number of the chosen option, or null. */
@@ -64,7 +66,11 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
   };
 
   if (refusing) {
-    const what = <p className="plain lines-kept">{questions.map((question) => shown(question.question)).join("\n")}</p>;
+    const what = questions.map((question, index) => (
+      <div key={index} className="plain">
+        <Words text={question.question} />
+      </div>
+    ));
     return <Refusing place={place} what={what} label={say("dontAnswer")} busy={busy} fault={fault} give={give} onBack={() => setRefusing(false)} />;
   }
   return (
@@ -74,7 +80,7 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
           <fieldset key={index} id={`${base}-${index}`} aria-invalid={missing === index}>
             <legend>
               {questions.length > 1 ? <span className="no">{index + 1}</span> : null}
-              <span className="lines-kept">{shown(question.question)}</span>
+              <Words text={question.question} />
             </legend>
             <Options question={question} name={`${base}-${index}`} choice={choices[index] as Choice} onChoose={(choice) => choose(index, choice)} />
             {missing === index ? (
@@ -86,7 +92,7 @@ export function Questions({ interrupt, place, more }: { interrupt: Interrupt; pl
         ))}
         <Refusal text={fault} />
       </Body>
-      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet onSend={send} onRefuse={() => setRefusing(true)}>
+      <AnswerFooter place={place} busy={busy} yes="sendAnswers" no="dontAnswer" quiet reads onSend={send} onRefuse={() => setRefusing(true)}>
         <span className="quiet num span">{say("answered", done, questions.length)}</span>
         {more}
       </AnswerFooter>
@@ -138,8 +144,10 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
             </>
           ) : (
             <span>
-              {shown(option.label)}
-              {tells(option.label, option.value) ? null : <small className="quiet sends">{say("optionSends", shown(option.value))}</small>}
+              <Words text={option.label} />
+              {tells(option.label, option.value) ? null : (
+                <small className="quiet sends">{isLong(option.value) ? <Phrase k="optionSends" values={[<Words key="value" text={option.value} />]} /> : say("optionSends", shown(option.value))}</small>
+              )}
             </span>
           )}
         </label>

@@ -5,6 +5,7 @@ import { revised, revision as revisionOf, type Revision } from "../../log/revisi
 import { Copy } from "../../page/Copy";
 import { Icon } from "../../page/Icon";
 import { shownLine } from "../../log/shown";
+import { fitsField } from "../../log/strain";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import type { DiffMode } from "../diff/Rows";
@@ -67,6 +68,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
     setTimeout(() => pen.current?.focus());
   };
   const kept = editing ? null : draft(artifact.id);
+  const editable = useMemo(() => now === null || growing || fitsField(now), [now, growing]) && (kept === null || fitsField(kept.text));
   const failed = stored.state === "failed" || loaded.state === "failed" || (from !== null && before.state === "failed");
   return (
     <>
@@ -79,7 +81,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
         <h2>{shownLine(artifact.title)}</h2>
         <span className="kind">{artifact.content_type}</span>
         <span className="grow" />
-        {now !== null && !failed && !growing && !editing ? (
+        {now !== null && !failed && !growing && !editing && editable ? (
           <button ref={pen} type="button" className="icon" aria-label={say(kept ? "editDraft" : "edit")} title={say(kept ? "editDraft" : "edit")} onClick={() => setEditing(true)}>
             <Icon name="pen" />
           </button>
@@ -92,6 +94,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
           <Icon name="cross" />
         </button>
       </div>
+      {editable || editing ? null : <p className="quiet told">{say("tooHardToEditHere")}</p>}
       {editing && now !== null ? (
         <Editor
           title={artifact.title}

@@ -118,3 +118,11 @@ test("footnotes have a heading for those who do not see them, in the language of
   expect(heading?.textContent).toBe("Footnotes");
   expect(heading?.tagName).toMatch(/^H\d$/);
 });
+
+test("a link leads to no place of the page but a footnote, and says where it leads if its words say something else", () => {
+  const { container } = render(<Markdown text={"[jump](#box) a[^1] [https://good.example](https://evil.example/x)\n\n[^1]: note"} />);
+  const links = [...container.querySelectorAll("a")].map((link) => link.getAttribute("href"));
+  expect(links).not.toContain("#box");
+  expect(links.filter((link) => link?.startsWith("#"))).toHaveLength(2);
+  expect(container.querySelector("p")?.textContent).toBe("jump a1 https://good.example (evil.example)");
+});

@@ -5,6 +5,7 @@ import ReactMarkdown from "react-markdown";
 import { drawn } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
+import { HEAVIEST, weightOf } from "../math/weight";
 import { cut, EMPTY, read, whole, type Block, type Blocks } from "./blocks";
 import { caret } from "./caret";
 import { ELEMENTS } from "./elements";
@@ -57,7 +58,7 @@ const Rendered = memo(function Rendered({ text, live, mark, onLast }: RenderedPr
     looked.current = hardness(text, looked.current);
     if (looked.current.hard) return null;
     known.current = cut(text, known.current);
-    return repeats(known.current, looked.current.brackets) ? null : known.current;
+    return repeats(known.current, looked.current.brackets) || calculates(known.current) ? null : known.current;
   }, [text]);
   const last = found?.blocks.at(-1);
   onLast(found === null ? text.length : last && fenced(last.source) ? 0 : (last?.source.length ?? 0));
@@ -104,6 +105,13 @@ function repeats({ definitions }: Blocks, names: number): boolean {
   let longest = 0;
   for (const source of definitions.values()) longest = Math.max(longest, source.length);
   return names * longest > DEFINED;
+}
+
+/** Whether the formulas of a text are too much work. */
+function calculates({ blocks }: Blocks): boolean {
+  let weight = 0;
+  for (const block of blocks) weight += weightOf(block);
+  return weight > HEAVIEST;
 }
 
 /** The number of blocks that were read to their end. */

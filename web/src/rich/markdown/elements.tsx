@@ -2,24 +2,34 @@
 import { lazy, Suspense, type ComponentProps } from "react";
 import type { Components, ExtraProps } from "react-markdown";
 
+import { shownLine } from "../../log/shown";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
+import { LONGEST } from "../math/weight";
 import { Drawing } from "./Drawing";
-import { safeAddress } from "./safety";
+import { safeAddress, trueTarget } from "./safety";
 import { Cell, Head, Table, wordsOf } from "./Table";
 
 type Props<Tag extends keyof React.JSX.IntrinsicElements> = ComponentProps<Tag> & ExtraProps;
 
-function Link({ href, children, node: _, ...rest }: Props<"a">) {
-  // A footnote and its way back.
-  if (href?.startsWith("#")) return <a href={href} id={rest.id} aria-describedby={rest["aria-describedby"]} aria-label={rest["aria-label"]}>{children}</a>;
+function Link({ href, children, node, ...rest }: Props<"a">) {
+  // A footnote and its way back. No other link leads to a place of the page, which could be a field.
+  if (href?.startsWith("#") && isFootnote(node)) return <a href={href} id={rest.id} aria-describedby={rest["aria-describedby"]} aria-label={rest["aria-label"]}>{children}</a>;
   const address = safeAddress(href);
   if (address === null) return <span>{children}</span>;
+  const target = node ? trueTarget(wordsOf(node), address) : null;
   return (
-    <a href={address} target="_blank" rel="noopener noreferrer">
-      {children}
-    </a>
+    <>
+      <a href={address} target="_blank" rel="noopener noreferrer">
+        {children}
+      </a>
+      {target === null ? null : <small className="quiet"> ({shownLine(target)})</small>}
+    </>
   );
+}
+
+function isFootnote(node: ExtraProps["node"]): boolean {
+  return node?.properties.dataFootnoteRef !== undefined || node?.properties.dataFootnoteBackref !== undefined;
 }
 
 /** A picture is a link: loading it would tell another server who reads this, and when. */
@@ -61,7 +71,7 @@ function Block({ node }: Props<"pre">) {
   const name = meta ? (/^(?:title|file|filename)=["']?([^"'\s]{1,100})/.exec(meta)?.[1] ?? /^[\w.@/-]{1,100}\.\w{1,8}$/.exec(meta.trim())?.[0]) : undefined;
   const text = code ? wordsOf(code).replace(/\n$/, "") : "";
   if (language === "mermaid") return <Drawing source={text} />;
-  if (language === "math")
+  if (language === "math" && text.length <= LONGEST)
     return (
       <Suspense fallback={<Code text={text} />}>
         <Formula tex={text} display />

@@ -197,6 +197,9 @@ function signs(line: string, known: ReadonlySet<number>): Signs {
       // An address in plain words: it is read, and undone where it follows a backslash.
       found.others += 1;
     } else if (sign === "`" && first) found.ticks = withRun(found.ticks, line, index);
+    // A formula: it is counted at one of its ends at the least. A price is none.
+    else if (sign === "$" && !(next !== undefined && next >= "0" && next <= "9")) found.others += 1;
+    else if (sign === "\\" && (next === "(" || next === "[")) found.others += 2;
     else if ((sign === "*" || sign === "_" || sign === "~") && first) found.marks += 1;
   }
   return found;

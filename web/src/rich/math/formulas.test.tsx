@@ -70,6 +70,24 @@ test("what cannot be drawn is shown as it was written", async () => {
   await waitFor(() => expect(container.querySelector("code")?.textContent).toBe("\\frac{1"));
 });
 
+test("a formula that would move far from its place stays there", () => {
+  const { container } = render(<span>{draw("\\rule[2em]{20em}{20em}\\raisebox{-9em}{x}\\hspace{-20em}\\quad\\!\\raisebox{0.5em}{y}", false)}</span>);
+  const lengths = [...container.querySelectorAll("mpadded, mspace")].flatMap((element) => ["width", "height", "depth", "voffset"].map((name) => element.getAttribute(name)));
+  expect(lengths.filter((length) => length !== null)).toEqual(["2em", "2em", "20em", "1em", "0.5em"]);
+});
+
+test("the formulas of a text are drawn up to a bound, and none that is too long", async () => {
+  const told = (text: string) => render(<Markdown text={text} />).container.querySelector(".told") !== null;
+  expect(told("$x^2$ ".repeat(49_000))).toBe(true);
+  expect(told(`$${"x^2+".repeat(900)}y$\n\n`.repeat(12))).toBe(true);
+  expect(told(`- \`\`\`math\n  ${"x^2+".repeat(900)}y\n  \`\`\`\n\n`.repeat(12))).toBe(true);
+  expect(told("It costs $5 and $10, not $20. ".repeat(4_000))).toBe(false);
+  cleanup();
+  const { container } = render(<Markdown text={`\`\`\`math\n\\begin{array}{c}${"a&".repeat(20_000)}\\end{array}\n\`\`\`\n\n$a^2$`} />);
+  await waitFor(() => expect(container.querySelectorAll("math")).toHaveLength(1));
+  expect(container.querySelector(".code")?.textContent).toContain("begin{array}");
+});
+
 test.each([
   ["dollars", "$a ".repeat(20_000)],
   ["pairs of dollars", "$$a ".repeat(16_000)],

@@ -1,6 +1,8 @@
 // Formulas in markdown: \(…\), \[…\], $$…$$ and $…$. A price, a shell variable and a bracket that was escaped are none.
 import type { Code, Construct, Effects, Extension, State, TokenizeContext } from "micromark-util-types";
 
+import { LONGEST } from "./weight";
+
 declare module "micromark-util-types" {
   interface TokenTypeMap {
     formula: "formula";
@@ -8,8 +10,6 @@ declare module "micromark-util-types" {
   }
 }
 
-/** Longer ones are shown as they were written. */
-const LONGEST = 4000;
 const [DOLLAR, SLASH, ROUND, SQUARE] = [36, 92, 40, 91] as const;
 const CLOSERS: Record<number, number> = { [ROUND]: 41, [SQUARE]: 93 };
 

@@ -1,0 +1,60 @@
+// Whether a field can hold a text. A field draws all of it and as it is, and some short texts take a browser minutes, or end it.
+import { isDense } from "./shown";
+
+/** Letters that are written from right to left. */
+const RIGHT = "\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}";
+/** Characters that change the direction of others. */
+const TURNS = "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
+const RIGHTS = new RegExp(`[${RIGHT}]`, "gu");
+const BOTH = new RegExp(`[${RIGHT}${TURNS}]`, "u");
+// Parts of one direction. Numbers have their own within letters from the right.
+const PART = new RegExp(`(?<turn>[${TURNS}])|(?<right>[${RIGHT}]+)|[^\\P{L}${RIGHT}]+|\\p{N}+`, "gu");
+const MARK = /\p{M}/gu;
+/** Characters without a form of their own. Those that join letters are as cheap as letters. */
+const ODD = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu;
+
+/** So many stretches of one direction can stand in one line: the work grows with their square. */
+const STRETCHES = 2000;
+/** So many of these are as much work as one stretch. */
+const MARKS = 8;
+const ODDS = 10;
+const LETTERS = 20;
+
+/** Shorter texts are no work, whatever they are, but for marks. */
+const SHORT = 2000;
+
+/** Whether a field can hold the text, and a person can write in it. */
+export function fitsField(text: string): boolean {
+  if (isDense(text)) return false;
+  if (text.length <= SHORT) return true;
+  let rest = STRETCHES * STRETCHES;
+  for (const line of text.split("\n")) {
+    rest -= strain(line) ** 2;
+    if (rest < 0) return false;
+  }
+  return true;
+}
+
+function strain(line: string): number {
+  const turned = BOTH.test(line) ? stretches(line) + count(line, RIGHTS) / LETTERS : 0;
+  return turned + count(line, MARK) / MARKS + count(line, ODD) / ODDS;
+}
+
+/** How often the direction changes, or might. */
+function stretches(line: string): number {
+  let found = 0;
+  let before = "";
+  for (const { groups } of line.matchAll(PART)) {
+    const kind = groups?.turn !== undefined ? "turn" : groups?.right !== undefined ? "right" : "left";
+    if (kind === "turn" || kind !== before) found += 1;
+    before = kind;
+  }
+  return found;
+}
+
+function count(line: string, what: RegExp): number {
+  let found = 0;
+  what.lastIndex = 0;
+  while (what.test(line)) found += 1;
+  return found;
+}
