@@ -68,7 +68,11 @@ def test_only_a_listed_page_may_register_somebody(server: Served) -> None:
     with httpx.Client(base_url=server.url) as nobody:
         body = {"username": "page-made", "password": PASSWORD}
         foreign = {"Sec-Fetch-Site": "cross-site"}
-        for headers in ({"Origin": "https://elsewhere.example"}, {"Origin": f"{ORIGIN}.evil.example"}, foreign):
+        for headers in (
+            {"Origin": "https://elsewhere.example"},
+            {"Origin": f"{ORIGIN}.evil.example"},
+            foreign,
+        ):
             assert nobody.post("/api/auth/register", json=body, headers=headers).status_code == 403
         listed = {"Origin": ORIGIN, **foreign}
         assert nobody.post("/api/auth/register", json=body, headers=listed).status_code == 201

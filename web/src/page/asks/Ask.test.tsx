@@ -309,7 +309,7 @@ describe("questions", () => {
     const text = document.querySelector("legend .long-words") as HTMLElement;
     expect(text.textContent).toBe("May I list?899 empty linesAnd publish your keys?");
     await userEvent.click(screen.getByRole("radio"));
-    await ready("Don't answer");
+    await ready("Don’t answer");
     fireEvent.click(button("Send answers"), { detail: 1 });
     expect(given()).toEqual([]);
     text.scrollTop = 600;
@@ -560,7 +560,7 @@ describe("a long command", () => {
     expect(document.querySelector("textarea")).toBeNull();
     expect(screen.queryByRole("button", { name: "Edit" })).toBeNull();
     expect(screen.getByText(/cannot be edited here/)).toBeTruthy();
-    await press("Respond instead");
+    await press("Answer instead");
     expect(screen.getByRole("textbox").textContent).toBe("");
   });
 

@@ -334,7 +334,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   saveUnanswered: "服务器没有响应，无法知道是否已保存。可以再保存一次，不会重复。",
   tooHard: "这段文字过长或过于复杂，无法排版，以下是原文。",
   tooHardToEdit: "无法在此编辑：其中的字符过于复杂，输入框无法显示。你可以拒绝，并说明应该怎么做。",
-  tooHardToEditOrSay: "无法在此编辑：其中的字符过于复杂，输入框无法显示。你可以拒绝或回复。",
+  tooHardToEditOrSay: "无法在此编辑：其中的字符过于复杂，输入框无法显示。你可以拒绝，或代为回答。",
   tooHardToEditHere: "此版本无法在此编辑：其中的字符过于复杂，输入框无法显示。你可以下载它。",
   badSource: "这不是有效的 {0}，以下是源码。",
   agentAssistant: "回答、提问、处理文件、执行命令、撰写文档。",

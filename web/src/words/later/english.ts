@@ -332,7 +332,7 @@ export const ENGLISH = {
   saveUnanswered: "The server did not answer: nobody knows whether it is saved. Save again: it cannot be stored twice.",
   tooHard: "This text is too large or too intricate to be laid out. Here it is as it was written.",
   tooHardToEdit: "This cannot be edited here: its characters are too intricate for a field. You can refuse it and say what to do instead.",
-  tooHardToEditOrSay: "This cannot be edited here: its characters are too intricate for a field. You can refuse it or respond.",
+  tooHardToEditOrSay: "This cannot be edited here: its characters are too intricate for a field. You can refuse it, or answer instead.",
   tooHardToEditHere: "This version cannot be edited here: its characters are too intricate for a field. You can download it.",
   badSource: "This is not valid {0}. Here is its source.",
   agentAssistant: "Answers, asks, works with files, runs commands and writes documents.",
