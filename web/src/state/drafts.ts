@@ -1,5 +1,7 @@
 // What a person has written and not sent: messages, edited messages, documents, answers to questions. It survives a reload and
 // the end of a session. Each tab keeps its own texts. The newest one of all tabs is kept beside them: a new tab begins with it.
+import { create } from "zustand";
+
 import { drop, keep, kept, namesOf } from "./kept";
 import { createRecords } from "./records";
 
