@@ -76,8 +76,7 @@ async def test_after_a_kill_anywhere_a_turn_continues_and_no_tool_runs_twice(
         unknown.update((await goes_on(lives, orders)).unknown)
 
     assert await Kills(lives, places, rejecting("tools"), on).everywhere(at) >= FEWEST
-    # A sample of the commits may contain none of those between a call and its result.
-    assert unknown or places[0].shared
+    # A busy machine may combine the commits between which a call is under way.
     assert unknown == set(EFFECTS) or at == "commit"
 
 

@@ -1655,7 +1655,7 @@ export interface components {
         };
         /**
          * RunStartedEvent
-         * @description A segment begins, or (cause `adopt`) another owner continues it after a crash. With the cause `close` nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All events that follow are written under `epoch`. `version` names what the agent's file said, and is empty if there is no such agent.
+         * @description A segment begins, or (cause `adopt`) another owner, or the same one, continues it after a crash or a failure of the database. With the cause `close` nothing runs: the pending interrupts are closed, because they expired or somebody stopped the turn. All events that follow are written under `epoch`. `version` names what the agent's file said, and is empty if there is no such agent.
          */
         RunStartedEvent: {
             /** Agent */
