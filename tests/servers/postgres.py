@@ -74,13 +74,14 @@ class Postgres(Server):
 
     def create_database(self, name: str) -> str:
         """Make an empty database and say where it is."""
-        self._execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            # To copy files takes half of the time that writing them to the log takes, which 15 and later do.
+            how = sql.SQL("strategy file_copy" if connection.info.server_version >= 150_000 else "")
+            connection.execute(sql.SQL("create database {} {}").format(sql.Identifier(name), how))
         return self.database_url(name)
 
     def drop_database(self, name: str) -> None:
         """Remove a database, whoever is still connected to it."""
-        self._execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
-
-    def _execute(self, statement: sql.Composed) -> None:
+        statement = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(statement)

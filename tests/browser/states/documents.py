@@ -1,5 +1,7 @@
 """The document beside the conversation."""
 
+import re
+
 from playwright.async_api import expect
 
 from tests.browser.states import texts
@@ -52,6 +54,11 @@ async def mermaid(stage: Stage) -> None:
     await _shown(stage, "pipeline", "mermaid", texts.MERMAID)
     frame = stage.page.frame_locator(".diagram")
     await expect(frame.locator("svg").first).to_be_visible()
+    # The page has heard how tall it is; another process paints it.
+    await expect(stage.page.locator(".diagram")).to_have_attribute("style", re.compile("height"))
+    await frame.locator("svg").first.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))"
+    )
 
 
 async def html(stage: Stage) -> None:
