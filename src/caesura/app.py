@@ -19,8 +19,10 @@ from starlette.middleware.cors import CORSMiddleware
 import caesura
 from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
-from caesura.agents.loader import Catalog
-from caesura.agents.models import ModelUnavailable, chat_models, default_model, unmatched
+from caesura.agents.loader import Agent, Catalog
+from caesura.agents.model_names import default_model
+from caesura.agents.models import ModelUnavailable, chat_models, unmatched
+from caesura.agents.shortages import shortage
 from caesura.agents.spec import Model
 from caesura.agents.tools import hiding
 from caesura.agents.tools.child import keep_descriptors
@@ -216,10 +218,11 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
     web = web_of(settings)
     stack.push_async_callback(web.aclose)
     registry = standard(sandbox, web)
-    catalog = _catalog(settings, registry.names)
+    model = _model(settings)
+    catalog = _catalog(settings, registry.names, model)
     catalog.watch()
     stack.callback(catalog.close)
-    model, replaced = _model(settings), _replaced_models(settings, catalog)
+    replaced = _replaced_models(settings, catalog)
     providers = ProviderConnections(os.environ)
     stack.push_async_callback(providers.close)
     engine = Engine(
@@ -335,11 +338,21 @@ async def _tell_of(sandbox: Sandbox) -> None:
         logger.warning("sandbox: %s", weakness)
 
 
-def _catalog(settings: Settings, tools: Collection[str]) -> Catalog:
+def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
     if settings.agents_dir is not None and not settings.agents_dir.is_dir():
         raise StartupError(f"CAESURA_AGENTS_DIR: there is no folder {settings.agents_dir}")
+
+    def loaded(agent: Agent) -> None:
+        if found := shortage(agent, model, os.environ, settings.model_map):
+            logger.warning("%s", found)
+
     catalog = Catalog(
-        settings.agents_dir, tools, report=_warn, redis=settings.redis_url is not None, environ=os.environ
+        settings.agents_dir,
+        tools,
+        report=_warn,
+        redis=settings.redis_url is not None,
+        environ=os.environ,
+        loaded=loaded,
     )
     for fault in catalog.faults:
         if fault.message == NEEDS_REDIS:

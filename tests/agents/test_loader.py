@@ -519,3 +519,24 @@ def test_a_watching_catalog_reads_files_in_a_separate_thread(tmp_path: Path) -> 
     finally:
         catalog.close()
     assert reported == ["caesura-agents"]
+
+
+def test_a_model_that_is_written_as_a_text_is_told_with_the_remedy(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "{model: demo}"))
+    (fault,) = check(tmp_path, TOOLS)
+    assert (fault.field, fault.message) == ("spec.model", "must be a mapping, not a text")
+    assert fault.remedy == "write model: {primary: demo}"
+
+
+def test_agents_that_are_new_or_changed_are_announced(tmp_path: Path) -> None:
+    put(tmp_path, "one.yaml", agent("one", "{system_prompt: a}"))
+    put(tmp_path, "two.yaml", agent("two", "{sub_agents: [{ref: one}]}"))
+    seen: list[str] = []
+    catalog = Catalog(tmp_path, TOOLS, builtin=None, loaded=lambda agent: seen.append(agent.name))
+    assert sorted(seen) == ["one", "two"]
+    seen.clear()
+    assert not catalog.refresh()
+    assert seen == []
+    put(tmp_path, "one.yaml", agent("one", "{system_prompt: changed}"))
+    catalog.refresh()
+    assert sorted(seen) == ["one", "two"]

@@ -12,7 +12,8 @@ import pytest
 
 from caesura.agents import imports
 from caesura.agents.demo.model import DemoModel
-from caesura.agents.models import ModelUnavailable, chat_models, default_model, windows, wrong_name
+from caesura.agents.model_names import default_model, wrong_name
+from caesura.agents.models import Lack, ModelUnavailable, Named, chat_models, lack, ready
 from caesura.agents.spec import Model
 from caesura.core.messages import Message
 from caesura.models import model as protocol
@@ -37,6 +38,11 @@ def one(environ: dict[str, str] | None = None, default: str = "demo", **fields: 
     return every(Model.model_validate(fields), KEYS if environ is None else environ, default)[0]
 
 
+def windows(replaced: dict[str, str] | None = None, **given: Any) -> list[Named]:
+    found = ready(Model(**given), "demo", KEYS, Connections(), replaced=replaced or {})
+    return [item.window for item in found]
+
+
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What the built-in clients are made with."""
@@ -53,7 +59,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def test_the_window_of_a_model_is_what_the_file_says_or_its_name_tells() -> None:
     def sizes(replaced: dict[str, str] | None = None, **given: Any) -> list[int | None]:
-        return [item.tokens for item in windows(Model(**given), "demo", replaced or {})]
+        return [item.tokens for item in windows(replaced, **given)]
 
     assert sizes() == [None]
     assert sizes(primary="openai:gpt-4") == [8_192]
@@ -65,9 +71,9 @@ def test_the_window_of_a_model_is_what_the_file_says_or_its_name_tells() -> None
     ]
     assert sizes({"openai:gpt-4": "openai:gpt-4o"}, primary="openai:gpt-4", context_tokens=4_000) == [128_000]
     assert sizes({"openai:gpt-4": "demo"}, primary="openai:gpt-4", context_tokens=4_000) == [None]
-    (claude,) = windows(Model(primary="anthropic:claude-sonnet-5"), "demo")
+    (claude,) = windows(primary="anthropic:claude-sonnet-5")
     assert claude.options == {"max_tokens": 32_000}
-    (less,) = windows(Model(primary="anthropic:claude-sonnet-5", options={"max_tokens": 9}), "demo")
+    (less,) = windows(primary="anthropic:claude-sonnet-5", options={"max_tokens": 9})
     assert less.options == {"max_tokens": 9}
 
 
@@ -185,6 +191,29 @@ def test_the_error_for_a_missing_key_names_it() -> None:
         one({}, primary="openai:gpt-4o")
     with pytest.raises(ModelUnavailable, match="needs a key: set MINE"):
         one(KEYS, primary="openai:gpt-4o", api_key_env="MINE")
+
+
+def test_a_model_that_cannot_be_used_is_left_out_with_its_window() -> None:
+    only = {"OPENAI_API_KEY": "sk-o"}
+    both = Model(primary="openai:gpt-4", fallbacks=["deepseek:deepseek-x"])
+    assert [item.label for item in every(both, only)] == ["gpt-4"]
+    assert [item.label for item in every(both, {"DEEPSEEK_API_KEY": "d"})] == ["deepseek-x"]
+    falls = Model(primary="openai:gpt-4", fallbacks=["anthropic:claude-sonnet-5", "demo"])
+    (found,) = ready(falls, "demo", {}, Connections())
+    assert isinstance(found.model, DemoModel)
+    assert found.window.name == "demo"
+    with pytest.raises(ModelUnavailable, match=r"set OPENAI_API_KEY; model deepseek:deepseek-x .*DEEPSEEK"):
+        every(both, {})
+
+
+def test_what_the_models_of_an_agent_lack_is_told_without_making_an_own_class() -> None:
+    needs = "model openai:gpt-4 needs a key: set OPENAI_API_KEY"
+    assert lack(Model(primary="openai:gpt-4"), "demo", {}) == Lack((needs,), True)
+    assert lack(Model(primary="openai:gpt-4", fallbacks=["demo"]), "demo", {}) == Lack((needs,), False)
+    assert lack(Model(primary="openai:gpt-4"), "demo", KEYS) == Lack((), False)
+    assert lack(Model(primary="openai:gpt-4"), "demo", {}, {"openai:gpt-4": "demo"}) == Lack((), False)
+    own = Model.model_validate({"class": "nowhere:Nothing", "fallbacks": ["openai:gpt-4"]})
+    assert lack(own, "demo", {}) == Lack((needs,), False)
 
 
 def test_other_providers_come_through_langchain(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,6 +174,24 @@ def test_a_faulty_agent_file_is_reported_at_the_start_and_later(
     assert said[0] == "an agent file is at fault: one.yaml:1: apiVersion: is required"
 
 
+def test_a_model_without_a_key_is_reported_at_the_start_and_when_the_file_changes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
+    agent_files.put(tmp_path / "agents", "one", "model: {primary: demo, fallbacks: [deepseek:x]}")
+    with Served(tmp_path) as server, server.client() as client:
+        agent_files.put(tmp_path / "agents", "one", 'model: {primary: "anthropic:x"}')
+        until(lambda: client.get("/api/v2/agents").status_code == 200 and "anthropic:x" in caplog.text)
+    said = [record.getMessage() for record in caplog.records if record.name == "caesura.app"]
+    assert [line for line in said if "needs a key" in line] == [
+        "agent one: model deepseek:x needs a key: set DEEPSEEK_API_KEY"
+        " (skipped until then: the agent's other models answer)",
+        "agent one: model anthropic:x needs a key: set ANTHROPIC_API_KEY"
+        " (its turns fail until then: it has no other model)",
+    ]
+
+
 def test_a_port_in_use_is_reported_before_anything_is_opened(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

@@ -62,7 +62,8 @@ def test_the_models_of_an_agents_provider_are_listed(
     ("arguments", "told"),
     [
         ((), "the demo model has no provider"),
-        (("--model", "openai:x"), "needs a key: set OPENAI_API_KEY"),
+        (("--model", "openai:x"), "provider openai needs a key: set OPENAI_API_KEY"),
+        (("--model", "anthropic"), "provider anthropic needs a key: set ANTHROPIC_API_KEY"),
         (("--model", "openia:x"), "unknown model provider: openia"),
     ],
 )
@@ -79,8 +80,27 @@ def test_a_dead_address_is_told_apart_from_a_wrong_key(run: Run, monkeypatch: py
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{free_port()}/v1")
     ran = run("models")
     assert ran.code == 1
-    assert "cannot be reached" in ran.err
+    assert "cannot be reached: connection refused: " in ran.err
     assert "start it, or correct the base URL" in ran.err
+
+
+def test_a_base_url_that_has_no_list_may_lack_its_path(
+    run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{desk.base_url}/elsewhere")
+    ran = run("models")
+    assert ran.code == 1
+    assert "no list of models: correct the base URL" in ran.err
+    assert "usually ends in /v1" in ran.err
+
+
+def test_the_doctor_says_that_the_name_of_a_model_is_a_guess(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    (line,) = [line for line in run("doctor").out.splitlines() if line.split()[1] == "model"]
+    assert line.startswith("note ")
+    assert "its name is a guess, because only OPENAI_BASE_URL is set" in line
 
 
 def test_the_doctor_asks_the_model_only_on_request(run: Run, desk: Desk) -> None:

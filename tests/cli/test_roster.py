@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import agent_files
 from tests.cli.conftest import Run
 
 GOOD = """
@@ -68,6 +69,58 @@ def test_agents_are_listed_with_their_models(run: Run, tmp_path: Path) -> None:
     assert "* assistant " in listed
     assert "  gardener " in listed
     assert "Knows trees." in listed
+
+
+def test_columns_are_as_wide_as_what_they_hold_and_no_line_is_blank(run: Run, tmp_path: Path) -> None:
+    long = GOOD.replace("gardener, description: Knows trees.", "keeper-of-a-large-and-old-garden")
+    (tmp_path / "keeper.yaml").write_text(long)
+    lines = run("agents", "list", "--agents-dir", tmp_path).out.splitlines()
+    agents = [line for line in lines if not line.startswith("    ")]
+    assert len({line.index(" demo ") for line in agents}) == 1
+    assert all(line.strip() for line in lines)
+
+
+def test_a_model_without_a_key_is_a_warning(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "agents"
+    agent_files.put(folder, "falls", "model: {primary: openai:x, fallbacks: [demo]}")
+    ran = run("agents", "check", folder)
+    assert (ran.code, ran.out.splitlines()) == (
+        0,
+        [
+            "good: falls",
+            "warning: agent falls: model openai:x needs a key: set OPENAI_API_KEY"
+            " (skipped until then: the agent's other models answer)",
+        ],
+    )
+    ran = run("doctor", "--agents-dir", folder)
+    assert ran.code == 0
+    assert "note   agents     agent falls: model openai:x needs a key: set OPENAI_API_KEY" in ran.out
+    agent_files.put(folder, "stuck", "model: {primary: openai:x, api_key_env: MINE}")
+    ran = run("agents", "check", folder)
+    assert ran.code == 0
+    assert "warning: agent stuck: model openai:x needs a key: set MINE (its turns fail" in ran.out
+    ran = run("doctor", "--agents-dir", folder)
+    assert ran.code == 1
+    assert "fault  agents     agent stuck: model openai:x needs a key: set MINE" in ran.out
+    monkeypatch.setenv("CAESURA_MODEL_MAP", "openai:x=demo")
+    assert run("agents", "check", folder).out == "good: falls, stuck\n"
+
+
+def test_a_variable_that_a_header_needs_is_missed_by_every_command(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "agents"
+    entry = "{name: s, url: 'http://127.0.0.1:9/mcp', headers_env: {Authorization: UNSET_HEADER}}"
+    agent_files.put(folder, "away", f"mcp_servers: [{entry}]")
+    told = "the environment variable UNSET_HEADER is not set"
+    checked, doctor = run("agents", "check", folder), run("doctor", "--agents-dir", folder)
+    assert (checked.code, doctor.code) == (1, 1)
+    assert told in checked.out
+    assert told in doctor.out
+    listed = run("agents", "list", "--agents-dir", folder).out
+    assert "! away.yaml" in listed
+    assert told in listed
+    assert "  away " not in listed
 
 
 def test_agents_that_need_a_redis_are_named(run: Run, tmp_path: Path) -> None:

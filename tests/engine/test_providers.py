@@ -143,6 +143,46 @@ async def test_the_fallbacks_reply_when_the_first_model_does_not(world: World) -
     assert [asked["model"] for asked in world.desk.requests] == ["first"] * 3 + ["second", "third"]
 
 
+UNSET = """
+tools: []
+model: {{primary: "{}", fallbacks: [{}]}}
+"""
+
+
+async def test_a_model_without_a_key_is_skipped(world: World) -> None:
+    world.agent(UNSET.format("anthropic:first", "demo, deepseek:third"))
+    said = await world.say("hi")
+    assert said.finished
+    assert [event.model for event in said.of(ev.ModelStarted)] == ["demo (no AI)"]
+    assert said.of(ev.TitleChanged)
+    world.desk.script(Say("from the first"), model="first")
+    world.agent(FALLBACKS.format(url=world.desk.base_url).replace("openai:second", "deepseek:second"))
+    assert (await world.say("again")).text == "from the first"
+
+
+async def test_a_turn_fails_if_no_model_has_a_key_and_the_log_says_it_in_one_line(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.agent(UNSET.format("anthropic:first", "deepseek:third"))
+    said = await world.say("hi")
+    assert said.failure.code == "model_unavailable"
+    (line,) = [record for record in caplog.records if said.failure.error_id in record.getMessage()]
+    assert "set ANTHROPIC_API_KEY; model deepseek:third needs a key" in line.getMessage()
+    assert line.exc_info is None
+
+
+@pytest.mark.parametrize("status", [401, 404])
+async def test_a_refused_key_and_a_missing_model_are_one_line_in_the_log(
+    world: World, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    world.agent("tools: []")
+    world.desk.script(Refusal(status))
+    said = await world.say("hi")
+    (line,) = [record for record in caplog.records if said.failure.error_id in record.getMessage()]
+    assert f"answered {status}" in line.getMessage()
+    assert line.exc_info is None
+
+
 async def test_a_broken_stream_fails_the_turn_and_keeps_its_text(world: World) -> None:
     world.agent(FALLBACKS.format(url=world.desk.base_url))
     world.desk.script(Broken(["Once ", "upon ", "a "]), Say("so on"), model="first")

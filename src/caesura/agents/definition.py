@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from caesura.agents import document, imports, models
+from caesura.agents import document, imports, model_names
 from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
@@ -249,7 +249,7 @@ class _Check:
         primary: FieldPath = ("spec", "model", "primary")
         named = [(primary, self._written(primary, str)), *self._texts("spec", "model", "fallbacks")]
         for path, model in named:
-            if model and (wrong := models.wrong_name(model.strip())):
+            if model and (wrong := model_names.wrong_name(model.strip())):
                 yield self._fault(path, *wrong)
 
     def _server_faults(self) -> Iterator[Fault]:

@@ -80,12 +80,15 @@ class Catalog:
         report: Callable[[Fault], None] = lambda fault: None,
         redis: bool = True,
         environ: Mapping[str, str] | None = None,
+        loaded: Callable[[Agent], None] = lambda agent: None,
     ) -> None:
-        """`redis` is whether the server has a Redis. Without one, an agent that needs it is at fault. So is
-        an agent that needs a variable which is not in `environ`, if that is given."""
+        """`loaded` is called with each agent that is new or has changed. `redis` is whether the server has a
+        Redis. Without one, an agent that needs it is at fault. So is an agent that needs a variable which is
+        not in `environ`, if that is given."""
         self._folders = [folder for folder in (builtin, directory) if folder is not None]
         self._directory, self._redis, self._environ = directory, redis, environ
-        self._tools, self._clock, self._interval, self._report = tools, clock, interval, report
+        self._tools, self._clock, self._interval = tools, clock, interval
+        self._report, self._loaded = report, loaded
         self._readings: dict[Path, Reading] = {}
         self._good: dict[Path, Definition] = {}
         self._serving: dict[str, Agent] = {}
@@ -136,7 +139,7 @@ class Catalog:
         if not (changed or gone) and missing == self._absent:
             return False
         readings = [self._readings[path] for path in paths]
-        self._serving = _Linker(self._good, self._serving).link(readings)
+        before, self._serving = self._serving, _Linker(self._good, self._serving).link(readings)
         own = [fault for reading in readings for fault in reading.faults]
         holders = {name: agent.path for name, agent in self._serving.items()}
         self._absent = missing
@@ -146,6 +149,9 @@ class Catalog:
         for fault in self._faults:
             if fault not in known:
                 self._report(fault)
+        for name, agent in self._serving.items():
+            if name not in before or before[name].version != agent.version:
+                self._loaded(agent)
         return True
 
     def _look(self) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from caesura.agents import imports
 from caesura.agents.demo.model import LABEL, DemoModel
-from caesura.agents.faults import did_you_mean
+from caesura.agents.model_names import DEMO, NOTHING_REPLACED, full_name, provider_of, wrong_name
 from caesura.agents.spec import Model as Spec
 from caesura.core.errors import CaesuraError
 from caesura.core.messages import Message
@@ -18,42 +17,13 @@ from caesura.models.failures import Unusable
 from caesura.models.model import Model, Piece, Schema
 from caesura.models.providers import PROVIDERS
 
-DEMO, DEMO_LABEL = "demo", LABEL
-DEFAULT = "default"
-NOTHING_REPLACED: Mapping[str, str] = MappingProxyType({})
+DEMO_LABEL = LABEL
 
 
 class ModelUnavailable(CaesuraError):
     """The model cannot be used"""
 
     code = "model_unavailable"
-
-
-def default_model(environ: Mapping[str, str], configured: str | None = None) -> str:
-    """The server's model: the configured model, else that of the first provider with an API key, else
-    `demo`."""
-    if configured and configured != DEFAULT:
-        return configured
-    return providers.first_configured(environ) or DEMO
-
-
-def chat_models(
-    model: Spec,
-    default_model: str,
-    environ: Mapping[str, str],
-    connections: Connections,
-    model_class: type[Any] | None = None,
-    replaced: Mapping[str, str] = NOTHING_REPLACED,
-) -> list[Model]:
-    """The primary model and its fallbacks, ready to be called; `ModelUnavailable` says what is missing.
-
-    `model_class` is the class that `model.class` names, if the catalog has already imported it. `replaced`
-    are the names in whose place the operator wants another model.
-    """
-    names = model.fallbacks if model.class_ is not None else [model.primary, *model.fallbacks]
-    named = [_replaced(name, model, default_model, replaced) for name in names]
-    made = [_named(full, its, environ, connections) for full, its in named]
-    return made if model.class_ is None else [_own(model.class_, model, model_class), *made]
 
 
 class Named(NamedTuple):
@@ -65,29 +35,114 @@ class Named(NamedTuple):
     options: Mapping[str, Any]
 
 
-def windows(
-    model: Spec, default_model: str, replaced: Mapping[str, str] = NOTHING_REPLACED
-) -> Iterator[Named]:
-    """One for each of the `chat_models`, in their order. What the file says of the window is about its first
-    model, and about others whose names tell nothing."""
-    if model.class_ is not None:
-        yield Named(model.class_, None, model.context_tokens, model.options)
-    names = model.fallbacks if model.class_ is not None else [model.primary, *model.fallbacks]
-    for place, name in enumerate(names):
-        full, its = _replaced(name, model, default_model, replaced)
+class Ready(NamedTuple):
+    """A model that is ready to be called, and its window."""
+
+    model: Model
+    window: Named
+
+
+def ready(
+    model: Spec,
+    default_model: str,
+    environ: Mapping[str, str],
+    connections: Connections,
+    model_class: type[Any] | None = None,
+    replaced: Mapping[str, str] = NOTHING_REPLACED,
+) -> list[Ready]:
+    """The primary model and its fallbacks. One that cannot be used, for example because its key is missing,
+    is left out. If none is left, `ModelUnavailable` says what is missing.
+
+    `model_class` is the class that `model.class` names, if the catalog has already imported it. `replaced`
+    are the names in whose place the operator wants another model.
+    """
+    found, missing = list[Ready](), list[str]()
+    for place in _places(model, default_model, replaced):
+        try:
+            if place.full is None:
+                made = _own(model, model_class)
+            else:
+                made = _named(place.full, place.spec, environ, connections)
+        except ModelUnavailable as error:
+            missing.append(error.message)
+        else:
+            found.append(Ready(made, place.window()))
+    if not found:
+        raise ModelUnavailable("; ".join(dict.fromkeys(missing)))
+    return found
+
+
+def chat_models(
+    model: Spec,
+    default_model: str,
+    environ: Mapping[str, str],
+    connections: Connections,
+    model_class: type[Any] | None = None,
+    replaced: Mapping[str, str] = NOTHING_REPLACED,
+) -> list[Model]:
+    """Those that are `ready`."""
+    return [item.model for item in ready(model, default_model, environ, connections, model_class, replaced)]
+
+
+class Lack(NamedTuple):
+    """Models of an agent that cannot be used: why, each once. `none_left` is whether the agent has no other
+    model, so that every turn of it fails."""
+
+    reasons: tuple[str, ...]
+    none_left: bool
+
+
+def lack(
+    model: Spec,
+    default_model: str,
+    environ: Mapping[str, str],
+    replaced: Mapping[str, str] = NOTHING_REPLACED,
+) -> Lack:
+    """Look at the models of an agent without calling one. A class of the operator's is not looked at: to make
+    a model of it may take long."""
+    connections, reasons, left = Connections(environ), list[str](), 0
+    for place in _places(model, default_model, replaced):
+        try:
+            if place.full is not None:
+                _named(place.full, place.spec, environ, connections)
+        except ModelUnavailable as error:
+            reasons.append(error.message)
+        else:
+            left += 1
+    return Lack(tuple(dict.fromkeys(reasons)), not left)
+
+
+class _Place(NamedTuple):
+    """A place in the order of an agent's models. `full` is None for a class of the operator's, and `spec` is
+    what the file says about this model."""
+
+    full: str | None
+    spec: Spec
+    #: Whether the file means this model with what it says about the window.
+    first: bool
+
+    def window(self) -> Named:
+        full, spec = self.full, self.spec
+        if full is None:
+            return Named(spec.class_ or "", None, spec.context_tokens, spec.options)
         known = providers.context_tokens(full) if full != DEMO else None
-        first = place == 0 and model.class_ is None and full == full_name(name, default_model)
-        tokens = its.context_tokens or known if first else known or its.context_tokens
+        tokens = spec.context_tokens or known if self.first else known or spec.context_tokens
         answer = providers.answer_tokens(full)
-        options = its.options if answer is None else {"max_tokens": answer, **its.options}
-        yield Named(full, its.base_url, tokens if full != DEMO or first else None, options)
+        options = spec.options if answer is None else {"max_tokens": answer, **spec.options}
+        return Named(full, spec.base_url, tokens if full != DEMO or self.first else None, options)
 
 
-def full_name(name: str, default: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> str:
-    """The model that is used where a file says `name`."""
-    written = default if name == DEFAULT else name
-    found = replaced.get(written, written)
-    return default if found == DEFAULT else found
+def _places(model: Spec, default_model: str, replaced: Mapping[str, str]) -> Iterator[_Place]:
+    """What the file says of the window is about its first model, and about others whose names tell
+    nothing."""
+    names = [model.primary, *model.fallbacks]
+    if model.class_ is not None:
+        yield _Place(None, model, first=True)
+        names = model.fallbacks
+    for number, name in enumerate(names):
+        full, its = _replaced(name, model, default_model, replaced)
+        first = number == 0 and model.class_ is None and full == full_name(name, default_model)
+        yield _Place(full, its, first)
 
 
 async def offered(
@@ -102,17 +157,17 @@ async def offered(
     if model.class_ is not None:
         raise ModelUnavailable(f"{model.class_} is a class of your own, which lists no models")
     full, its = _replaced(model.primary, model, default_model, replaced)
-    full = f"{full}:any" if full in PROVIDERS else full
     if full == DEMO:
         raise ModelUnavailable("the demo model has no provider: set a key, or name a model with --model")
-    if wrong := wrong_name(full):
+    provider = providers.provider_named(full)
+    if provider is None and (wrong := wrong_name(full)):
         raise ModelUnavailable(f"{wrong[0]} ({wrong[1]})")
-    provider, bare = _provider(full), full.partition(":")[2] or full
+    provider = provider or provider_of(full)
     if provider not in PROVIDERS:
         raise ModelUnavailable(f"{provider} is reached through LangChain, which lists no models")
     try:
         return await providers.list_models(
-            f"{provider}:{bare}",
+            provider,
             base_url=its.base_url,
             api_key=_key(full, its, environ),
             environ=environ,
@@ -126,24 +181,6 @@ def unmatched(replaced: Mapping[str, str], models: Iterable[Spec], default: str)
     """The names to be replaced that neither a model of these nor the default has."""
     written = {default}.union(*([model.primary, *model.fallbacks] for model in models))
     return [name for name in replaced if name not in written]
-
-
-def wrong_name(name: str) -> tuple[str, str] | None:
-    """What is wrong with a model's name, and the remedy; None for a good one."""
-    if name in (DEMO, DEFAULT):
-        return None
-    if providers.provider_of(name) is not None:
-        return None
-    provider, colon, _ = name.partition(":")
-    if colon and provider not in (known := _langchain_providers()):
-        local = any(character.isdigit() for character in provider)  # llama3:8b, qwen2.5:7b
-        close = "" if local else did_you_mean(provider, {*PROVIDERS, *known})
-        if not (close or local or imports.has_langchain()):
-            close = "LangChain may know it: in Caesura's own folder, make setup EXTRAS=langchain"
-        return f"unknown model provider: {provider}", close or f"for a local model write ollama:{name}"
-    if not colon and _inferred(name) is None:
-        return f"unknown model: {name}", f"write provider:name, such as openai:{name}, or demo"
-    return None
 
 
 def named(model: Spec, default_model: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> str:
@@ -161,16 +198,9 @@ def _replaced(name: str, model: Spec, default: str, replaced: Mapping[str, str])
     full = full_name(name, default, replaced)
     if model.class_ is not None:
         return full, model.model_copy(update={"options": {}})
-    if _provider(full_name(model.primary, default)) == _provider(full):
+    if provider_of(full_name(model.primary, default)) == provider_of(full):
         return full, model
     return full, model.model_copy(update={"base_url": None, "api_key_env": None, "options": {}})
-
-
-def _provider(full: str) -> str:
-    if (built_in := providers.provider_of(full)) is not None:
-        return built_in
-    prefix, colon, _ = full.partition(":")
-    return prefix if colon or full == DEMO else _inferred(full) or ""
 
 
 def _named(full: str, model: Spec, environ: Mapping[str, str], connections: Connections) -> Model:
@@ -179,7 +209,7 @@ def _named(full: str, model: Spec, environ: Mapping[str, str], connections: Conn
         return demo
     if wrong := wrong_name(full):
         raise ModelUnavailable(f"{wrong[0]} ({wrong[1]})")
-    provider, bare = _provider(full), full.partition(":")[2] or full
+    provider, bare = provider_of(full), full.partition(":")[2] or full
     key = _key(full, model, environ)
     if provider not in PROVIDERS:
         return _of_langchain(provider, bare, full, model, key)
@@ -219,11 +249,12 @@ def _of_langchain(provider: str, bare: str, full: str, model: Spec, key: str | N
         raise ModelUnavailable(
             f"model {full} needs another package: pip install {langchain_models.package(provider)}"
         ) from error
-    except (ValueError, TypeError) as error:
+    except Exception as error:  # a provider's package has errors of its own, also for a missing key
         raise ModelUnavailable(f"model {full} cannot be set up: {_first_line(error)}") from error
 
 
-def _own(target: str, model: Spec, model_class: type[Any] | None) -> Model:
+def _own(model: Spec, model_class: type[Any] | None) -> Model:
+    target = model.class_ or ""
     try:
         found = model_class or imports.chat_model_class(target, None)
     except imports.ImportFault as error:
@@ -256,23 +287,6 @@ def _construct(model_class: type[Any], options: dict[str, Any], name: str) -> An
         return model_class(**options)
     except (ValueError, TypeError) as error:
         raise ModelUnavailable(f"model {name} does not take these options: {_first_line(error)}") from error
-
-
-def _inferred(name: str) -> str | None:
-    """The provider that LangChain knows for a model that is named without one."""
-    if not imports.has_langchain():
-        return None
-    from caesura.agents import langchain_models
-
-    return langchain_models.inferred(name)
-
-
-def _langchain_providers() -> Iterable[str]:
-    if not imports.has_langchain():
-        return ()
-    from caesura.agents import langchain_models
-
-    return langchain_models.providers()
 
 
 def _first_line(error: Exception) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -59,11 +59,12 @@ async def _findings(flags: Mapping[str, Any], call: bool, agent: str | None) -> 
     yield await aside.run(_database, settings)
     if settings.redis_url is not None:
         yield await _redis(settings.redis_url, _mirrored(settings))
-    yield _model(settings)
+    model = _model(settings)
+    yield model
     if call:
         yield await _call(settings, agent)
     yield _search(settings)
-    for finding in [*await _sandbox(settings), *_agents(settings)]:
+    for finding in [*await _sandbox(settings), *_agents(settings, model)]:
         yield finding
 
 
@@ -147,8 +148,10 @@ async def _redis(url: str, mirrored: Sequence[str]) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
-    from caesura.agents.models import DEFAULT, DEMO, ModelUnavailable, chat_models, default_model
+    from caesura.agents.model_names import DEFAULT, DEMO, default_model
+    from caesura.agents.models import ModelUnavailable, chat_models
     from caesura.agents.spec import Model
+    from caesura.cli.guesses import guess
     from caesura.models.connections import Connections
 
     name = default_model(os.environ, settings.model)
@@ -160,7 +163,8 @@ def _model(settings: Settings) -> Finding:
     if name == DEMO:
         keys = "OPENAI_API_KEY, ANTHROPIC_API_KEY, DEEPSEEK_API_KEY or OLLAMA_HOST"
         return Finding("ok", "model", f"demo (no AI); for a real one set {keys}")
-    return Finding("ok", "model", name)
+    doubt = guess(settings, name, "caesura")
+    return Finding("note" if doubt else "ok", "model", f"{name}: {doubt}" if doubt else name)
 
 
 async def _call(settings: Settings, agent: str | None) -> Finding:
@@ -194,18 +198,18 @@ async def _sandbox(settings: Settings) -> list[Finding]:
 
 
 def _catalog(settings: Settings) -> Catalog:
-    from caesura.agents.loader import Catalog
-    from caesura.agents.tools.registry import standard
+    from caesura.cli.roster import catalog_of
 
-    return Catalog(settings.agents_dir, standard().names, redis=settings.redis_url is not None)
+    return catalog_of(settings)
 
 
 def _mirrored(settings: Settings) -> list[str]:
     return [agent.name for agent in _catalog(settings).agents() if agent.mirrored]
 
 
-def _agents(settings: Settings) -> list[Finding]:
+def _agents(settings: Settings, model: Finding) -> list[Finding]:
     catalog = _catalog(settings)
+    short = [*_shortages(settings, catalog, model)]
     faults = [Finding("fault", "agents", str(fault)) for fault in catalog.faults]
     try:
         catalog.get(settings.default_agent)
@@ -213,4 +217,18 @@ def _agents(settings: Settings) -> list[Finding]:
         remedy = "correct CAESURA_DEFAULT_AGENT"
         faults.append(Finding("fault", "agents", f"{error.message}: {remedy}"))
     names = ", ".join(agent.name for agent in catalog.agents())
-    return faults or [Finding("ok", "agents", names)]
+    faults += [finding for finding in short if finding.state == "fault"]
+    notes = [finding for finding in short if finding.state == "note"]
+    return [*(faults or [Finding("ok", "agents", names)]), *notes]
+
+
+def _shortages(settings: Settings, catalog: Catalog, model: Finding) -> Iterator[Finding]:
+    """What the models of agents lack. What the server's own model lacks is said once."""
+    from caesura.agents.model_names import default_model
+    from caesura.agents.shortages import shortage
+
+    default = default_model(os.environ, settings.model)
+    for agent in catalog.agents():
+        found = shortage(agent, default, os.environ, settings.model_map)
+        if found is not None and found.reasons != (model.text,):
+            yield Finding("fault" if found.fatal else "note", "agents", str(found))

@@ -6,12 +6,13 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import TypeVar
 
 from caesura.agents.loader import Catalog
-from caesura.agents.models import DEFAULT, ModelUnavailable, chat_models, default_model, offered
+from caesura.agents.model_names import DEFAULT, default_model
+from caesura.agents.models import ModelUnavailable, chat_models, offered
 from caesura.agents.spec import Model as Spec
 from caesura.agents.tools.registry import standard
 from caesura.core import shown
@@ -26,13 +27,14 @@ T = TypeVar("T")
 
 #: The seconds that a reply to the doctor may take, and how many of its characters are told.
 _SECONDS, _TOLD = 120.0, 60
+_USUAL_PATH = "that of an OpenAI-compatible server usually ends in /v1"
 _QUESTION = "Reply with one word: ready"
 
 
 def listing(agent: str | None, model: str | None, agents_dir: str | None) -> None:
     """Print the names of what is offered, and on standard error how to use one."""
     settings = Settings.load(agents_dir=agents_dir, model=model)
-    found = asyncio.run(_explained(_offered(settings, agent)))
+    found = asyncio.run(_explained(_offered(settings, agent), remedy_for_list))
     for name in found:
         print(shown.line(name))
     print(f"{len(found)} models; CAESURA_MODEL=provider:name chooses the server's", file=sys.stderr)
@@ -40,7 +42,7 @@ def listing(agent: str | None, model: str | None, agents_dir: str | None) -> Non
 
 async def ask(settings: Settings, agent: str | None) -> str:
     """Ask the configured model for a word, and say what came of it. Raises `ModelUnavailable`."""
-    return await _explained(_asked(settings, agent))
+    return await _explained(_asked(settings, agent), remedy)
 
 
 async def _offered(settings: Settings, agent: str | None) -> list[str]:
@@ -84,7 +86,7 @@ async def _word_of(model: Model) -> str:
     return f'{model.label} answered "{told}" after {first:.2f} s{tokens}'
 
 
-async def _explained(work: Awaitable[T]) -> T:
+async def _explained(work: Awaitable[T], remedy: Callable[[ModelError], str]) -> T:
     try:
         return await work
     except ModelError as error:
@@ -98,6 +100,13 @@ async def _explained(work: Awaitable[T]) -> T:
         raise ModelUnavailable(f"the model failed with {name}: look at its own documentation") from error
 
 
+def remedy_for_list(error: ModelError) -> str:
+    """What an operator can do if there is no list of models."""
+    if error.kind in ("missing", "broken"):
+        return f"this address has no list of models: correct the base URL ({_USUAL_PATH})"
+    return remedy(error)
+
+
 def remedy(error: ModelError) -> str:
     """What an operator can do about a failure."""
     said = str(error)
@@ -105,7 +114,8 @@ def remedy(error: ModelError) -> str:
         case "key":
             return "correct the key, or look at the account behind it"
         case "missing":
-            return "correct the model's name (`caesura models` lists what is offered) or the base URL"
+            names = "correct the model's name (`caesura models` lists what is offered)"
+            return f"{names} or the base URL ({_USUAL_PATH})"
         case "request":
             return "correct model.options and model.temperature"
         case "context":

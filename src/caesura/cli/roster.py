@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from caesura.agents.loader import BUILTIN, Catalog
+from caesura.agents.loader import BUILTIN, Agent, Catalog
 from caesura.agents.loader import schema as schema_of
-from caesura.agents.models import default_model, full_name
+from caesura.agents.model_names import NOTHING_REPLACED, default_model, full_name
+from caesura.agents.shortages import Shortage, shortage
 from caesura.agents.tools.registry import standard
 from caesura.core import shown
+from caesura.core.errors import StartupError
 from caesura.settings import Settings
 
 
@@ -24,9 +27,30 @@ def check(directory: Path) -> int:
     good = [agent for agent in catalog.agents() if agent.path.parent != BUILTIN]
     names = ", ".join(agent.name for agent in good)
     print(f"good: {names}" if good else "there is no agent file (.yaml) in this folder")
+    for found in _shortages(good):
+        print(f"warning: {shown.line(str(found))}")
     if mirrored := [agent.name for agent in good if agent.mirrored]:
         print(f"these need a Redis, and do not work without CAESURA_REDIS_URL: {', '.join(mirrored)}")
     return 0
+
+
+def catalog_of(settings: Settings) -> Catalog:
+    """The agents that a server with these settings would have, checked as the server does."""
+    redis = settings.redis_url is not None
+    return Catalog(settings.agents_dir, standard().names, redis=redis, environ=os.environ)
+
+
+def _shortages(agents: list[Agent]) -> list[Shortage]:
+    """With other settings a server may use other models, so those of this environment count. If they are at
+    fault, they say nothing about the files."""
+    try:
+        settings = Settings.load()
+    except StartupError:
+        settings = None
+    default = default_model(os.environ, settings.model if settings is not None else None)
+    replaced = settings.model_map if settings is not None else NOTHING_REPLACED
+    found = (shortage(agent, default, os.environ, replaced) for agent in agents)
+    return [item for item in found if item is not None]
 
 
 def schema() -> None:
@@ -35,14 +59,21 @@ def schema() -> None:
 
 def listing(agents_dir: str | None) -> None:
     settings = Settings.load(agents_dir=agents_dir)
-    catalog = Catalog(settings.agents_dir, standard().names)
+    catalog = catalog_of(settings)
     default = default_model(os.environ, settings.model)
-    for agent in catalog.agents():
+    agents = catalog.agents()
+    models = [shown.text(_model(agent, default, settings.model_map)) for agent in agents]
+    wide = max((len(agent.name) for agent in agents), default=0), max(map(len, models), default=0)
+    for agent, model in zip(agents, models, strict=True):
         mark = "*" if agent.name == settings.default_agent else " "
-        named = full_name(agent.spec.model.primary, default, settings.model_map)
-        model = agent.spec.graph or agent.spec.model.class_ or named
         origin = "ships with Caesura" if agent.path.parent == BUILTIN else str(agent.path)
-        print(f"{mark} {agent.name:<24} {shown.text(model):<24} {shown.text(origin)}")
-        print(f"    {shown.text(agent.description.strip())}")
+        print(f"{mark} {agent.name:<{wide[0]}}  {model:<{wide[1]}}  {shown.text(origin)}")
+        if description := agent.description.strip():
+            print(f"    {shown.text(description)}")
     for fault in catalog.faults:
         print(f"! {shown.line(str(fault))}")
+
+
+def _model(agent: Agent, default: str, replaced: Mapping[str, str]) -> str:
+    spec = agent.spec
+    return spec.graph or spec.model.class_ or full_name(spec.model.primary, default, replaced)

@@ -45,13 +45,15 @@ def _remedy(error: StartupError) -> str:
 
 def _greet(settings: Settings, address: str) -> None:
     """Print the address, and what to try."""
-    from caesura.agents.models import DEMO, default_model
+    from caesura.agents.model_names import DEMO, default_model
     from caesura.cli.address import reachable
+    from caesura.cli.guesses import guess
 
     near = reachable(address)
     url = f" --url {near}" if near != _USUAL else ""
     found = default_model(os.environ, settings.model)
-    model = "demo (no AI)" if found == DEMO else f"{found}{_guessed(settings, found)}"
+    doubt = guess(settings, found, _program())
+    model = "demo (no AI)" if found == DEMO else f"{found}\n  {doubt}" if doubt else found
     print(
         f"Caesura {caesura.__version__} is at {address}, model: {model}\n"
         f"  {near}/docs\n"
@@ -63,18 +65,6 @@ def _greet(settings: Settings, address: str) -> None:
         file=sys.stderr,
         flush=True,
     )
-
-
-def _guessed(settings: Settings, model: str) -> str:
-    """What to do if only an address tells which provider is meant: a server of one's own has other models."""
-    from caesura.models.providers import PROVIDERS, provider_of
-
-    provider = PROVIDERS.get(provider_of(model) or "")
-    if settings.model is not None or provider is None or os.environ.get(provider.key, "").strip():
-        return ""
-    address = next((name for name in provider.addresses if os.environ.get(name, "").strip()), None)
-    listed = f"`{_program()} models` lists what is offered there, CAESURA_MODEL chooses"
-    return f"\n  its name is a guess, because only {address} is set: {listed}" if address else ""
 
 
 def _registration(settings: Settings) -> str:

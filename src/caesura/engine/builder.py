@@ -11,7 +11,8 @@ from caesura.agents import context, versions
 from caesura.agents.loader import Agent, Catalog, Link
 from caesura.agents.mcp.listing import full_name
 from caesura.agents.mcp.servers import Servers
-from caesura.agents.models import NOTHING_REPLACED, chat_models, windows
+from caesura.agents.model_names import NOTHING_REPLACED
+from caesura.agents.models import ModelUnavailable, Ready, ready
 from caesura.agents.spec import McpServer, Permission, Spec
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import Tool, describe_any, structured
@@ -117,7 +118,10 @@ class Builder:
 
         assert agent.graph is not None  # noqa: S101 - for the type checker
         graph = agent.graph.copy({"checkpointer": Saver(self._database), "name": agent.name})
-        models = self._models(agent) if "model" in agent.spec.model_fields_set else ()
+        models: tuple[Model, ...] = ()
+        if "model" in agent.spec.model_fields_set:
+            with suppress(ModelUnavailable):  # it only makes titles
+                models = tuple(item.model for item in self._ready(agent))
         return Compiled(agent.name, agent.version, agent.spec, models, graph=graph)
 
     def _own(self, agent: Agent, now: Agent | None) -> Compiled:
@@ -128,18 +132,17 @@ class Builder:
         by_name = {tool.name: tool for tool in tools if permissions[tool.name] != "deny"}
         schemas = tuple(tool.schema for tool in by_name.values())
         servers = tuple(self._served(agent, now, entry) for entry in agent.spec.mcp_servers)
-        models = self._models(agent)
-        named = windows(agent.spec.model, self._default_model, self._replaced)
+        found = self._ready(agent)
         return Compiled(
             agent.name,
             agent.version,
             agent.spec,
-            models,
+            tuple(item.model for item in found),
             by_name,
             schemas,
             permissions,
             servers,
-            windows=tuple(self._windows.of(*item) for item in named),
+            windows=tuple(self._windows.of(*item.window) for item in found),
         )
 
     def _served(self, agent: Agent, now: Agent | None, entry: McpServer) -> Served:
@@ -167,16 +170,14 @@ class Builder:
         says = now.spec.permission(tool.name, tool.permission) if tool.name in offered else "deny"
         return versions.stricter(said, says)
 
-    def _models(self, agent: Agent) -> tuple[Model, ...]:
-        return tuple(
-            chat_models(
-                agent.spec.model,
-                self._default_model,
-                self._environ,
-                self._connections,
-                agent.model_class,
-                self._replaced,
-            )
+    def _ready(self, agent: Agent) -> list[Ready]:
+        return ready(
+            agent.spec.model,
+            self._default_model,
+            self._environ,
+            self._connections,
+            agent.model_class,
+            self._replaced,
         )
 
     def _delegate(self, link: Link, now: Agent | None) -> Tool | None:

@@ -19,6 +19,7 @@ from caesura.core.fold import Transcript
 from caesura.core.messages import Message
 from caesura.core.notes import NOTHING, About
 from caesura.core.turns import Turn
+from caesura.engine import model_failures
 from caesura.engine.branch import Cut
 from caesura.engine.changes import Changes
 from caesura.engine.failures import RunFailed
@@ -128,7 +129,7 @@ class Ending:
 def failed(turn: Turn, error: Exception) -> ev.Failed:
     """The part of an error that a client may see. The server's log has the rest, under the same id."""
     error_id = ids.error()
-    logger.error("turn %s failed (%s)", turn.id, error_id, exc_info=error)
+    model_failures.log(logger, logging.ERROR, f"turn {turn.id} failed ({error_id})", error)
     if isinstance(error, RunFailed):
         return ev.Failed(error.message, error.code, error_id, error.retryable)
     if isinstance(error, CaesuraError) and error.status < 500:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from caesura.agents.loader import Catalog
 from caesura.agents.mcp.servers import Servers
-from caesura.agents.models import NOTHING_REPLACED
+from caesura.agents.model_names import NOTHING_REPLACED
 from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import CheckFailed
 from caesura.core import ids

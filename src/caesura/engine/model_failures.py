@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
+from caesura.agents.models import ModelUnavailable
+from caesura.engine.failures import ModelFailed
 from caesura.models import refusals
 from caesura.models.failures import Kind, ModelError
 
@@ -27,6 +30,30 @@ def told(error: Exception | None) -> str:
     """What people are told. The provider's own words are in the server's log."""
     kind = _kind(error) if error is not None else None
     return _TOLD[kind] if kind is not None else _UNKNOWN
+
+
+def reason(error: BaseException) -> str | None:
+    """Why a model could not be used, in one line for the log. None if that is not known: then the log needs
+    to say where the error came from."""
+    if isinstance(error, ModelUnavailable):
+        return error.message
+    if isinstance(error, ModelFailed):
+        why = reason(error.cause) if error.cause is not None else None
+        return f"{error.message}: {why}" if why is not None else None
+    if isinstance(error, ModelError):
+        return str(error)
+    if isinstance(error, Exception) and _kind(error) in ("key", "missing"):
+        return f"{type(error).__name__}: {refusals.scrubbed(str(error), ())}"
+    return None
+
+
+def log(logger: logging.Logger, level: int, what: str, error: Exception) -> None:
+    """Log that something failed: in one line if the reason is known, else with where the error came from."""
+    why = reason(error)
+    if why is not None:
+        logger.log(level, "%s: %s", what, why)
+    else:
+        logger.log(level, "%s", what, exc_info=error)
 
 
 def pause(error: Exception, otherwise: float) -> float | None:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from caesura.agents import titles
 from caesura.core import events as ev
-from caesura.engine import asides
+from caesura.engine import asides, model_failures
 from caesura.engine.run import Run
 from caesura.log import Log
 from caesura.log.bulk import Bulk
@@ -100,8 +100,9 @@ class Title:
             await self._write(await self._ask(model))
         except _Titled:
             pass
-        except Exception:
-            logger.warning("no title for conversation %s", conversation_id, exc_info=True)
+        except Exception as error:  # noqa: BLE001 - a turn does not fail for its title
+            what = f"no title for conversation {conversation_id}"
+            model_failures.log(logger, logging.WARNING, what, error)
 
     async def _is_titled(self) -> bool:
         """Whether the conversation has a title. A title that is set after this check is kept as well."""

@@ -107,12 +107,17 @@ def provider_of(full_name: str) -> str | None:
     """The provider of a model, which its name may leave to be guessed. None if it is none of these."""
     prefix, colon, _ = full_name.partition(":")
     if colon:
-        named = ALIASES.get(prefix, prefix)
-        return named if named in PROVIDERS else None
+        return provider_named(prefix)
     for provider, beginnings in _BEGINNINGS.items():
         if full_name.lower().startswith(beginnings):
             return provider
     return None
+
+
+def provider_named(name: str) -> str | None:
+    """The provider that is called so; None if it is none of these."""
+    found = ALIASES.get(name, name)
+    return found if found in PROVIDERS else None
 
 
 def first_configured(environ: Mapping[str, str]) -> str | None:
@@ -140,7 +145,7 @@ def make(
     name, provider, model = _named(full_name)
     options = dict(options)
     headers = _special(provider, options)
-    place = _place(name, provider, base_url, api_key, environ, full_name)
+    place = _place(name, provider, base_url, api_key, environ, f"model {full_name}")
     endpoint = _endpoint(provider, place, headers, idle_timeout, connections)
     speech: Speech
     if provider.protocol == "anthropic":
@@ -159,10 +164,13 @@ async def list_models(
     connections: Connections,
     idle_timeout: float = 30.0,
 ) -> list[str]:
-    """The names of the models that the provider of this model offers, in its order. Raises `Unusable` or a
-    `ModelError`."""
-    name, provider, _ = _named(full_name)
-    place = _place(name, provider, base_url, api_key, environ, full_name)
+    """The names of the models that the provider of this model offers, in its order; a provider's name alone
+    will do. Raises `Unusable` or a `ModelError`."""
+    name = provider_named(full_name) or provider_of(full_name)
+    if name is None:
+        raise Unusable(f"unknown model provider: {full_name.partition(':')[0]}")
+    provider = PROVIDERS[name]
+    place = _place(name, provider, base_url, api_key, environ, f"provider {name}")
     endpoint = _endpoint(provider, place, _special(provider, {}), idle_timeout, connections)
     found: list[str] = []
     path = "/v1/models?limit=1000" if provider.protocol == "anthropic" else "/models"
@@ -224,19 +232,20 @@ def _place(
     base_url: str | None,
     api_key: str | None,
     environ: Mapping[str, str],
-    full_name: str,
+    what: str,
 ) -> _Place:
+    """`what` wants to be reached there, in the words of a message."""
     given = next((found for a in provider.addresses if (found := environ.get(a, "").strip())), None)
     written = (base_url or "").strip() or given
     key = (api_key or "").strip() or environ.get(provider.key, "").strip()
     if not key and not written and not provider.local:
-        raise Unusable(f"model {full_name} needs a key: set {provider.key}")
+        raise Unusable(f"{what} needs a key: set {provider.key}")
     if key and not _HEADER.fullmatch(key):
-        raise Unusable(f"the key of model {full_name} has characters that no key has: check {provider.key}")
+        raise Unusable(f"the key of {what} has characters that no key has: check {provider.key}")
     try:
         address = addresses.read(written or provider.url, name)
     except addresses.NoAddress as error:
-        raise Unusable(f"the base URL of model {full_name} {error}") from None
+        raise Unusable(f"the base URL of {what} {error}") from None
     return _Place(address.url, key or None, address.basic, address.secrets)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from caesura.agents import loader, models
+from caesura.agents import loader, model_names, models
 from caesura.agents.loader import Agent, Catalog
 
 __all__ = ["Agent", "Agents"]
@@ -21,8 +21,8 @@ class Agents:
         self,
         catalog: Catalog,
         default: str,
-        default_model: str = models.DEMO,
-        replaced_models: Mapping[str, str] = models.NOTHING_REPLACED,
+        default_model: str = model_names.DEMO,
+        replaced_models: Mapping[str, str] = model_names.NOTHING_REPLACED,
     ) -> None:
         self._catalog = catalog
         self._default_model, self._replaced_models = default_model, replaced_models
