@@ -243,6 +243,25 @@ async def test_what_is_left_out_is_summarised_beside_the_turns(world: World) -> 
     assert f"message {number - 1}" in covered, "no turn is in neither"
 
 
+async def test_a_summary_is_made_once_for_each_cut_and_then_used(world: World) -> None:
+    agent(world, "context_tokens: 2000\n  context: summarise")
+    world.desk.window = 2000
+    made: list[str] = []
+    for number in range(24):
+        world.desk.summary = Say(f"Summary {number}.")
+        before = len(world.desk.to_summarise)
+        assert (await world.say(f"message {number}")).finished
+        await until(lambda: not world.engine.runner._summaries._requested)
+        made += [f"Summary {number}."] * (len(world.desk.to_summarise) - before)
+    used = [next((text for text in made if text in shown(world, place)[0]), None) for place in range(24)]
+    assert world.desk.too_long == 0
+    assert set(made[:-1]) <= set(used), "none is replaced before its use"
+    assert 2 < len(made) < 10
+    for item in world.desk.to_summarise:
+        told = item.partition("<conversation>\n")[2]
+        assert told.startswith(("Person: message ", "Summary of what came before:\nSummary "))
+
+
 async def test_a_summary_that_fails_leaves_the_turns_alone_and_is_made_later(world: World) -> None:
     agent(world, "context_tokens: 1000\n  context: summarise")
     world.desk.summary = Say("")

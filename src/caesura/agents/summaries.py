@@ -26,6 +26,10 @@ _INSTRUCTIONS: dict[Language, str] = {
 }
 _OPENING, _CLOSING = "<conversation>", "</conversation>"
 _SPEAKERS = {"user": "Person", "assistant": "Assistant", "tool": "Result of a tool"}
+#: How many characters of a message are shown at least, and the most of a word that a cut leaves out: some
+#: languages have no spaces.
+_SHORTEST, _WORD = 80, 30
+_SPACE, _LAST_SPACE = re.compile(r"\s"), re.compile(r"\s\S*\Z")
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
@@ -33,14 +37,16 @@ def prompt(
     earlier: str | None, messages: Iterable[Message], language: Language, most: int, words: int
 ) -> list[Message]:
     """The prompt for the agent's model, which is called without tools. It has about `most` characters:
-    `earlier` is the summary of what came before, and long messages are shortened."""
-    items = list(messages)
-    each = max(most // max(len(items), 1), 80)
-    parts = [f"Summary of what came before:\n{earlier}"] if earlier else []
-    parts += [f"{_SPEAKERS.get(item.role, item.role)}: {_line(item, each)}" for item in items]
+    `earlier` is the summary of what came before. Long messages are shortened, and if there are too many, the
+    oldest are left out."""
+    parts, room = list[str](), most
+    if earlier:
+        parts = [f"Summary of what came before:\n{_shortened(earlier, most // 2)}"]
+        room -= len(parts[0])
+    parts += _told(list(messages), room)
     text = json_data.text("\n\n".join(parts)).replace(_CLOSING, "")
     instruction = _INSTRUCTIONS[language].format(words=words)
-    return [Message("user", f"{instruction}\n{_OPENING}\n{text[-most:]}\n{_CLOSING}")]
+    return [Message("user", f"{instruction}\n{_OPENING}\n{text}\n{_CLOSING}")]
 
 
 def is_prompt(text: str) -> bool:
@@ -55,7 +61,32 @@ def clean(text: str) -> str | None:
     return said[:LONGEST] or None
 
 
-def _line(message: Message, most: int) -> str:
+def _told(messages: list[Message], room: int) -> list[str]:
+    """As many of the newest messages as there is room for, and the last one always."""
+    each = max(room // max(len(messages), 1), _SHORTEST)
+    lines: list[str] = []
+    for message in reversed(messages):
+        line = f"{_SPEAKERS.get(message.role, message.role)}: {_shortened(_content(message), each)}"
+        room -= len(line) + 2
+        if room < 0 and lines:
+            break
+        lines.append(line)
+    return lines[::-1]
+
+
+def _content(message: Message) -> str:
     called = ", ".join(call["name"] for call in message.tool_calls)
-    text = f"{message.content} (calls {called})".strip() if called else message.content
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-(most - most // 2) :]}"
+    return f"{message.content} (calls {called})".strip() if called else message.content
+
+
+def _shortened(text: str, most: int) -> str:
+    """The beginning and the end of a long text, cut between words where there are any."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    beginning, end = text[:half], text[-half:]
+    if not text[half].isspace() and (found := _LAST_SPACE.search(beginning[-_WORD:])):
+        beginning = beginning[: found.start() - len(found.string)]
+    if not text[-half - 1].isspace() and (found := _SPACE.search(end[:_WORD])):
+        end = end[found.end() :]
+    return f"{beginning.rstrip()} … {end.lstrip()}"

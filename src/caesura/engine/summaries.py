@@ -13,7 +13,7 @@ from caesura.core import events as ev
 from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.core.turns import Turn
-from caesura.engine import asides, tokens, view
+from caesura.engine import asides, model_failures, tokens, view
 from caesura.engine.agent import Compiled
 from caesura.engine.branch import Branch, Told
 from caesura.engine.history import said_in
@@ -27,7 +27,7 @@ from caesura.store.summaries import Summary
 
 logger = logging.getLogger(__name__)
 
-#: From this part of the limit on, a summary is made of what the next cut leaves out.
+#: From this part of the limit on, a summary is made of what the next cut leaves out, if there is none yet.
 _FULL = 0.8
 #: How many summaries are made at once, how many wait for their turn, and the seconds that one may take.
 _AT_ONCE, _WAITING, _SECONDS = 4, 100, 180.0
@@ -67,29 +67,34 @@ class Summaries:
             return
         if run.agent.spec.model.context != "summarise" or conversation_id in self._requested:
             return
-        wanted = _wanted(run) if len(self._requested) < _WAITING else None
-        if wanted is not None:
+        if len(self._requested) < _WAITING and _wanted(run, run.summaries) is not None:
             self._requested.add(conversation_id)
-            self._spawn(self._make(wanted))
+            self._spawn(self._make(run))
 
-    async def _make(self, wanted: _Wanted) -> None:
+    async def _make(self, run: Run) -> None:
         """Make the summary. Errors are logged and affect nothing else."""
-        conversation_id = wanted.conversation_id
+        conversation_id = run.turn.conversation_id
         try:
+            # One may have been made while the turn ran.
+            wanted = _wanted(run, await self._database.read(summaries.of, conversation_id))
+            if wanted is None:
+                return
             async with self._places, asyncio.timeout(_SECONDS):
                 text = texts.clean(await _ask(wanted))
                 if text is not None:
                     most = max(int(wanted.limit * _KEPT), 200)
                     made = Summary(wanted.turns[-1].id, text[:most])
                     await self._database.write_lightly(summaries.put, conversation_id, made)
-        except Exception:
-            logger.warning("no summary for conversation %s", conversation_id, exc_info=True)
+        except Exception as error:  # noqa: BLE001 - nothing waits for a summary
+            what = f"no summary for conversation {conversation_id}"
+            model_failures.log(logger, logging.WARNING, what, error)
         finally:
             self._requested.discard(conversation_id)
 
 
-def _wanted(run: Run) -> _Wanted | None:
-    """What is to be summarised: what the newest view left out, or the next cut will leave out."""
+def _wanted(run: Run, known: Sequence[Summary]) -> _Wanted | None:
+    """What is to be summarised: what the newest view left out, or the next cut will leave out, as far as no
+    summary covers it."""
     if run.last_view is None:
         return None
     model, window, shown = run.last_view
@@ -101,13 +106,24 @@ def _wanted(run: Run) -> _Wanted | None:
     base = tokens.of_text(agent.system_prompt) + tokens.of_schemas(agent.schemas)
     limit = max(int(window.limit / window.ratio(run.turn.conversation_id)), 1)
     first = _first(branch, shown.first)
-    if base + sum(turn.tokens for turn in branch.turns[first:]) >= _FULL * limit:
-        first = max(first, view.place_after_cut(branch, base, limit))
-    covered, earlier = _covered(branch, run.summaries)
+    covered, earlier = _covered(branch, known)
+    if covered <= first:
+        seen = view.weight_from(branch, first, earlier)
+        first = max(first, _next_cut(branch, base, seen, limit) if base + seen >= _FULL * limit else 0)
+    elif base + view.weight_from(branch, covered, earlier) > limit:  # a cut there would not be enough
+        first = view.place_after_cut(branch, base, limit)
     turns = branch.turns[covered:first]
     if not turns:
         return None
     return _Wanted(run.turn.conversation_id, run.language, run.watching, model, earlier, turns, limit)
+
+
+def _next_cut(branch: Branch, base: int, seen: int, limit: int) -> int:
+    """The first turn that is still shown after the next cut. Until then the prompt grows up to its limit.
+    `seen` are the tokens of what is shown of the conversation now."""
+    grown = view.place_after_cut(branch, max(limit - seen, base), limit)
+    # The newest turn stays, unless it would be left out even now.
+    return min(grown, max(view.place_after_cut(branch, base, limit), len(branch.turns) - 1))
 
 
 def _first(branch: Branch, turn_id: str | None) -> int:

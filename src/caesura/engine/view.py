@@ -111,7 +111,7 @@ def _settle(scene: Scene, model: str, base: int, limit: int, place: Place) -> No
     chosen = place.first if place.first is not None else _earlier(branch, model, limit)
     if chosen is not None:
         summary = place.summary if place.first is not None else _best(scene, chosen)
-        if base + _weight(branch, chosen, summary) <= limit:
+        if base + weight_from(branch, chosen, summary) <= limit:
             place.first, place.summary = chosen, summary
             return
     if place.first is None and base + weight(branch.turns) <= limit and branch.above is None:
@@ -135,11 +135,11 @@ def _cut(scene: Scene, base: int, limit: int) -> tuple[int, Summary | None]:
     newest = _best(scene, len(branch.turns))
     if newest is not None:
         first = covers(branch, newest) or 0
-        if base + _weight(branch, first, newest) <= limit:
+        if base + weight_from(branch, first, newest) <= limit:
             return first, newest
     first = place_after_cut(branch, base, limit)
     summary = _best(scene, first)
-    while summary is not None and base + _weight(branch, first, summary) > limit:
+    while summary is not None and base + weight_from(branch, first, summary) > limit:
         if first == len(branch.turns):
             return first, None
         first += 1
@@ -155,7 +155,8 @@ def _best(scene: Scene, first: int) -> Summary | None:
     return max(good, key=lambda pair: pair[0])[1] if good else None
 
 
-def _weight(branch: Branch, first: int, summary: Summary | None) -> int:
+def weight_from(branch: Branch, first: int, summary: Summary | None) -> int:
+    """The tokens of the turns from this one on, and of what stands for those before."""
     own = tokens.of_message(_told(summary)) if summary is not None else 0
     return own + weight(branch.turns[first:])
 
