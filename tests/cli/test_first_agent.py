@@ -97,6 +97,15 @@ def test_a_new_agent_overwrites_nothing(tmp_path: Path) -> None:
     assert check(folder, standard().names) == []
 
 
+def test_a_new_agent_may_take_the_place_of_a_built_in_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drafts.agent("assistant", tmp_path)
+    assert "ships with Caesura: yours is used in its place" in capsys.readouterr().out
+    drafts.agent("my-shop", tmp_path)
+    assert "ships with" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["../x", "Shop", "", "a b", "x" * 61])
 def test_a_new_agent_needs_a_name_that_an_agent_can_have(tmp_path: Path, name: str) -> None:
     with pytest.raises(StartupError, match="cannot be the name of an agent"):

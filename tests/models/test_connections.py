@@ -55,6 +55,18 @@ async def refused(url: str, environ: Mapping[str, str], connect_timeout: float =
     return str(caught.value)
 
 
+async def test_a_refused_connection_is_told_in_ordinary_words() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        told = await refused(f"http://127.0.0.1:{port}/v1", {})
+        assert told == f"127.0.0.1:{port} cannot be reached: connection refused"
+        told = await refused(f"http://localhost:{port}/v1", {})
+        assert told == f"localhost:{port} cannot be reached: connection refused"
+        through = await refused("http://nowhere.test/v1", {"HTTP_PROXY": f"http://127.0.0.1:{port}"})
+        assert through == f"the proxy 127.0.0.1:{port} cannot be reached: connection refused"
+
+
 async def test_a_secure_provider_is_trusted_through_the_environment(
     authority: Authority, tmp_path: Path
 ) -> None:

@@ -60,6 +60,8 @@ def explain(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
         return f"{error['input']!r} is not of the form {context['pattern']}", ""
     if kind == "value_error":
         return str(context["error"]), ""
+    if kind == "model_type" and error["loc"] == ("spec", "model") and isinstance(error["input"], str):
+        return _wrong_type(kind, error["input"])[0], f"write model: {{primary: {error['input'][:100]}}}"
     if kind.endswith("_type"):
         return _wrong_type(kind, error["input"])
     return error["msg"][:1].lower() + error["msg"][1:], ""

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from string import Template
 
+from caesura.agents.loader import BUILTIN
 from caesura.agents.spec import NAME
 from caesura.core import shown
 from caesura.core.errors import StartupError
@@ -33,3 +34,5 @@ def agent(name: str, folder: Path) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(Template(text).substitute(name=name, module=module))
         print(f"wrote {shown.text(str(path))}")
+    if (BUILTIN / f"{name}.yaml").exists():
+        print(f"{name} is also the name of an agent that ships with Caesura: yours is used in its place")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -21,6 +23,7 @@ CONNECT_TIMEOUT = 15.0
 #: How many connections wait for their next request, and for how many seconds.
 _IDLE, _KEPT = 32, 30.0
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_NUMBER = re.compile(r"\[Errno (\d{1,4})\]")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -210,11 +213,18 @@ def _host(place: _Place, usual_port: bool = True) -> str:
 
 
 def _told(error: OSError | UnicodeError, place: _Place) -> str:
-    to = f"the proxy {place.proxy.host}" if place.proxy else place.host
+    to = f"the proxy {place.proxy.host}:{place.proxy.port}" if place.proxy else f"{place.host}:{place.port}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate of {place.host} is not trusted: {error.verify_message}"
     if isinstance(error, ssl.SSLError):
         return f"no secure connection to {place.host}: {error.reason or 'TLS failed'}"
     if isinstance(error, socket.gaierror | UnicodeError):
-        return f"{to} is not known: no such host"
-    return f"{to} cannot be reached: {error.strerror or type(error).__name__}"
+        return f"{place.proxy.host if place.proxy else place.host} is not known: no such host"
+    return f"{to} cannot be reached: {_reason(error)}"
+
+
+def _reason(error: OSError) -> str:
+    """asyncio puts a text of its own in the place of the system's, and for several addresses into one."""
+    found = _NUMBER.search(str(error))
+    number = error.errno or (int(found[1]) if found else 0)
+    return os.strerror(number).lower() if number > 0 else error.strerror or type(error).__name__
