@@ -13,8 +13,8 @@ def shown(earlier: str | None, messages: list[Message], most: int) -> str:
 
 
 def test_too_many_messages_are_left_out_whole_and_the_newest_are_told_with_who_speaks() -> None:
-    roles = ("user", "assistant")
-    messages = [Message(roles[n % 2], f"{n} " + "lorem ipsum dolor " * 20) for n in range(20)]
+    said = [f"{number} " + "lorem ipsum dolor " * 20 for number in range(20)]
+    messages = [Message("assistant" if n % 2 else "user", text) for n, text in enumerate(said)]
     text = shown(None, messages, 400)
     parts = text.split("\n\n")
     assert len(parts) > 1

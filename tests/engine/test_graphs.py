@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, update
 
+from caesura.agents.shortages import shortage
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Confirmation, GraphRequest
@@ -129,6 +130,17 @@ async def test_a_graph_streams_its_models_text_and_gets_the_history(world: World
     assert [(m.role, m.content, m.cut) for m in row.messages or ()] == [("assistant", "one two", False)]
     await world.say("second")
     assert world.desk.sent() == [("user", "first"), ("assistant", "one two"), ("user", "second")]
+
+
+async def test_a_graph_does_without_a_title_if_the_model_for_it_has_no_key(world: World) -> None:
+    graph(world, SPEAK, "model: {primary: anthropic:x}")
+    found = shortage(world.catalog.get("tester"), "demo", world.environ)
+    assert found is not None
+    assert not found.fatal
+    assert str(found).endswith("set ANTHROPIC_API_KEY (until then its conversations get no titles)")
+    world.desk.script(Say("one"))
+    said = await world.say("first")
+    assert (said.finished is not None, said.text, said.of(ev.TitleChanged)) == (True, "one", [])
 
 
 async def test_a_turn_whose_log_cannot_be_read_keeps_no_checkpoints(world: World) -> None:

@@ -166,7 +166,7 @@ async def test_a_turn_fails_if_no_model_has_a_key_and_the_log_says_it_in_one_lin
     world.agent(UNSET.format("anthropic:first", "deepseek:third"))
     said = await world.say("hi")
     assert said.failure.code == "model_unavailable"
-    (line,) = [record for record in caplog.records if said.failure.error_id in record.getMessage()]
+    (line,) = [record for record in caplog.records if f"({said.failure.error_id})" in record.getMessage()]
     assert "set ANTHROPIC_API_KEY; model deepseek:third needs a key" in line.getMessage()
     assert line.exc_info is None
 
@@ -178,7 +178,7 @@ async def test_a_refused_key_and_a_missing_model_are_one_line_in_the_log(
     world.agent("tools: []")
     world.desk.script(Refusal(status))
     said = await world.say("hi")
-    (line,) = [record for record in caplog.records if said.failure.error_id in record.getMessage()]
+    (line,) = [record for record in caplog.records if f"({said.failure.error_id})" in record.getMessage()]
     assert f"answered {status}" in line.getMessage()
     assert line.exc_info is None
 
