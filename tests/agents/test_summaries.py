@@ -13,8 +13,8 @@ def shown(earlier: str | None, messages: list[Message], most: int) -> str:
 
 
 def test_too_many_messages_are_left_out_whole_and_the_newest_are_told_with_who_speaks() -> None:
-    said = [f"{number} " + "lorem ipsum dolor " * 20 for number in range(20)]
-    messages = [Message("assistant" if n % 2 else "user", text) for n, text in enumerate(said)]
+    texts = [f"{number} " + "lorem ipsum dolor " * 20 for number in range(20)]
+    messages = [Message("assistant" if n % 2 else "user", text) for n, text in enumerate(texts)]
     text = shown(None, messages, 400)
     parts = text.split("\n\n")
     assert len(parts) > 1
