@@ -116,6 +116,12 @@ class HttpServer:
                 return
         raise AssertionError("the server did not start")
 
+    def freeze(self) -> None:
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self._process.pid, signal.SIGCONT)
+
     def kill(self) -> None:
         os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -34,7 +35,10 @@ async def test_the_death_of_a_server_is_told_and_a_later_call_opens_it_again(
     said = await call(world, "shop__die")
     [(_, output, status)] = said.results()
     assert status == "error"
-    assert output == "The MCP server shop is away: its process ended. The call may have had an effect."
+    assert (
+        output
+        == "The MCP server shop is away: its process ended with status 1. The call may have had an effect."
+    )
     assert (await result(world, "shop__say"))[1] == "ok"
     assert outside.traces.count("start") == 2
 
@@ -106,7 +110,9 @@ async def test_a_server_that_is_away_is_told_in_the_system_message_and_the_turn_
     world.desk.script(Say("sorry"))
     said = await world.say("hi")
     assert said.text == "sorry"
-    told = "The tools of the MCP server shop are not available at the moment: its process ended."
+    told = (
+        "The tools of the MCP server shop are not available at the moment: its process ended with status 1."
+    )
     assert world.desk.sent()[0] == ("system", f"Be kind.\n\n{told}")
     assert "the key is [hidden]" in caplog.text
     assert KEY not in caplog.text
@@ -118,7 +124,8 @@ async def test_nobody_is_asked_to_approve_a_call_of_a_server_that_is_away(
     outside.mode("dead")
     world.agent(f"{DEMO}\n{outside.entry()}")
     output, status = await result(world, "shop__say")
-    assert (output, status) == ("Nothing was done. The MCP server shop is away: its process ended.", "error")
+    told = "Nothing was done. The MCP server shop is away: its process ended with status 1."
+    assert (output, status) == (told, "error")
 
 
 async def test_a_command_that_does_not_exist_and_an_address_where_nobody_listens(world: World) -> None:
@@ -146,6 +153,122 @@ async def test_a_server_that_does_not_answer_delays_a_turn_once_and_is_used_when
     assert outside.traces.count("start") == 1, "the attempt to open it went on"
 
 
+async def test_the_log_names_a_server_that_ends_without_a_word(
+    world: World, outside: Outside, caplog: pytest.LogCaptureFixture
+) -> None:
+    outside.mode("quiet")
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    output, _ = await result(world, "shop__say")
+    assert "The MCP server shop is away: its process ended with status 3." in output
+    assert "MCP server shop of agent tester: its process ended with status 3" in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+async def test_a_server_that_is_frozen_is_ended_and_opened_again(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    assert (await result(world, "shop__say"))[1] == "ok"
+    for name, seconds in {"_FRESH": 0.0, "_RELIST": 0.3, "_PING": 0.3}.items():
+        monkeypatch.setattr(mcp_server, name, seconds)
+    frozen = int((outside.folder / "pid").read_text())
+    os.kill(frozen, signal.SIGSTOP)
+    async with asyncio.timeout(60):
+        while (await result(world, "shop__say"))[1] != "ok":
+            pass
+    assert outside.traces.count("start") == 2
+    async with asyncio.timeout(60):
+        while os.path.exists(f"/proc/{frozen}"):  # noqa: ASYNC110, ASYNC240
+            await asyncio.sleep(0.05)
+
+
+async def test_a_call_that_was_cut_off_makes_a_later_one_look_whether_the_server_lives(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_server, "_PING", 60.0)
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    turn = await world.send("call shop__wait")
+    await until_traced(outside, "wait")
+    await world.engine.stop(await world.row(turn), "user")
+    await world.segment(turn)
+    assert (await result(world, "shop__say"))[1] == "ok"
+    assert outside.traces.count("start") == 1, "it answers, so its session goes on"
+
+
+async def test_an_http_server_that_is_frozen_is_told_and_used_again_when_it_is_not(
+    world: World, http_server: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.agent(f"{DEMO}\n{http_server.entry(wide('echo'))}")
+    assert (await result(world, "shop__echo", text="hi")) == ("hi", "ok")
+    with monkeypatch.context() as patch:
+        limits = {"_FRESH": 0.0, "_RELIST": 0.3, "_PING": 0.3, "_AGAIN": 1.0, "OPENING": 1.0}
+        for name, seconds in limits.items():
+            patch.setattr(mcp_server, name, seconds)
+        http_server.freeze()
+        try:
+            output, status = await result(world, "shop__echo", text="hi")
+        finally:
+            http_server.thaw()
+    assert status == "error"
+    assert output == "Nothing was done. The MCP server shop is away: it did not answer in time."
+    async with asyncio.timeout(60):
+        while (await result(world, "shop__echo", text="hi")) != ("hi", "ok"):  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+
+
+async def test_turns_do_not_wait_again_for_a_server_that_was_silent(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "SERVERS", 0.2)
+    outside.mode("mute")
+    world.agent(outside.entry(AUTO))
+    world.desk.script(Say("one"), Say("two"))
+    assert (await world.say("hi")).text == "one"
+    monkeypatch.setattr(runner, "SERVERS", 3600.0)
+    monkeypatch.setattr(mcp_server, "OPENING", 3600.0)
+    monkeypatch.setattr("caesura.agents.mcp.session.OPENING", 3600.0)
+    async with asyncio.timeout(60):
+        assert (await world.say("hi")).text == "two"
+    assert "not available at the moment: it did not answer in time" in world.desk.sent(1)[0][1]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_wrong_key_of_an_http_server_is_told(
+    world: World, raw_http: RawHttp, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    world.environ = {**world.environ, "SHOP_KEY": f"Bearer {KEY}"}
+    await world.engine.drain(0.5)
+    world.engine = world.new_engine()
+    world.engine.start()
+    raw_http.denies = status
+    entry = f"{{name: shop, url: '{raw_http.url}', headers_env: {{Authorization: SHOP_KEY}}, {wide('say')}}}"
+    world.agent(f"{DEMO}\nmcp_servers:\n  - {entry}")
+    told = f"it refuses access with status {status} (check the value of SHOP_KEY, which headers_env names)"
+    assert told in (await result(world, "shop__say"))[0]
+    assert f"MCP server shop of agent tester: {told}" in caplog.text
+    assert KEY not in caplog.text
+
+
+async def test_a_key_that_is_no_longer_accepted_is_told(world: World, raw_http: RawHttp) -> None:
+    world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {wide('say')}}}")
+    assert (await result(world, "shop__say")) == ("say", "ok")
+    raw_http.denies = 401
+    output, status = await result(world, "shop__say")
+    assert status == "error"
+    assert "it refuses access with status 401 (name a header with a key in headers_env)" in output
+
+
+async def test_names_that_the_server_does_not_have_are_told_once_for_each_list(
+    world: World, outside: Outside, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.agent(f"{DEMO}\n{outside.entry('tools: [say, sya]', 'permissions: {say: auto, dleete: deny}')}")
+    for _ in range(2):
+        assert (await result(world, "shop__say"))[1] == "ok"
+    told = "MCP server shop of agent tester: %s names what the server does not have: %s"
+    assert caplog.text.count(told % ("tools", "sya")) == 1
+    assert caplog.text.count(told % ("permissions", "dleete")) == 1
+
+
 async def test_attempts_to_open_a_server_become_rare(
     world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,7 +279,7 @@ async def test_attempts_to_open_a_server_become_rare(
     for _ in range(3):
         output, status = await result(world, "shop__say")
         assert status == "error"
-        assert "Nothing was done. The MCP server shop is away: its process ended." in output
+        assert "Nothing was done. The MCP server shop is away: its process ended with status 1." in output
     assert outside.traces.count("start") == 1
 
 

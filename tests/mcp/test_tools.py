@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from caesura import __version__
 from caesura.core import events as ev
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Approval
@@ -135,7 +136,7 @@ async def test_an_approved_call_whose_server_is_away_is_told_to_the_agent(
     done = await world.resume(said, YES)
     [(name, output, status)] = done.results()
     assert (name, status) == ("shop__say", "error")
-    assert output == "Nothing was done. The MCP server shop is away: its process ended."
+    assert output == "Nothing was done. The MCP server shop is away: its process ended with status 1."
     await first.drain(0.1)
 
 
@@ -235,6 +236,28 @@ async def test_tools_that_change_are_offered_at_the_next_step(world: World, outs
     first, second = ([item["function"]["name"] for item in asked["tools"]] for asked in world.desk.requests)
     assert {"shop__say", "shop__change"} <= set(first)
     assert [name for name in second if name.startswith("shop__")] == ["shop__fresh"]
+
+
+async def test_a_tool_that_a_call_has_added_is_there_at_the_next_step(world: World, outside: Outside) -> None:
+    world.agent(outside.entry(wide("grow", "grown"), program=PACKAGE))
+    world.desk.script(Say(calls=[Call("shop__grow", {})]), Say(calls=[Call("shop__grown", {})]), Say("done"))
+    said = await world.say("hi")
+    assert said.results() == [("shop__grow", "ok", "ok"), ("shop__grown", "grown", "ok")]
+    assert "shop__grown" in [item["function"]["name"] for item in world.desk.requests[1]["tools"]]
+
+
+async def test_a_call_of_a_tool_that_was_not_listed_asks_for_the_list_again(
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("caesura.agents.mcp.server._FRESH", 3600.0)
+    world.agent(f"{DEMO}\n{outside.entry(wide('fresh'))}")
+    assert (await result(world, "list_files"))[1] == "ok"
+    assert "There is no tool named" in (await result(world, "shop__fresh"))[0]
+    assert (await result(world, "list_files"))[1] == "ok"
+    outside.tools(tool("fresh"))
+    assert (await result(world, "shop__fresh")) == ("fresh {}", "ok")
+    client = json.loads((outside.folder / "client.json").read_text())
+    assert (client["name"], client["version"]) == ("caesura", __version__)
 
 
 async def test_a_sub_agent_has_servers_of_its_own(world: World, outside: Outside) -> None:

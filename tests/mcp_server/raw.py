@@ -1,8 +1,8 @@
 """An MCP server without the official package, which starts at once and does what a server should not.
 
 `raw.py FOLDER`: its tools are those of `tools.json` in the folder, read for each listing. What it does at its
-start is in the file `mode`: `dead`, `mute`, `complain`; `mute` waits until there is a file `go`. In the mode
-`wait` every call waits for it.
+start is in the file `mode`: `dead`, `mute`, `complain`, `quiet`; `mute` waits until there is a file `go`. In
+the mode `wait` every call waits for it.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def call(name: str, args: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "initialize":
+        (FOLDER / "client.json").write_text(json.dumps(params["clientInfo"]))
         about = {"name": "raw", "version": "1"}
         capabilities = {"tools": {"listChanged": True}}
         version = "2025-06-18"
@@ -101,10 +102,13 @@ def _wait() -> None:
 
 
 def main() -> None:
+    (FOLDER / "pid").write_text(str(os.getpid()))
     leave("start")
     mode = _mode()
     if mode == "mute":
         _wait()
+    if mode == "quiet":
+        sys.exit(3)
     if mode in ("dead", "complain"):
         print("the key is", os.environ.get("KEY"), file=sys.stderr, flush=True)
         sys.exit(1)

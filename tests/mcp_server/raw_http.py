@@ -25,6 +25,8 @@ class RawHttp:
         #: What a tool answers instead of its name: the body and its content type.
         self.bodies: dict[str, tuple[bytes, str]] = {}
         self.gzipped = False
+        #: The status with which it refuses everything, if it does.
+        self.denies: int | None = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}/mcp?key=sk-in-the-address"
 
@@ -38,6 +40,8 @@ class RawHttp:
 
     def reply(self, message: dict[str, Any], session: str | None) -> tuple[int, dict[str, str], bytes, str]:
         method, headers = message["method"], dict[str, str]()
+        if self.denies is not None:
+            return self.denies, headers, b"no", "text/plain"
         if method == "server/discover":
             return 404, headers, b"", "text/plain"
         if method == "initialize":

@@ -47,6 +47,7 @@ async def work(scope: Scope, state: list[Message]) -> Message:
         equipped = await scope.equipped()
         said = await model_calls.call(equipped, state)
         state.append(said.message)
+        equipped = await scope.calling(equipped, said.message.tool_calls)
         if said.asks and not _asked_anyway(equipped, said.message.tool_calls):
             raise AnswersNeeded([confirmations.confirmation(scope.run, said.asks, said.message.content)])
         if said.message.tool_calls:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -250,6 +250,18 @@ class Scope:
     async def equipped(self) -> Scope:
         """The same with the tools that its agent's MCP servers offer now."""
         return self if not self.agent.servers else replace(self, agent=await _equipped(self))
+
+    async def calling(self, equipped: Scope, calls: Iterable[Mapping[str, Any]]) -> Scope:
+        """What `equipped` gave, or the same anew if there are calls to make of tools that MCP servers did not
+        list: they may have them by now."""
+        known = self.run.journal
+        new = [call for call in calls if (done := known.get(str(call["id"]))) is None or done.output is None]
+        missing = [str(call["name"]) for call in new if call["name"] not in equipped.agent.tools]
+        servers = [item for item in self.agent.servers if any(map(item.is_of, missing))]
+        if not servers:
+            return equipped
+        await self.run.patience.insist(servers)
+        return await self.equipped()
 
     @contextmanager
     def active(self) -> Iterator[None]:

@@ -19,6 +19,8 @@ from caesura.agents.tools.tool import Action, Result, Tool, describe_any
 
 logger = logging.getLogger(__name__)
 
+#: Seconds to wait for servers that a call names, and the least of them.
+_INSISTENCE, _LEAST = 5.0, 0.5
 _Default = Literal["auto", "confirm"]
 #: What the operator says about a tool of a server, by its own name: None if nothing.
 Says = Callable[[str], Permission | None]
@@ -53,6 +55,10 @@ class Served:
         own = self._own_name(name)
         return self.permitted(own) if own is not None else None
 
+    def is_of(self, name: str) -> bool:
+        """Whether a tool of this name would be one of this server."""
+        return self._own_name(name) is not None
+
     def _own_name(self, name: str) -> str | None:
         prefix = f"{self.server.name}__"
         return name.removeprefix(prefix) if name.startswith(prefix) and name != prefix else None
@@ -82,6 +88,18 @@ class Patience:
         began = time.monotonic()
         try:
             return await asyncio.gather(*(item.server.offer(self._for(item.server)) for item in servers))
+        finally:
+            self._left -= time.monotonic() - began
+
+    async def insist(self, servers: Sequence[Served]) -> None:
+        """Ask these servers again, also those that failed a moment ago. A call names a tool of theirs that
+        they have not listed."""
+        for item in servers:
+            item.server.forget()
+        wait = min(max(self._left, _LEAST), _INSISTENCE)
+        began = time.monotonic()
+        try:
+            await asyncio.gather(*(item.server.offer(wait, insist=True) for item in servers))
         finally:
             self._left -= time.monotonic() - began
 

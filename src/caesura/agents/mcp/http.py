@@ -20,11 +20,18 @@ _SECONDS = 15.0
 _IDLE, _INTERVAL, _PROBES = 15, 5, 4
 
 
-def client(headers: Mapping[str, str], aside: Aside, refused: Callable[[str], None]) -> httpx2.AsyncClient:
-    """`refused` is called with the reason when an answer is not read on."""
+def client(
+    headers: Mapping[str, str],
+    aside: Aside,
+    refused: Callable[[str], None],
+    answered: Callable[[int], None],
+) -> httpx2.AsyncClient:
+    """`refused` is called with the reason when an answer is not read on, and `answered` with the status of
+    each answer."""
     import httpx2
 
     async def bounded(response: httpx2.Response) -> None:
+        answered(response.status_code)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise httpx2.StreamError("it sent a compressed answer")
         response.stream = _bounded(response, aside, refused)

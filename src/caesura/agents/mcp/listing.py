@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from caesura.agents.spec import McpServer
 from caesura.core import json_data, shown
 
 if TYPE_CHECKING:
@@ -61,6 +62,14 @@ def read(server: str, found: Sequence[Tool], allowed: Sequence[str] | None) -> t
         size += length
         offered[item.full_name] = item
     return tuple(offered.values())
+
+
+def unknown(entry: McpServer, found: Sequence[Tool]) -> dict[str, list[str]]:
+    """The names in the entry that are no tools of the server, by the field that has them."""
+    names = {tool.name for tool in found}
+    said = {"tools": entry.tools or (), "permissions": entry.permissions}
+    wrong = {field: [name for name in given if name not in names] for field, given in said.items()}
+    return {field: given for field, given in wrong.items() if given}
 
 
 def _check_room(item: Offered, size: int, offered: Collection[str]) -> None:

@@ -52,6 +52,21 @@ async def nothing(client: ClientSession) -> None:
     """Asks nothing: whoever waits for it waits for the session to be open."""
 
 
+async def ping(client: ClientSession) -> None:
+    """Whether the server answers at all. A refusal is an answer."""
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import CONNECTION_CLOSED
+    from pydantic import ValidationError
+
+    try:
+        await client.send_ping()
+    except ValidationError:
+        return
+    except MCPError as error:
+        if error.error.code == CONNECTION_CLOSED:
+            raise
+
+
 async def tools(client: ClientSession) -> list[Tool]:
     from mcp.shared.exceptions import MCPError
     from mcp_types import METHOD_NOT_FOUND, PaginatedRequestParams

@@ -16,7 +16,7 @@ from caesura.agents.mcp.secrets import Secrets
 from caesura.agents.mcp.session import OPENING, Session
 from caesura.agents.spec import McpServer
 from caesura.agents.tools.tool import Result, ToolError
-from caesura.core import json_data
+from caesura.core import json_data, shown
 
 if TYPE_CHECKING:
     from mcp_types import Tool
@@ -32,10 +32,16 @@ _FRESH = 1.0
 _RELIST = 5.0
 #: Seconds for an open connection to list its tools, also when nothing is left to wait for others.
 _LEAST = 0.5
+#: Seconds in which a server that has left a question unanswered must answer the simplest one.
+_PING = 4.0
+#: Seconds in which turns do not wait for a server that kept one waiting in vain; twice as long after each
+#: further time, at most this.
+_REST, _LONGEST_REST = 30.0, 300.0
 #: Seconds that a call waits for a server which could not be opened the last time.
 _AGAIN = 5.0
 #: Seconds after which a session of an entry that no file has any more is closed.
 _UNUSED = 30.0
+_FROZEN = "it does not answer any more"
 
 
 def _unseen(text: str) -> None:
@@ -71,6 +77,12 @@ class Server:
         self._found: list[Tool] = []
         self._offered: tuple[Offered, ...] | None = None
         self._listed = self._used = -float("inf")
+        #: Counts what may have changed the tools since they were listed.
+        self._changes = 0
+        #: A session that has left a question unanswered.
+        self._doubted: Session | None = None
+        self._doubts = asyncio.Lock()
+        self._delays, self._rests_until = 0, 0.0
         #: When an attempt to use the server failed last.
         self.failed = -float("inf")
 
@@ -88,22 +100,34 @@ class Server:
         why = reason or self._reason or "it did not answer in time"
         return self.secrets.line(f"Nothing was done. The MCP server {self.name} is away: {why}.")
 
-    async def offer(self, within: float) -> Offer:
+    async def offer(self, within: float, insist: bool = False) -> Offer:
         """The tools that the server has now, or had when it could last be asked. Waits at most `within`
-        seconds. An attempt to reach the server goes on without the caller."""
+        seconds, and hardly at all for a server that kept others waiting in vain a moment ago, unless the
+        caller insists. An attempt to reach the server goes on without the caller."""
         known = self._offered is not None
+        session: Session | None = None
+        wait = 0.0
         try:
             session = self._opening()
-            if within > 0 or session.was_open:
-                async with asyncio.timeout(min(max(within, _LEAST), _RELIST if known else OPENING)):
+            wait = within if insist or not self._rests(session) else 0.0
+            if wait > 0 or session.was_open:
+                async with asyncio.timeout(min(max(wait, _LEAST), _RELIST if known else OPENING)):
+                    session = await self._answering(session)
                     await self._refresh(session)
         except TimeoutError:
             self._fail("it did not answer in time")
+            self._doubt(session)
+            if wait > 0:
+                self._rest()
         except Away as error:
             self._fail(str(error))
         if self._offered is None:
             return Offer((), self.secrets.line(self._reason or "it did not answer in time"))
         return Offer(self._offered)
+
+    def forget(self) -> None:
+        """The list of tools is too old for whoever asks next."""
+        self._has_changed()
 
     async def call(
         self, tool: str, args: dict[str, Any], key: str, show: Callable[[str], None] = _unseen
@@ -119,6 +143,9 @@ class Server:
                     lambda client: requests.call(client, tool, arguments, key, show)
                 )
                 return await self._aside.run(results.read, found)
+            except asyncio.CancelledError:
+                self._doubt(session)
+                raise
             except Away as error:
                 self._drop(session)
                 told = f"{self._away(error)} The call may have had an effect."
@@ -133,16 +160,19 @@ class Server:
                     await asyncio.wait({session.task}, timeout=1.0)
                     told = self._away(Away(session.reason))
                     raise ToolError(f"{told} The call may have had an effect.") from error
-                raise ToolError(self._told(tool, error)) from error
+                raise ToolError(self._told(session, tool, error)) from error
+            finally:
+                self._has_changed()
         raise AssertionError("unreachable")
 
     async def close(self) -> None:
         await asyncio.gather(*(session.close() for session in list(self._sessions)))
 
-    def _told(self, tool: str, error: Exception) -> str:
+    def _told(self, session: Session, tool: str, error: Exception) -> str:
         if isinstance(error, ToolError):
             return str(error)
-        return self.secrets.line(f"The MCP server {self.name} did not do {tool}: {failures.reason(error)}.")
+        why = session.denied or failures.reason(error)
+        return self.secrets.line(f"The MCP server {self.name} did not do {tool}: {why}.")
 
     def _away(self, error: Away) -> str:
         return self.secrets.line(f"The MCP server {self.name} is away: {error}.")
@@ -155,6 +185,7 @@ class Server:
             session = self._opening()
             # An attempt goes on without the caller.
             async with asyncio.timeout(_AGAIN if self._failures else OPENING):
+                session = await self._answering(session)
                 await session.request(requests.nothing)
         except Away as error:
             self._fail(str(error))
@@ -162,6 +193,37 @@ class Server:
         except TimeoutError as error:
             raise ToolError(self.nothing_done("it did not answer in time")) from error
         return session
+
+    def _doubt(self, session: Session | None) -> None:
+        """A question was left unanswered. If others still wait, the server may simply be at work."""
+        if session is not None and session.was_open and session.is_idle:
+            self._doubted = session
+
+    async def _answering(self, session: Session) -> Session:
+        """The session, or another one if the server has stopped answering there."""
+        async with self._doubts:
+            if self._doubted is not session:
+                return self._opening()
+            try:
+                async with asyncio.timeout(_PING):
+                    await session.request(requests.ping)
+            except TimeoutError:
+                session.abandon(_FROZEN)
+            except Exception as error:
+                if not (isinstance(error, Away) or requests.is_closed(error)):
+                    raise Away(failures.reason(error)) from error
+            self._doubted = None
+            if not session.usable:
+                self._drop(session)
+            return self._opening()
+
+    def _rests(self, session: Session) -> bool:
+        """Whether turns do not wait for the server at the moment. What has opened since is worth a wait."""
+        return time.monotonic() < self._rests_until and not session.was_open
+
+    def _rest(self) -> None:
+        pause = min(_REST * 2**self._delays, _LONGEST_REST)
+        self._delays, self._rests_until = min(self._delays + 1, 16), time.monotonic() + pause
 
     def _opening(self) -> Session:
         """The session that is open or being opened. Raises `Away` if it is too early for another attempt."""
@@ -201,6 +263,7 @@ class Server:
         self._reason, self.failed = reason, time.monotonic()
 
     def _has_changed(self) -> None:
+        self._changes += 1
         self._listed = -float("inf")
 
     def _is_wanted(self) -> bool:
@@ -211,6 +274,7 @@ class Server:
     async def _refresh(self, session: Session) -> None:
         if self._offered is not None and time.monotonic() - self._listed < _FRESH:
             return
+        began, changes = time.monotonic(), self._changes
         try:
             found = await session.request(requests.tools)
         except Away:
@@ -218,9 +282,23 @@ class Server:
         except Exception as error:
             if requests.is_closed(error) or requests.is_refused(error):
                 self._drop(session)
-            raise Away(failures.reason(error)) from error
-        self._listed, self.failed = time.monotonic(), -float("inf")
+            raise Away(session.denied or failures.reason(error)) from error
+        if changes == self._changes:
+            self._listed = began
+        self.failed, self._delays, self._rests_until = -float("inf"), 0, 0.0
         if self._offered is not None and found == self._found:
             return
         self._found = found
+        self._warn(found)
         self._offered = await self._aside.run(listing.read, self.name, found, self.entry.tools)
+
+    def _warn(self, found: list[Tool]) -> None:
+        """A misspelt name in the entry forbids nothing and offers nothing."""
+        for field, unknown in listing.unknown(self.entry, found).items():
+            logger.warning(
+                "MCP server %s of agent %s: %s names what the server does not have: %s",
+                self.name,
+                self.agent,
+                field,
+                shown.line(", ".join(unknown)),
+            )

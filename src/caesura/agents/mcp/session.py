@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from caesura import __version__
 from caesura.agents.aside import Aside
 from caesura.agents.mcp import failures, http
 from caesura.agents.mcp.failures import Away
@@ -28,6 +29,8 @@ _LOOK = 15.0
 _SETTLING = 1.0
 #: Seconds for a connection to close by itself, and after it was told to.
 _CLOSING, _ENDING = 4.0, 4.0
+#: With these an HTTP server says that a key is missing or wrong.
+_DENIED = (401, 403)
 
 
 class Session:
@@ -50,6 +53,11 @@ class Session:
         self._calls: set[asyncio.Task[Any]] = set()
         self._child: Child | None = None
         self._refused: str | None = None
+        self._abandoned: str | None = None
+        #: Those who wait for an answer.
+        self._waiting = 0
+        #: Why the server does not let us in, if its last answer says so.
+        self.denied: str | None = None
         #: No call begins any more; the connection closes when the last one has ended.
         self._spent = False
         self.was_open = False
@@ -64,12 +72,17 @@ class Session:
     def reason(self) -> str:
         """Why nothing comes from the server any more."""
         died = self._child.ended if self._child is not None else None
-        return died or self.ended or self._refused or "its connection ended"
+        return self._abandoned or died or self.denied or self.ended or self._refused or "its connection ended"
 
     @property
     def complaint(self) -> str:
         """The last line that a process wrote on its standard error."""
         return self._child.complaint if self._child is not None else ""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits for an answer."""
+        return self._waiting == 0
 
     async def request(self, make: Callable[[ClientSession], Coroutine[Any, Any, T]]) -> T:
         """Ask the server something, beside others. A caller that is cancelled does not wait: the server is
@@ -80,11 +93,13 @@ class Session:
         call = asyncio.create_task(make(client.session))
         self._calls.add(call)
         call.add_done_callback(self._done)
+        self._waiting += 1
         try:
             await asyncio.wait({call, self.task}, return_when=asyncio.FIRST_COMPLETED)
             if not call.done():
                 await asyncio.wait({call}, timeout=_SETTLING)
         finally:
+            self._waiting -= 1
             if not call.done():
                 call.cancel()
         if not call.done() or call.cancelled():
@@ -96,6 +111,13 @@ class Session:
         self._spent = True
         if not self._calls:
             self._over.set()
+
+    def abandon(self, reason: str) -> None:
+        """End the connection, and all calls on it."""
+        self._abandoned = reason
+        self._over.set()
+        for call in self._calls:
+            call.cancel()
 
     async def close(self) -> None:
         """Close the connection, or end the attempt to open it."""
@@ -126,8 +148,10 @@ class Session:
                 self.was_open = True
                 self._ready.set_result(client)
                 await self._last()
+                # A server that does not answer must not keep its connection from closing.
+                clock = asyncio.get_running_loop().call_later(_CLOSING, self.task.cancel)
         except asyncio.CancelledError:
-            self.ended = "it did not answer in time"
+            self.ended = None if self.was_open else "it did not answer in time"
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - of a foreign library
             self.ended = failures.reason(error)
         finally:
@@ -148,6 +172,16 @@ class Session:
     def _refuse(self, reason: str) -> None:
         self._refused = reason
 
+    def _answered(self, status: int) -> None:
+        if status not in _DENIED:
+            self.denied = None
+            return
+        variables = ", ".join(self._entry.headers_env.values())
+        hint = "name a header with a key in headers_env"
+        if variables:
+            hint = f"check the value of {variables}, which headers_env names"
+        self.denied = f"it refuses access with status {status} ({hint})"
+
     def _give_up(self) -> None:
         if not self._ready.done():
             self.task.cancel()
@@ -155,7 +189,9 @@ class Session:
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
         from mcp.client.client import Client
-        from mcp_types import ToolListChangedNotification
+        from mcp_types import Implementation, ToolListChangedNotification
+
+        about = Implementation(name="caesura", version=__version__)
 
         async def heard(message: object) -> None:
             if isinstance(message, ToolListChangedNotification):
@@ -163,7 +199,7 @@ class Session:
 
         async with (
             self._transport() as transport,
-            Client(transport, cache=None, message_handler=heard) as client,
+            Client(transport, cache=None, message_handler=heard, client_info=about) as client,
         ):
             yield client
 
@@ -173,7 +209,8 @@ class Session:
 
         entry = self._entry
         if entry.url is not None:
-            async with http.client(headers_of(entry, self._environ), self._aside, self._refuse) as client:
+            headers = headers_of(entry, self._environ)
+            async with http.client(headers, self._aside, self._refuse, self._answered) as client:
                 yield streamable_http_client(entry.url, http_client=client, max_sse_event_size=LARGEST)
             return
         assert entry.command is not None  # noqa: S101 - the file was checked

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 #: Seconds for a server to end after its input was closed, and after it was asked to end.
 _GRACE, _INSISTENCE = 2.0, 1.0
 _LOOK = 0.02
+#: Seconds in which the status of a process is known after its output has ended.
+_SETTLING = 1.0
 #: How much of what a server wrote last on its standard error is kept.
 _KEPT = 4000
 
@@ -49,7 +51,8 @@ class Child:
         """The last line, if it is there as a whole: in half of a key nobody would find the key."""
         text = self._errors.decode("utf-8", "replace").strip()
         lines = text.splitlines()
-        return lines[-1] if len(lines) > 1 or len(self._errors) < _KEPT else ""
+        whole = len(lines) > 1 or len(self._errors) < _KEPT
+        return lines[-1] if lines and whole else ""
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[TransportStreams]:
@@ -92,7 +95,7 @@ class Child:
             async with incoming:
                 try:
                     await self._receive(process.stdout, incoming)
-                    self.ended = "its process ended"
+                    self.ended = await _how(process)
                 except Unwieldy as error:
                     self.ended = str(error)
         self._gone()
@@ -137,7 +140,7 @@ class Child:
                     text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
                     await process.stdin.send(text.encode() + b"\n")
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-            self.ended = self.ended or "its process ended"
+            self.ended = self.ended or await _how(process)
             incoming.close()  # whoever waits for an answer is told
             self._gone()
 
@@ -162,6 +165,18 @@ async def _end(process: Process) -> None:
         return
     _signal(process, signal.SIGTERM)
     await _has_ended(process, _INSISTENCE)
+
+
+async def _how(process: Process) -> str:
+    """How a process has ended that takes or says nothing any more."""
+    if not await _has_ended(process, _SETTLING):
+        return "its process closed its output"
+    status = process.returncode or 0
+    return (
+        f"its process ended with status {status}"
+        if status >= 0
+        else f"its process was ended by signal {-status}"
+    )
 
 
 async def _has_ended(process: Process, within: float) -> bool:
