@@ -37,6 +37,33 @@ def faults(folder: Path, tools: str, code: str, more: str = "") -> list[str]:
     return [str(fault) for fault in check(folder, STANDARD.names)]
 
 
+def test_defaults_are_told_if_they_stay_the_same_when_they_are_given(tmp_path: Path) -> None:
+    code = '''
+        import enum
+        import caesura
+        from pydantic import Field
+
+        class Colour(enum.Enum):
+            RED = "red"
+
+        @caesura.tool(describe=lambda amount, colour: f"{amount} {colour}")
+        def pay(
+            order: str,
+            amount: int = 5,
+            colour: Colour = Colour.RED,
+            odd: int = None,
+            parts: list[int] = Field(default_factory=list),
+            many: int = Field(default=3, ge=1),
+        ) -> str:
+            """Pay."""
+            return ""
+    '''
+    pay = tools_of(put(tmp_path, "orders:pay", code))["pay"]
+    assert pay.filled({"order": "A1", "many": 4}) == {"order": "A1", "amount": 5, "colour": "red", "many": 4}
+    assert pay.describe(pay.filled({"order": "A1"}), "en").description == "5 red"
+    assert pay.fault(pay.filled({"order": "A1"})) is None
+
+
 CODE = '''
     from __future__ import annotations
 

@@ -84,11 +84,20 @@ def test_an_approval_shows_everything_that_would_be_done() -> None:
     _, person = ask(APPROVAL, "e", "{}")
     assert person.seen == [
         "? Write: write_file",
+        "  » Writing a.py",
         "  path (4 characters): a.py",
         "  lines (5 characters of JSON): [1,2]",
         "write_file: path (4 characters), lines (5 characters of JSON)",
     ]
     assert person.prefilled == '{"path": "a.py", "lines": [1, 2]}'
+
+
+def test_the_description_of_an_approval_stays_one_short_line() -> None:
+    _, person = ask(Approval("i", name="send", description="Send\n  to: bob\x1b[2K" + "x" * 9000), "n")
+    assert person.seen[1].startswith("  » Send\\n")
+    assert "\x1b" not in person.seen[1]
+    assert person.seen[1].endswith("x…")
+    assert len(person.seen[1]) < 600
 
 
 def test_a_value_of_several_lines_is_shown_whole_with_numbers() -> None:

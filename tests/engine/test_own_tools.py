@@ -180,6 +180,13 @@ ORDERS = '''
         raise SystemExit(3)
 
 
+    @caesura.tool(describe="Repay {amount} for {order}")
+    def repay(order: str, amount: int = 5) -> str:
+        """Repay."""
+        left(f"repay {order} {amount}")
+        return "repaid"
+
+
     @caesura.tool(label="Send money", describe="Send {amount} to {to}")
     def send(to: str, amount: int) -> str:
         """Send."""
@@ -202,7 +209,7 @@ _AUTO = [
     "cancels",
     "exits",
 ]
-NAMES = [*_AUTO, "ship", "send", "odd"]
+NAMES = [*_AUTO, "ship", "send", "repay", "odd"]
 
 
 def offer(world: World, *more: str) -> None:
@@ -303,6 +310,19 @@ async def test_an_approval_is_described_as_the_operator_says(world: World) -> No
         await world.answer(said.turn, edit)
     await world.resume(said, Answer("edit", args={"to": "eve", "amount": 6}))
     assert world.traces() == ["send eve 6"]
+
+
+async def test_who_approves_a_call_sees_the_defaults_and_they_are_used(world: World) -> None:
+    offer(world)
+    said = await call(world, "repay", order="A1")
+    [asked] = said.waiting(Approval)
+    assert asked.description == "Repay 5 for A1"
+    assert asked.args == {"order": "A1", "amount": 5}
+    world.agents.joinpath("orders.py").write_text(
+        dedent(ORDERS).replace("amount: int = 5", "amount: int = 500")
+    )
+    await world.resume(said, YES)
+    assert world.traces() == ["repay A1 5"], "what was shown, though the file says something else by now"
 
 
 async def test_questions_are_answered_in_order_and_the_function_runs_from_its_top(world: World) -> None:

@@ -27,6 +27,8 @@ _YES, _NO = ("y", "yes", "是", "好"), ("n", "no", "否", "不")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 #: Up to this many arguments are listed with their sizes before the person decides. More are counted.
 _FEW = 10
+#: More characters of a description are not shown: all arguments follow it.
+_LONGEST_DESCRIPTION = 500
 
 
 class Listener(Protocol):
@@ -85,6 +87,9 @@ class Asker:
     def _approval(self, item: Approval) -> Answer:
         tool = one_line(item.name)
         self._teller.ask(f"? {shown.line(item.label) or 'Approval'}: {tool}")
+        if told := shown.line(item.description[: _LONGEST_DESCRIPTION + 1]).strip():
+            cut = len(item.description) > _LONGEST_DESCRIPTION
+            self._teller.ask(f"  » {told}{'…' if cut else ''}")
         for name, value in item.args.items():
             self._argument(name, value)
         if item.unknown:

@@ -236,12 +236,19 @@ class _Call:
             case "approve":
                 if asked.changed:
                     self._args = asked.args  # a person may have edited them before
+                self._args = self._shown(asked)
                 await self._check_file(asked, unknown)
                 return await self._make()
             case "answers" | "fields" | "value":
                 raise ValueError(f"{answer.decision} is no decision about a tool call")
             case unreachable:
                 assert_never(unreachable)
+
+    def _shown(self, asked: Approval) -> dict[str, Any]:
+        """The arguments with the defaults that the person was shown: they may be others by now."""
+        known = self._tool.defaults if self._tool is not None else {}
+        shown = {name: value for name, value in asked.args.items() if name in known}
+        return {**self._args, **{name: value for name, value in shown.items() if name not in self._args}}
 
     async def _make(self, granted: bool = False) -> Message:
         """With `granted` the call is made because the tool is always allowed. The grant is checked in the
@@ -422,7 +429,8 @@ class _Call:
     def _describe(self) -> tuple[Description, Any]:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
-        return self._tool.describe(self._args, self._run.language), json_data.clean(self._args)
+        args = self._tool.filled(self._args)
+        return self._tool.describe(args, self._run.language), json_data.clean(args)
 
 
 def _never() -> bool:

@@ -4,7 +4,7 @@ people."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -98,6 +98,12 @@ class Tool:
     replaces: Replaces | None = None
     shown_live: bool = False
     timeout: float | None = None
+    #: What arguments are if the model leaves them out, as far as that is known and JSON can say it.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def filled(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments with those that the model has left out: what a person approves."""
+        return {**args, **{name: value for name, value in self.defaults.items() if name not in args}}
 
     @property
     def schema(self) -> Schema:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from caesura.agents.tools.own import docstrings, parameters
@@ -29,6 +29,8 @@ class Declared:
     mark: Mark
     describe: Describe
     make: Callable[[OwnThreads], Action]
+    #: What parameters are if they are left out.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def tool(self, threads: OwnThreads) -> Tool:
         said = self.mark
@@ -39,6 +41,7 @@ class Declared:
             said.permission,
             repeatable=said.repeatable,
             timeout=said.timeout,
+            defaults=self.defaults,
         )
         return replace(made, refusal=lambda args: made.fault(dict(args)))
 
@@ -61,7 +64,8 @@ def read(found: Any) -> Declared:
         return Action(OwnCall(found, read, threads), description, schema, read.arguments)
 
     mark = mark_of(found)
-    return Declared(name, mark, _describer(found, name, mark, tuple(read.names.values())), make)
+    describe = _describer(found, name, mark, tuple(read.names.values()))
+    return Declared(name, mark, describe, make, parameters.defaults(read))
 
 
 def _describer(found: Any, name: str, mark: Mark, names: tuple[str, ...]) -> Describe:

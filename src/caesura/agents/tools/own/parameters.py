@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import Parameter
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
 
 from caesura.agents.tools.own.context import Context
 from caesura.agents.tools.own.unusable import Unusable, line_of
@@ -56,6 +58,20 @@ def read(function: Callable[..., Any], described: dict[str, str]) -> Parameters:
         fields[field] = _field(function, parameter, hints[name], described.get(name, ""))
         names[field] = name
     return Parameters(_model(function, fields), names, tuple(contexts))
+
+
+def defaults(found: Parameters) -> dict[str, Any]:
+    """What parameters are if they are left out, as JSON. Only values that come out the same when they are
+    given: one that is made for each call, or is not of its own type, is not among them."""
+    told = {}
+    for name, info in found.arguments.model_fields.items():
+        if info.is_required() or info.default_factory is not None:
+            continue
+        with suppress(ValueError, TypeError):  # also those of pydantic
+            value = to_jsonable_python(info.default)
+            if TypeAdapter(info.rebuild_annotation()).validate_python(value) == info.default:
+                told[found.names[name]] = value
+    return told
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
