@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -215,6 +216,16 @@ WRONG: dict[str, tuple[str, str, str]] = {
         "a.yaml:5: spec.tools[0]: orders has no attribute fnd: did you mean find? (name a function in a",
     ),
     "no such module": ("order:find", "", "a.yaml:5: spec.tools[0]: order failed: ModuleNotFoundError"),
+    "a file": (
+        "orders.py:find",
+        "",
+        "a.yaml:5: spec.tools[0]: orders.py:find names a file, not a module (leave",
+    ),
+    "a neighbour": (
+        "orders:find",
+        "import again",
+        "orders.py:1: find: orders.py imports again.py, a file next to it, which is not possible (the",
+    ),
     "no target": ("'orders:'", "", "a.yaml:5: spec.tools[0]: 'orders:' is not of the form module:function"),
     "syntax": (
         "orders:find",
@@ -321,6 +332,16 @@ def test_a_fault_is_told_with_its_place_and_a_remedy(tmp_path: Path, name: str) 
     [fault] = faults(tmp_path, tools, code)
     assert fault.startswith(told)
     assert fault.endswith(")")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="newer Pythons tell what pydantic needs to know")
+def test_a_typed_dict_of_typing_is_told_with_its_remedy(tmp_path: Path) -> None:
+    code = (
+        "from typing import TypedDict\nclass Item(TypedDict):\n    n: int\ndef find(item: Item) -> str: ..."
+    )
+    [fault] = faults(tmp_path, "orders:find", code)
+    assert fault.startswith("orders.py:4: find: the parameter item has a TypedDict of typing")
+    assert fault.endswith("(write: from typing_extensions import TypedDict)")
 
 
 def test_an_own_tool_cannot_have_the_name_of_a_tool_of_an_mcp_server(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from caesura.agents.spec import FORMS
+
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
@@ -57,7 +59,9 @@ def explain(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
     if kind == "literal_error":
         return f"must be {context['expected']}", ""
     if kind == "string_pattern_mismatch":
-        return f"{error['input']!r} is not of the form {context['pattern']}", ""
+        known = FORMS.get(context["pattern"])
+        form = f"must be {known}" if known else f"is not of the form {context['pattern']}"
+        return f"{error['input']!r} {form}", ""
     if kind == "value_error":
         return str(context["error"]), ""
     if kind == "model_type" and error["loc"] == ("spec", "model") and isinstance(error["input"], str):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 WHERE = "name a module next to this file, or an installed package"
+_ONE_FILE = "the code of a tool is one file: put both into it, or install what they share as a package"
 #: Packages that an extra installs.
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
@@ -92,6 +93,9 @@ def graph(target: str, folder: Path | None) -> Pregel[Any, Any, Any, Any]:
 def load(target: str, folder: Path | None) -> Any:
     name, _, attribute = target.partition(":")
     path = module_file(target, folder)
+    if path is None and name.endswith(".py"):
+        plain = f"{name.removesuffix('.py')}:{attribute}"
+        raise ImportFault(f"{target} names a file, not a module", f"leave out .py: {plain}")
     module = _from_file(path) if path else _installed(name)
     try:
         return getattr(module, attribute)
@@ -162,7 +166,17 @@ def _run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
         line = _line(error, str(path)) if path is not None else 0
         if (extra := _missing_extra(error)) is not None:
             raise ImportFault(*_needs(what, extra), line) from error
+        if path is not None and (neighbour := _neighbour(error, path)) is not None:
+            message = f"{what} imports {neighbour}, a file next to it, which is not possible"
+            raise ImportFault(message, _ONE_FILE, line) from error
         raise ImportFault(f"{what} failed: {type(error).__name__}: {_said(error)}", line=line) from error
+
+
+def _neighbour(error: BaseException, path: Path) -> str | None:
+    """The file of the agents folder that the code tried to import."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    file = f"{(name or '').partition('.')[0]}.py"
+    return file if name and path.with_name(file).is_file() else None
 
 
 def _missing_extra(error: BaseException) -> str | None:

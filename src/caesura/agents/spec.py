@@ -225,6 +225,16 @@ class Memory(_Part):
 _SERVER = r"^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$"
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _HEADER = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
+_ADDRESS = r"^https?://[^\s/]+\S*$"
+#: What the patterns of texts mean, for people.
+FORMS = {
+    NAME: "lower-case letters, digits, _ and -, with a letter or a digit first",
+    TARGET: "module:attribute, without .py",
+    _SERVER: "letters, digits, - and single _ between them",
+    _VARIABLE: "the name of an environment variable: letters, digits and _, no digit first",
+    _HEADER: "the name of a header, without spaces and colons",
+    _ADDRESS: "an address that begins with http:// or https://",
+}
 _ToolName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _Variable = Annotated[str, StringConstraints(pattern=_VARIABLE, max_length=200)]
 _Header = Annotated[str, StringConstraints(pattern=_HEADER, max_length=200)]
@@ -245,7 +255,7 @@ class McpServer(_Part):
         max_length=200,
         description="Environment variables of the command, and their values",
     )
-    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+\S*$", max_length=4096)] | None = Field(
+    url: Annotated[str, StringConstraints(pattern=_ADDRESS, max_length=4096)] | None = Field(
         default=None, validate_default=True, description="The address of a server with streamable HTTP"
     )
     headers_env: dict[_Header, _Variable] = Field(

@@ -102,6 +102,10 @@ def _field(function: Callable[..., Any], parameter: Parameter, hint: Any, descri
         parameters_of(create_model(parameter.name, p0=(told, default)))
     except (PydanticUserError, TypeError, ValueError) as error:
         written = inspect.formatannotation(hint)
+        if getattr(error, "code", None) == "typed-dict-version":
+            message = f"the parameter {parameter.name} has a TypedDict of typing, which cannot be read"
+            remedy = "write: from typing_extensions import TypedDict"
+            raise Unusable(message, remedy, line_of(function, parameter.name)) from error
         raise Unusable(
             f"the parameter {parameter.name} has the type {written}, which no JSON schema can say",
             "use text, numbers, lists, Literal, enums, dataclasses or pydantic models",
