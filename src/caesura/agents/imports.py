@@ -28,6 +28,10 @@ _ONE_FILE = "the code of a tool is one file: put both into it, or install what t
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
 
+#: The attribute of a module that holds a lock while its code runs.
+_LOCK = "__caesura_lock__"
+
+
 class ImportFault(Exception):
     """The named object cannot be imported, or is not of the required kind. `line` is the line of the agents
     folder's own file where that was found, and 0 if it was not found in such a line."""
@@ -121,21 +125,30 @@ def _from_file(path: Path) -> ModuleType:
         raise ImportFault(f"{path.name} cannot be read: {error.strerror}") from error
     digest = hashlib.sha256(str(path).encode() + b"\0" + source).hexdigest()[:16]
     name = f"caesura_agents_{path.stem}_{digest}"
-    if name not in sys.modules:
-        _execute(name, path, source)
-    return sys.modules[name]
+    while True:
+        if (known := sys.modules.get(name)) is None:
+            return _execute(name, path, source)
+        # Another thread may still run its code.
+        with getattr(known, _LOCK):
+            if sys.modules.get(name) is known:
+                return known
 
 
-def _execute(name: str, path: Path, source: bytes) -> None:
+def _execute(name: str, path: Path, source: bytes) -> ModuleType:
     loader = _Source(path, source)
     module = importlib.util.module_from_spec(ModuleSpec(name, loader, origin=str(path)))
     module.__file__ = str(path)
-    sys.modules[name] = module
-    try:
-        _run(lambda: loader.exec_module(module), path.name, path)
-    except ImportFault:
-        sys.modules.pop(name, None)  # its own code may have removed it
-        raise
+    lock = threading.RLock()
+    setattr(module, _LOCK, lock)
+    with lock:
+        if sys.modules.setdefault(name, module) is not module:
+            return _from_file(path)  # another thread was first
+        try:
+            _run(lambda: loader.exec_module(module), path.name, path)
+        except ImportFault:
+            sys.modules.pop(name, None)  # its own code may have removed it
+            raise
+    return module
 
 
 class _Source(importlib.abc.InspectLoader):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from caesura.agents import definition, references
+from caesura.agents.attempt import Attempt
 from caesura.agents.definition import Definition, Reading
 from caesura.agents.faults import Fault
 from caesura.agents.spec import AgentFile, Metadata, Spec
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BUILTIN = Path(__file__).parent / "builtin"
+#: Seconds that reading a file and importing its code may take, and those after which the next file is begun.
+LIMIT, _PATIENCE = 20.0, 0.5
+#: The most files whose code runs at once.
+_MOST_RUNNING = 64
 _SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -66,7 +71,8 @@ class Catalog:
 
     The catalog looks for changes when it is used. After `watch` it does so in a separate thread, because
     reading a large file, or importing the code that it names, would block the event loop for too long.
-    Otherwise the catalog is not thread-safe.
+    Otherwise the catalog is not thread-safe. An import that takes longer than `limit` seconds is a fault of
+    its file. The other files are read meanwhile, and what comes in the end is used.
     """
 
     def __init__(
@@ -81,6 +87,7 @@ class Catalog:
         redis: bool = True,
         environ: Mapping[str, str] | None = None,
         loaded: Callable[[Agent], None] = lambda agent: None,
+        limit: float = LIMIT,
     ) -> None:
         """`loaded` is called with each agent that is new or has changed. `redis` is whether the server has a
         Redis. Without one, an agent that needs it is at fault. So is an agent that needs a variable which is
@@ -89,6 +96,10 @@ class Catalog:
         self._directory, self._redis, self._environ = directory, redis, environ
         self._tools, self._clock, self._interval = tools, clock, interval
         self._report, self._loaded = report, loaded
+        self._limit = limit
+        self._attempts: dict[Path, Attempt] = {}
+        #: Also those whose file has changed since.
+        self._running: list[Attempt] = []
         self._readings: dict[Path, Reading] = {}
         self._good: dict[Path, Definition] = {}
         self._serving: dict[str, Agent] = {}
@@ -124,21 +135,24 @@ class Catalog:
         self._look()
         return self._faults
 
-    def refresh(self) -> bool:
-        """Read the files that changed since the last look; returns whether any had."""
+    def refresh(self, wait: bool = True) -> bool:
+        """Read the files that changed since the last look; returns whether anything new is known. Without
+        `wait`, a file that takes long is looked at again the next time."""
         self._looked = self._clock()
         paths = [path for folder in self._folders for path in _files(folder)]
-        changed = [path for path in paths if self._changed(path)]
-        gone = self._readings.keys() - set(paths)
+        gone = (self._readings.keys() | self._attempts.keys()) - set(paths)
         for path in gone:
-            del self._readings[path]
+            self._attempts.pop(path, None)
+            self._readings.pop(path, None)
             self._good.pop(path, None)
-        for path in changed:
-            self._read(path)
+        for path in paths:
+            if self._changed(path):
+                self._begin(path)
+        changed = self._collect(wait)
         missing = self._missing()
         if not (changed or gone) and missing == self._absent:
             return False
-        readings = [self._readings[path] for path in paths]
+        readings = [self._readings[path] for path in paths if path in self._readings]
         before, self._serving = self._serving, _Linker(self._good, self._serving).link(readings)
         own = [fault for reading in readings for fault in reading.faults]
         holders = {name: agent.path for name, agent in self._serving.items()}
@@ -161,16 +175,48 @@ class Catalog:
     def _keep_watching(self) -> None:
         while not self._over.wait(self._interval):
             try:
-                self.refresh()
+                self.refresh(wait=False)
             except BaseException:  # an operator's code may raise anything, and this thread goes on for ever
                 logger.exception("the agents folder could not be looked at")
 
     def _changed(self, path: Path) -> bool:
+        if (attempt := self._attempts.get(path)) is not None:
+            return attempt.is_outdated
         known = self._readings.get(path)
         return known is None or known.stamp != definition.stamp_of(known.sources)
 
-    def _read(self, path: Path) -> None:
-        reading = definition.read(path, path.parent, self._tools, redis=self._redis, environ=self._environ)
+    def _begin(self, path: Path) -> None:
+        self._running = [attempt for attempt in self._running if attempt.is_running]
+        if len(self._running) >= _MOST_RUNNING:
+            return  # until the next look
+        attempt = self._attempts[path] = Attempt(path, self._read)
+        self._running.append(attempt)
+        # One after the other, unless a file takes long.
+        attempt.wait(min(_PATIENCE, self._limit))
+
+    def _read(self, path: Path) -> Reading:
+        return definition.read(path, path.parent, self._tools, redis=self._redis, environ=self._environ)
+
+    def _collect(self, wait: bool) -> bool:
+        """Take what was read. Returns whether there was something."""
+        found = False
+        for path, attempt in list(self._attempts.items()):
+            if wait and not attempt.told:
+                attempt.wait(self._limit)
+            if (reading := attempt.result()) is not None:
+                del self._attempts[path]
+                self._keep(path, reading)
+            elif attempt.is_late(self._limit) and not attempt.told:
+                attempt.told = True
+                self._keep(path, attempt.unfinished(self._limit))
+            elif path not in self._readings:
+                self._keep(path, attempt.unfinished())
+            else:
+                continue
+            found = True
+        return found
+
+    def _keep(self, path: Path, reading: Reading) -> None:
         self._readings[path] = reading
         if reading.definition is not None:
             self._good[path] = reading.definition
