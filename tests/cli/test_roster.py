@@ -2,12 +2,16 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests import agent_files
 from tests.cli.conftest import Run
+from tests.mcp_server.raw import tool
+
+RAW = Path(__file__).parent.parent / "mcp_server" / "raw.py"
 
 GOOD = """
 apiVersion: caesura/v1
@@ -31,6 +35,23 @@ def test_every_fault_is_reported_with_its_place(run: Run, tmp_path: Path) -> Non
     assert ran.code == 1
     assert "gardener.yaml:7: spec.colour: unknown field" in ran.out
     assert "gardener.yaml:6: spec.flavour: unknown field" in ran.out
+
+
+def test_mcp_servers_are_opened_on_request(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps([tool("delete"), tool("say")]))
+    program = f"command: {sys.executable}, args: ['{RAW}', '{tmp_path}']"
+    entry = f"{{name: shop, {program}, permissions: {{dleete: deny}}}}"
+    more = "\n  permissions: {shop__sya: deny}\n  mcp_servers:\n    - {name: gone, command: /no/such}\n    - "
+    (tmp_path / "gardener.yaml").write_text(GOOD.replace("spec:", f"spec:{more}{entry}"))
+    ran = run("agents", "check", "--open", tmp_path)
+    assert ran.code == 1
+    assert "gardener: MCP server shop offers delete, say" in ran.out
+    at = "gardener.yaml: MCP server shop: "
+    assert f"{at}permissions names dleete, which it does not have (did you mean delete?)" in ran.out
+    assert (
+        f"{at}spec.permissions names shop__sya, which it does not have (did you mean shop__say?)" in ran.out
+    )
+    assert "gardener.yaml: MCP server gone: it is away: its command was not found" in ran.out
 
 
 def test_a_folder_without_agents_and_a_missing_folder(run: Run, tmp_path: Path) -> None:

@@ -255,11 +255,21 @@ def user_revoke(
 
 
 @agents.command("check")
-def agents_check(directory: Annotated[Path, typer.Argument(metavar="DIR", show_default=False)]) -> None:
+def agents_check(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", show_default=False)],
+    opens: Annotated[
+        bool, typer.Option("--open", help="Also open the MCP servers, and list what they offer")
+    ] = False,
+) -> None:
     """Report every fault of the files in a folder. Exit code 1 when there is one."""
     from caesura.cli import roster
 
-    raise typer.Exit(roster.check(directory))
+    code = roster.check(directory)
+    if opens and code == 0:
+        from caesura.cli import servers
+
+        code = servers.check(directory)
+    raise typer.Exit(code)
 
 
 @agents.command("schema")

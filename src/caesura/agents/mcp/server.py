@@ -95,6 +95,11 @@ class Server:
         """Whether the server has listed its tools at some time."""
         return self._offered is not None
 
+    @property
+    def names(self) -> set[str]:
+        """The names of all tools that the server listed last."""
+        return {tool.name for tool in self._found}
+
     def nothing_done(self, reason: str | None = None) -> str:
         """What an agent is told about a call that was not made."""
         why = reason or self._reason or "it did not answer in time"
