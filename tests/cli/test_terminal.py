@@ -392,12 +392,13 @@ def test_a_command_that_imitates_another_is_shown_as_it_is(terminal: Terminal, s
         assert [line.count("▌") for line in asked] == [1] * len(asked)
         assert all(line.startswith("▌ ") for line in asked)
         assert all(line.isprintable() and " " * 17 not in line for line in lines)
-        assert asked[1].startswith(f"▌   command ({size}):")
+        assert asked[1].startswith("▌   » Running command")
+        assert asked[2].startswith(f"▌   command ({size}):")
         assert asked[-2:] == [f"▌ execute: command ({size})", "▌ [y]es [n]o [e]dit [r]espond "]
         if len(command.splitlines()) == 1:
-            assert asked[1] == f"▌   command ({size}): {form}"
+            assert asked[2] == f"▌   command ({size}): {form}"
         else:
-            assert len(asked[2:-2]) == command.count("\n") + 1
+            assert len(asked[3:-2]) == command.count("\n") + 1
         child.sendline("n")
     leaves(child)
 

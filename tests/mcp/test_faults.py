@@ -216,17 +216,17 @@ async def test_an_http_server_that_is_frozen_is_told_and_used_again_when_it_is_n
             await asyncio.sleep(0.2)
 
 
+@pytest.mark.parametrize("mode", ["mute", "listless"])
 async def test_turns_do_not_wait_again_for_a_server_that_was_silent(
-    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    world: World, outside: Outside, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr(runner, "SERVERS", 0.2)
-    outside.mode("mute")
+    monkeypatch.setattr(runner, "SERVERS", 2.0 if mode == "listless" else 0.2)
+    outside.mode(mode)
     world.agent(outside.entry(AUTO))
     world.desk.script(Say("one"), Say("two"))
     assert (await world.say("hi")).text == "one"
     monkeypatch.setattr(runner, "SERVERS", 3600.0)
     monkeypatch.setattr(mcp_server, "OPENING", 3600.0)
-    monkeypatch.setattr("caesura.agents.mcp.session.OPENING", 3600.0)
     async with asyncio.timeout(60):
         assert (await world.say("hi")).text == "two"
     assert "not available at the moment: it did not answer in time" in world.desk.sent(1)[0][1]

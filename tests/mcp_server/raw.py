@@ -2,7 +2,7 @@
 
 `raw.py FOLDER`: its tools are those of `tools.json` in the folder, read for each listing. What it does at its
 start is in the file `mode`: `dead`, `mute`, `complain`, `quiet`; `mute` waits until there is a file `go`. In
-the mode `wait` every call waits for it.
+the mode `wait` every call waits for it, and in the mode `listless` every list of tools.
 """
 
 from __future__ import annotations
@@ -73,6 +73,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         version = "2025-06-18"
         return {"protocolVersion": version, "capabilities": capabilities, "serverInfo": about}
     if method == "tools/list":
+        if _mode() == "listless":
+            _wait()
         return {"tools": json.loads((FOLDER / "tools.json").read_text())}
     if method == "tools/call":
         return call(params["name"], params.get("arguments") or {}, params.get("_meta") or {})

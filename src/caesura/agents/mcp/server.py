@@ -12,6 +12,7 @@ from caesura.agents.aside import Aside
 from caesura.agents.mcp import failures, listing, requests, results
 from caesura.agents.mcp.failures import Away
 from caesura.agents.mcp.listing import Offered
+from caesura.agents.mcp.pause import Pause
 from caesura.agents.mcp.secrets import Secrets
 from caesura.agents.mcp.session import OPENING, Session
 from caesura.agents.spec import McpServer
@@ -73,7 +74,7 @@ class Server:
         #: All connections that have not ended: the one in use, and those that finish their calls.
         self._sessions: set[Session] = set()
         self._reason = ""
-        self._failures, self._not_before = 0, 0.0
+        self._pause, self._rest = Pause(_PAUSE, _LONGEST_PAUSE), Pause(_REST, _LONGEST_REST)
         self._found: list[Tool] = []
         self._offered: tuple[Offered, ...] | None = None
         self._listed = self._used = -float("inf")
@@ -81,8 +82,9 @@ class Server:
         self._changes = 0
         #: A session that has left a question unanswered.
         self._doubted: Session | None = None
+        #: An open session that kept a turn waiting in vain.
+        self._silent: Session | None = None
         self._doubts = asyncio.Lock()
-        self._delays, self._rests_until = 0, 0.0
         #: When an attempt to use the server failed last.
         self.failed = -float("inf")
 
@@ -114,7 +116,9 @@ class Server:
         wait = 0.0
         try:
             session = self._opening()
-            wait = within if insist or not self._rests(session) else 0.0
+            # What has opened since it kept others waiting is worth a wait.
+            opened = session.was_open and session is not self._silent
+            wait = within if insist or opened or not self._rest.lasts else 0.0
             if wait > 0 or session.was_open:
                 async with asyncio.timeout(min(max(wait, _LEAST), _RELIST if known else OPENING)):
                     session = await self._answering(session)
@@ -123,7 +127,8 @@ class Server:
             self._fail("it did not answer in time")
             self._doubt(session)
             if wait > 0:
-                self._rest()
+                self._rest.fail()
+                self._silent = session if session is not None and session.was_open else None
         except Away as error:
             self._fail(str(error))
         if self._offered is None:
@@ -189,7 +194,7 @@ class Server:
         try:
             session = self._opening()
             # An attempt goes on without the caller.
-            async with asyncio.timeout(_AGAIN if self._failures else OPENING):
+            async with asyncio.timeout(_AGAIN if self._pause.has_failed else OPENING):
                 session = await self._answering(session)
                 await session.request(requests.nothing)
         except Away as error:
@@ -222,20 +227,12 @@ class Server:
                 self._drop(session)
             return self._opening()
 
-    def _rests(self, session: Session) -> bool:
-        """Whether turns do not wait for the server at the moment. What has opened since is worth a wait."""
-        return time.monotonic() < self._rests_until and not session.was_open
-
-    def _rest(self) -> None:
-        pause = min(_REST * 2**self._delays, _LONGEST_REST)
-        self._delays, self._rests_until = min(self._delays + 1, 16), time.monotonic() + pause
-
     def _opening(self) -> Session:
         """The session that is open or being opened. Raises `Away` if it is too early for another attempt."""
         self._used = time.monotonic()
         if self._session is not None and self._session.usable:
             return self._session
-        if time.monotonic() < self._not_before:
+        if self._pause.lasts:
             raise Away(self._reason)
         self._session = session = Session(
             self.entry, self._environ, self._aside, self._has_changed, self._is_wanted
@@ -250,10 +247,9 @@ class Server:
         if session is self._session:
             self._session = None
         if session.was_open:
-            self._failures, self._not_before = 0, 0.0
+            self._pause.end()
         else:
-            pause = min(_PAUSE * 2**self._failures, _LONGEST_PAUSE)
-            self._failures, self._not_before = self._failures + 1, time.monotonic() + pause
+            self._pause.fail()
         complaint = f": {self.secrets.line(session.complaint)}" if session.complaint else ""
         level = logging.INFO if session.was_open and not complaint else logging.WARNING
         told = self.secrets.line(reason)
@@ -290,7 +286,9 @@ class Server:
             raise Away(session.denied or failures.reason(error)) from error
         if changes == self._changes:
             self._listed = began
-        self.failed, self._delays, self._rests_until = -float("inf"), 0, 0.0
+        self.failed = -float("inf")
+        self._rest.end()
+        self._silent = None
         if self._offered is not None and found == self._found:
             return
         self._found = found
