@@ -56,6 +56,19 @@ describe("signing out", () => {
     expect(api.signOutEverywhere).toHaveBeenCalledTimes(2);
     expect(phase()).toBe("gone");
   });
+
+  it("holds for a tab that is loaded meanwhile, although the server told it that the session holds", async () => {
+    keep("user", null);
+    keep("leaving", "here");
+    useSession.setState({ phase: "starting", user: "" });
+    vi.mocked(api.options).mockResolvedValue({ auth: "password", registration: "open" });
+    vi.mocked(api.session).mockImplementation(() => {
+      keep("leaving", null);
+      return Promise.resolve(session("alice"));
+    });
+    await start();
+    expect([phase(), kept("user")]).toEqual(["gone", null]);
+  });
 });
 
 describe("a tab of somebody who has left", () => {

@@ -78,10 +78,12 @@ export async function start(): Promise<void> {
     if (revoked) thrownOut();
     else useSession.setState({ phase: "ended" });
   });
+  // The tab that signs out may have done so after the server has told this one that the session holds.
+  const left = kept(LEAVING);
   try {
     const [options, session] = await Promise.all([api.options(), api.session().catch(out)]);
     useSession.setState({ options });
-    const leaving = kept(LEAVING);
+    const leaving = left ?? kept(LEAVING);
     if (session && leaving !== null) {
       setForgeryToken(session.csrf);
       await signOut(leaving === "everywhere");
