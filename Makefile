@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 # More than a small machine has cores: much of what is tested waits.
-WORKERS ?= 6
+WORKERS ?= 4
 UPGRADE ?=
 ARGS ?=
 # Extras of pyproject.toml, with commas or spaces between: make run EXTRAS=langgraph
@@ -44,7 +44,7 @@ web: $(BIN)/python ## Build the web page, if its sources have changed (needs Nod
 run: setup web ## Serve on this machine, keeping everything in ./data (EXTRAS=langgraph)
 	$(BIN)/caesura serve --data-dir ./data
 
-test: ## Check everything and run the tests (WORKERS=6, ARGS=...)
+test: ## Check everything and run the tests (WORKERS=4, ARGS=...)
 	@$(MAKE) --no-print-directory --jobs=2 dev $(if $(shell command -v npm),web)
 	@$(MAKE) --no-print-directory servers web
 	@$(MAKE) --no-print-directory --jobs=2 checks pytest
@@ -71,10 +71,10 @@ architecture: $(VENV)/.dev ## Check which room may import which
 vitest: $(BIN)/python ## Run the tests of the web page alone
 	@$(BIN)/python web/build.py run test
 
-pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=6, ARGS=...)
+pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=4, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, nothing slow (WORKERS=6, ARGS=...)
+quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, nothing slow (WORKERS=4, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not server' $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)
