@@ -41,11 +41,13 @@ ENUMERATIONS = (
     "tests/chaos/",
     "tests/hostile/",
 )
-#: Tests of the engine, which does the same on both databases. PostgreSQL takes three times as long: it gets a
-#: sample of each file. The conformance tests compare the databases, and run whole on both.
-SAMPLED = ("tests/engine/",)
+#: Tests of what does the same on both databases. PostgreSQL takes three times as long: it gets a sample of
+#: each file. The conformance tests compare the databases, and run whole on both.
+SAMPLED = ("tests/api/", "tests/engine/", "tests/service/")
 #: Files of these that get no sample: what several servers do at once, and what a database refuses.
 WHOLE = (
+    "tests/api/test_feed.py",
+    "tests/api/test_shares.py",
     "tests/engine/test_approvals.py",
     "tests/engine/test_cancellation.py",
     "tests/engine/test_effects.py",
@@ -187,7 +189,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _left_out(items: Iterable[pytest.Item]) -> dict[str, pytest.Item]:
-    """Tests that only a thorough run has: on PostgreSQL two of three of most files of the engine."""
+    """Tests that only a thorough run has: on PostgreSQL two of three of most files above the store."""
     files = defaultdict[str, list[pytest.Item]](list)
     for item in items:
         if item.nodeid.startswith(SAMPLED) and not item.nodeid.startswith(WHOLE) and _on_postgres(item):

@@ -27,7 +27,7 @@ LAST = "All done: 2 results."
 #: The smallest number of commits. A busy machine may combine commits, but this many depend on one another.
 FEWEST = 5
 #: Other agents write in the same commits as the first: they are killed at every third of them.
-STEP = 3
+STEP = 5
 EFFECTS = {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}
 
 

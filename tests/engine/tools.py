@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, insert
 
 from caesura.agents import context
-from caesura.agents.tools.tool import Result, Tool, describe_any, structured
+from caesura.agents.tools.signature import parameters_of
+from caesura.agents.tools.tool import Action, Function, Result, Tool, describe_any
 from caesura.core.artifacts import create
 from caesura.core.errors import BadInput, Outdated
 from caesura.core.events import ArtifactChanged
@@ -23,6 +24,14 @@ FLOOD = 10 * 1024 * 1024
 
 class Arguments(BaseModel):
     text: str
+
+
+#: Every world has these tools: their schema is made once for all.
+PARAMETERS = parameters_of(Arguments)
+
+
+def _action(function: Function) -> Action:
+    return Action(function, f"To {function.__name__}.", PARAMETERS, Arguments)
 
 
 def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
@@ -131,7 +140,7 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
     asking = [
         Tool(
             function.__name__,
-            structured(function, f"To {function.__name__}.", Arguments),
+            _action(function),
             describe_any(function.__name__),
             repeatable=True,
             asks=True,
@@ -141,7 +150,7 @@ def tools(trace: Path) -> list[Tool]:  # noqa: C901 - one function for each tool
     return asking + [
         Tool(
             function.__name__,
-            structured(function, f"To {function.__name__}.", Arguments),
+            _action(function),
             describe_any(function.__name__),
             "confirm" if permission == "confirm" else "auto",
             repeatable=repeatable,

@@ -34,21 +34,29 @@ def relay(postgres_url: str) -> Iterator[Relay]:
 async def database(relay: Relay, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Postgres]:
     """Only the cut ends a wait: every other limit is far away."""
     database = await Postgres.open(relay.url)
-    for name, seconds in (("_LIMIT", 0.5), ("_BEAT", 0.5), ("_MORE", 10 * PATIENCE)):
-        monkeypatch.setattr(postgres, name, seconds)
-    monkeypatch.setattr(Postgres._write, "__defaults__", (0.5,))
+    monkeypatch.setattr(postgres, "_MORE", 10 * PATIENCE)
+    _limit(monkeypatch, PATIENCE)
     yield database
     await database.close()
 
 
+def _limit(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let a statement take this long."""
+    for name in ("_LIMIT", "_BEAT"):
+        patch.setattr(postgres, name, seconds)
+    patch.setattr(Postgres._write, "__defaults__", (seconds,))
+
+
 @pytest.mark.parametrize("use", USES)
 async def test_a_silent_connection_is_cut_and_the_next_statement_gets_a_new_one(
-    database: Postgres, relay: Relay, use: str
+    database: Postgres, relay: Relay, use: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = await _sessions(database, use)
     relay.silence()
-    with pytest.raises(Unavailable):
-        await _sessions(database, use, 1)
+    with monkeypatch.context() as patch:
+        _limit(patch, 0.5)
+        with pytest.raises(Unavailable):
+            await _sessions(database, use, 1)
     relay.restore()
     assert not await _sessions(database, use) & old
 
