@@ -41,6 +41,16 @@ ENUMERATIONS = (
     "tests/chaos/",
     "tests/hostile/",
 )
+#: Tests that wait most of the time. They begin first of all, beside the checks, which need the processors.
+WAITING = (
+    "tests/hostile/",
+    "tests/api/test_crowds.py",
+    "tests/api/test_serve.py",
+    "tests/api/test_silence.py",
+    "tests/cli/test_terminal.py",
+    "tests/client/test_team.py",
+    "tests/mcp/test_faults.py",
+)
 #: Tests of what does the same on both databases. PostgreSQL takes three times as long: it gets a sample of
 #: each file. The conformance tests compare the databases, and run whole on both.
 SAMPLED = ("tests/api/", "tests/engine/", "tests/service/")
@@ -180,7 +190,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left = _left_out(items)
     config.hook.pytest_deselected(items=list(left.values()))
     items[:] = [item for item in items if item.nodeid not in left]
-    items.sort(key=lambda item: (not item.nodeid.startswith(ENUMERATIONS), not item.nodeid.startswith(SLOW)))
+    items.sort(
+        key=lambda item: [not item.nodeid.startswith(first) for first in (WAITING, ENUMERATIONS, SLOW)]
+    )
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker("slow")
