@@ -45,7 +45,7 @@ export function report(name: Name, state: LinkState): boolean {
     if (wasShown) show();
     return false;
   }
-  // "crowded" is no loss: the turn is read in another way.
+  // "crowded" is no loss: other windows are heard, and this one has its turn soon.
   lost.delete(name);
   if (lost.size > 0) return false;
   clearTimeout(blink);

@@ -4,22 +4,39 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { EMPTY } from "../log/turn";
 import type { Frame } from "../stream/frames";
 import type { LinkOptions, LinkState } from "../stream/link";
+import { useConnection } from "./connection";
+import type { FeedEvents, onFeed } from "./feed";
 import { PACE, unfollow, watch } from "./following";
 import { NONE, useThread, type Entry } from "./thread";
 
 let give: (frame: Frame) => void = () => undefined;
 let tell: (state: LinkState) => void = () => undefined;
+let options: LinkOptions;
 let closed = 0;
+let retries = 0;
 vi.mock("../stream/link", () => ({
-  follow: (options: LinkOptions) => {
+  follow: (given: LinkOptions) => {
+    options = given;
     give = options.onFrame;
     tell = options.onState;
-    return { retry: () => undefined, close: () => (closed += 1) };
+    return { retry: () => (retries += 1), close: () => (closed += 1) };
   },
 }));
 
+type Listener = Parameters<typeof onFeed>[0];
+const listeners = new Set<Listener>();
+vi.mock("./feed", () => ({
+  onFeed: (listener: Listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+}));
+function feed(name: keyof FeedEvents, data: object): void {
+  for (const listener of listeners) listener(name, data as FeedEvents[typeof name]);
+}
+
 const FRAME = 16;
-const entry = { turn: { id: "t1", status: "running" }, log: { ...EMPTY, status: "running" } } as Entry;
+const entry = { turn: { id: "t1", conversation_id: "c", status: "running" }, log: { ...EMPTY, status: "running" } } as Entry;
 const textOf = () => useThread.getState().entries[0]?.log.drafts[0]?.text ?? "";
 
 let sent = 0;
@@ -32,6 +49,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   sent = 0;
   closed = 0;
+  retries = 0;
   useThread.setState({ ...NONE, id: "c", phase: "ready", entries: [entry] }, true);
   watch(entry, { stale: () => expect.unreachable(), documents: () => undefined });
   vi.advanceTimersByTime(1000);
@@ -91,14 +109,27 @@ test("a stream that ends before its words were drawn does not make the page read
   expect(useThread.getState().entries[0]?.log.status).toBe("done");
 });
 
-test("a turn for whose stream there is no place is looked at again and again", () => {
+test("a turn that waits for its place reads nothing else, and is no loss", () => {
   const stale = vi.fn();
   watch(entry, { stale, documents: () => undefined });
   tell({ kind: "crowded" });
-  useThread.setState({ sending: { content: "more", parent: undefined, fault: null } });
-  vi.advanceTimersByTime(10_000);
+  vi.advanceTimersByTime(60_000);
   expect(stale).not.toHaveBeenCalled();
-  useThread.setState({ sending: null });
-  vi.advanceTimersByTime(10_000);
-  expect(stale).toHaveBeenCalledOnce();
+  expect(useConnection.getState().lost).toBeNull();
+  expect(options.idle?.()).toBe(false);
+});
+
+test("a turn that waits for a person needs no place until the feed tells that it goes on", () => {
+  useThread.setState({ entries: [{ ...entry, log: { ...entry.log, status: "waiting" } }] });
+  expect(options.idle?.()).toBe(true);
+  feed("question_closed", { interrupt_id: "q", conversation_id: "c2", turn_id: "t2", outcome: "answered" });
+  feed("conversation", { id: "c", status: "interrupted" });
+  expect(retries).toBe(0);
+  feed("question_closed", { interrupt_id: "q", conversation_id: "c", turn_id: "t1", outcome: "answered" });
+  expect(retries).toBe(1);
+  feed("conversation", { id: "c", status: "idle" });
+  expect(retries).toBe(2);
+  unfollow();
+  feed("conversation", { id: "c", status: "idle" });
+  expect(retries).toBe(2);
 });

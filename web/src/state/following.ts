@@ -6,6 +6,7 @@ import type { Frame } from "../stream/frames";
 import { follow, type Link } from "../stream/link";
 import { noteClosed } from "./answers";
 import { caughtUp, countWords, hold, report } from "./connection";
+import { onFeed, type FeedEvents } from "./feed";
 import { putRow, useList } from "./list";
 import { logOf, update, useThread, type Entry } from "./thread";
 
@@ -18,9 +19,6 @@ const HIDDEN = 250;
 
 /** Milliseconds after which a page that nobody sees stops reading the turn. */
 const REST = 20_000;
-
-/** Milliseconds between two looks at a turn for whose stream other tabs have left no place. */
-const GLANCE = 3000;
 
 /** What must be read again. */
 interface Then {
@@ -41,10 +39,11 @@ let cancel: (() => void) | null = null;
 /** When the page was updated last. */
 let updated = -Infinity;
 let countingUntil = 0;
-let glance: ReturnType<typeof setTimeout> | undefined;
+let forget: (() => void) | null = null;
 
 export function unfollow(): void {
-  clearTimeout(glance);
+  forget?.();
+  forget = null;
   link?.close();
   if (link) hold("turn", null);
   link = null;
@@ -67,6 +66,8 @@ export function watch({ turn, log }: Entry, then: Then): void {
     // A turn that stops without a reader keeps its reader.
     rest: turn.on_disconnect === "stop" ? null : REST,
     placed: turn.on_disconnect !== "stop",
+    // While a person is asked, the feed tells when the turn goes on.
+    idle: () => logOf(turn.id)?.status === "waiting",
     onFrame: (received) => {
       waiting.push(received);
       // Nothing more comes for now: what was said is complete, and an ended turn need not be asked for again.
@@ -80,19 +81,16 @@ export function watch({ turn, log }: Entry, then: Then): void {
         link = null;
         if (state.why === "gone") next?.stale();
         else if (isLive(logOf(turn.id)?.status ?? "done")) next?.stale();
-      } else if (state.kind === "crowded") {
-        report("turn", state);
-        look();
       } else if (report("turn", state)) countingUntil = Date.now() + CATCH_UP;
     },
   });
   hold("turn", link);
-}
-
-/** Reads the snapshot after a while, but not while a message is sent: that is shown until its turn begins. */
-function look(): void {
-  clearTimeout(glance);
-  glance = setTimeout(() => (get().sending ? look() : next?.stale()), GLANCE);
+  forget = onFeed((name, data) => {
+    if (name === "question_closed" && (data as FeedEvents["question_closed"]).turn_id === turn.id) link?.retry();
+    if (name !== "conversation") return;
+    const { id, status } = data as FeedEvents["conversation"];
+    if (id === turn.conversation_id && status !== "interrupted" && logOf(turn.id)?.status === "waiting") link?.retry();
+  });
 }
 
 /** The first words are drawn with the next frame, those after them together. */

@@ -6,7 +6,7 @@ import { takePlace } from "./places";
 export type LinkState =
   | { kind: "connecting" }
   | { kind: "open" }
-  /** Other tabs have all the connections that streams may take. Nothing is read; `retry` asks again. */
+  /** Other windows have all the connections that streams may take. This one waits for its turn, or until `retry` if it is idle. */
   | { kind: "crowded" }
   /** The next try is at this time of this machine's clock. */
   | { kind: "lost"; retryAt: number }
@@ -23,8 +23,10 @@ export interface LinkOptions {
   /** Milliseconds after which a page that nobody sees stops reading, until it is seen again; null: never. A browser has
    * few connections to one server, for all of its tabs together. */
   rest: number | null;
-  /** It takes one of the few places that the streams of all tabs share. */
+  /** It takes one of the few places that the streams of all windows share. */
   placed?: boolean;
+  /** Nothing is expected for now: a place that was left to another window is not asked for again before `retry`. */
+  idle?: () => boolean;
 }
 
 export interface Link {
@@ -47,7 +49,7 @@ const GONE = [403, 404, 422];
 
 const isStream = (response: Response): boolean => response.headers.get("Content-Type")?.startsWith("text/event-stream") ?? false;
 
-type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" } | { kind: "crowded" };
+type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" } | { kind: "left" };
 
 export function follow(options: LinkOptions): Link {
   let after = options.after;
@@ -55,7 +57,10 @@ export function follow(options: LinkOptions): Link {
   let tries = 0;
   let closed = false;
   let resting = false;
-  let crowded = false;
+  /** It waits for a place: a new try would lose its turn. */
+  let queued = false;
+  /** It has left its place, and needs none for now. */
+  let parked = false;
   let restTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
@@ -84,10 +89,30 @@ export function follow(options: LinkOptions): Link {
     }
   };
 
+  /** Waits for a place without a word of loss. Leaving it for another window ends the try between two frames. */
+  const place = async (abort: AbortController, onLeft: () => void): Promise<() => void> => {
+    const onWait = (): void => {
+      queued = true;
+      report({ kind: "crowded" });
+    };
+    const leave = await takePlace(abort.signal, {
+      focused: () => document.hasFocus(),
+      onWait,
+      onLeft: () => {
+        onLeft();
+        abort.abort();
+      },
+    });
+    if (current === abort) queued = false;
+    return leave;
+  };
+
   const attempt = async (): Promise<Outcome> => {
     const abort = new AbortController();
     current = abort;
     answered = false;
+    let left = false;
+    const leave = options.placed ? await place(abort, () => (left = true)) : undefined;
     heardAt = Date.now();
     let patience = Math.min(SILENCE, PATIENCE * 1.5 ** losses);
     // One timer that looks again, instead of a new one with every word.
@@ -97,15 +122,13 @@ export function follow(options: LinkOptions): Link {
       else watch = setTimeout(look, left);
     };
     let watch = setTimeout(look, patience);
-    const leave = options.placed ? await takePlace() : undefined;
     try {
-      if (leave === null) return { kind: "crowded" };
-      if (abort.signal.aborted) return { kind: "again", wait: null, refused: true };
+      abort.signal.throwIfAborted();
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (after) headers["Last-Event-ID"] = after;
       const response = await fetch(options.url, { headers, credentials: "same-origin", cache: "no-store", signal: abort.signal });
       learnClock(response);
-      if (abort.signal.aborted) return { kind: "again", wait: null, refused: true };
+      abort.signal.throwIfAborted();
       answered = true;
       heardAt = Date.now();
       patience = SILENCE;
@@ -120,9 +143,9 @@ export function follow(options: LinkOptions): Link {
       if (!response.body || !isStream(response)) return { kind: "again", wait: null, refused: true };
       report({ kind: "open" });
       await read(response, abort.signal);
-      return { kind: "again", wait: null, refused: false };
+      return left ? { kind: "left" } : { kind: "again", wait: null, refused: false };
     } catch {
-      return { kind: "again", wait: null, refused: true };
+      return left ? { kind: "left" } : { kind: "again", wait: null, refused: true };
     } finally {
       clearTimeout(watch);
       abort.abort();
@@ -140,15 +163,17 @@ export function follow(options: LinkOptions): Link {
     timer = undefined;
     if (closed) return;
     report({ kind: "connecting" });
-    crowded = false;
+    queued = false;
+    parked = false;
     current?.abort();
     tries += 1;
     const mine = tries;
     void attempt().then((outcome) => {
       if (closed || resting || mine !== tries) return;
-      if (outcome.kind === "crowded") {
-        crowded = true;
-        report({ kind: "crowded" });
+      if (outcome.kind === "left") {
+        if (document.hidden && options.rest !== null) rest();
+        else if (options.idle?.()) park();
+        else run();
       } else if (outcome.kind !== "again") {
         finish(outcome.kind);
       } else if (!outcome.refused && losses === 0) {
@@ -166,10 +191,14 @@ export function follow(options: LinkOptions): Link {
   /** Whether the try that is under way may hang: the server has not answered yet, or has missed a ping. */
   const doubtful = (): boolean => !answered || Date.now() - heardAt > DOUBT;
   const retry = (): void => {
-    if (!closed && !resting && (timer !== undefined || crowded || doubtful())) run();
+    if (!closed && !resting && !queued && (timer !== undefined || parked || doubtful())) run();
   };
   const dropped = (): void => current?.abort();
 
+  const park = (): void => {
+    parked = true;
+    report({ kind: "crowded" });
+  };
   const rest = (): void => {
     resting = true;
     clearTimeout(timer);
@@ -211,6 +240,8 @@ export function follow(options: LinkOptions): Link {
     current?.abort();
     tabs?.close();
     document.removeEventListener("visibilitychange", seen);
+    document.removeEventListener("freeze", rest);
+    document.removeEventListener("resume", seen);
     removeEventListener("pagehide", rest);
     removeEventListener("pageshow", restored);
     removeEventListener("online", retry);
@@ -220,6 +251,8 @@ export function follow(options: LinkOptions): Link {
 
   if (tabs) tabs.onmessage = heard;
   document.addEventListener("visibilitychange", seen);
+  document.addEventListener("freeze", rest);
+  document.addEventListener("resume", seen);
   addEventListener("pagehide", rest);
   addEventListener("pageshow", restored);
   addEventListener("online", retry);

@@ -116,6 +116,8 @@ export function followTogether(options: TogetherOptions): Link {
     if (data === "seen" && document.hidden && options.rest !== null) withdraw();
   };
   document.addEventListener("visibilitychange", seen);
+  document.addEventListener("freeze", withdraw);
+  document.addEventListener("resume", seen);
   addEventListener("pagehide", withdraw);
   addEventListener("pageshow", restored);
   join();
@@ -133,6 +135,8 @@ export function followTogether(options: TogetherOptions): Link {
       channel.close();
       tabs.close();
       document.removeEventListener("visibilitychange", seen);
+      document.removeEventListener("freeze", withdraw);
+      document.removeEventListener("resume", seen);
       removeEventListener("pagehide", withdraw);
       removeEventListener("pageshow", restored);
     },
