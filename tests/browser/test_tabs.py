@@ -1,24 +1,28 @@
 """Several tabs of one browser, and texts that were not sent yet."""
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Request, expect
 
 from tests.browser.conftest import MakeVisitor
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-#: More streams, with those of other tabs, than a browser has connections to one server.
 WINDOWS = 5
 #: Goes on for longer than the test needs, and slowly: each window draws each number.
 LONG = "count to 2000 think=no delay=0.3"
+#: Goes on for so long that each window must share its place.
+SHARED = "count to 40 think=no delay=0.25"
+COUNTED = " ".join([*(str(number) for number in range(1, 41)), "done."])
+#: Remembers whether the page has ever said that the connection is lost.
+WATCH = """() => {
+  window.sawLoss = false;
+  const look = () => (window.sawLoss ||= document.querySelector(".keep.lost, .turn.lost") !== null);
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+}"""
 
 
 async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visitor: MakeVisitor) -> None:
-    alice = await visitor()
-    people = [alice]
-    for _ in range(WINDOWS - 1):
-        page = await alice.tab("/")
-        people.append(Visitor(alice.name, alice.url, alice.context, page, alice.api))
+    people = await _windows(await visitor())
     for person in people:
         await person.say(LONG)
     for person in people:
@@ -27,6 +31,41 @@ async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visi
         await person.button("Stop").click()
         await expect(person.page.locator(".keep.stopped")).to_be_visible()
         assert (await person.turns())[-1]["status"] == "stopped"
+
+
+async def test_windows_that_share_the_connections_get_all_words_and_read_no_snapshots(
+    visitor: MakeVisitor,
+) -> None:
+    people = await _windows(await visitor())
+    snapshots = [0] * WINDOWS
+    for person in people:
+        await person.say(SHARED)
+        await person.page.evaluate(WATCH)
+    for person in people:
+        await expect(person.answer).to_contain_text("1 2 3")
+    for number, person in enumerate(people):
+        person.page.on("request", lambda request, number=number: _count(snapshots, number, request))
+    for person in people:
+        await person.done()
+        assert (await person.seen())[-1] == (await person.stored())[-1] == (SHARED, COUNTED)
+        assert await person.page.evaluate("window.sawLoss") is False
+    # News of the person's own message may make a window look once. A timer looks again and again.
+    assert max(snapshots) <= 1
+
+
+async def _windows(alice: Visitor) -> list[Visitor]:
+    """So many windows of one person that their streams, with those of other tabs, need more connections than
+    a browser has to one server."""
+    people = [alice]
+    for _ in range(WINDOWS - 1):
+        page = await alice.tab("/")
+        people.append(Visitor(alice.name, alice.url, alice.context, page, alice.api))
+    return people
+
+
+def _count(snapshots: list[int], window: int, request: Request) -> None:
+    if request.url.split("?")[0].endswith("/snapshot"):
+        snapshots[window] += 1
 
 
 async def test_each_tab_keeps_the_texts_that_were_typed_in_it(visitor: MakeVisitor) -> None:

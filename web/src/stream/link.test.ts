@@ -1,8 +1,11 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { Channel } from "../../dev/channel";
+import { Locks } from "../../dev/locks";
 import { onSessionEnd } from "../api/client";
-import { DOUBT, follow, PATIENCE, SILENCE, WAITS, type Link, type LinkState } from "./link";
+import { DOUBT, follow, PATIENCE, SILENCE, WAITS, type Link, type LinkOptions, type LinkState } from "./link";
+import { PLACES, SHARE, takePlace } from "./places";
 
 type Reply = Response | Error | "nothing";
 
@@ -28,7 +31,7 @@ const refusal = (status: number, code: string) => new Response(null, { status, h
 
 const open: Link[] = [];
 
-function setUp(replies: Reply[]) {
+function setUp(replies: Reply[], more: Partial<LinkOptions> = {}) {
   const sent: (string | null)[] = [];
   const states: LinkState[] = [];
   const frames: string[] = [];
@@ -40,7 +43,7 @@ function setUp(replies: Reply[]) {
     signal.addEventListener("abort", () => bodies.get(reply)?.error(new Error("aborted")));
     return Promise.resolve(reply);
   });
-  const link = follow({ url: "/x", after: "", untilDone: true, rest: 1000, onFrame: (frame) => frames.push(`${frame.id}:${frame.data}`), onState: (state) => states.push(state) });
+  const link = follow({ url: "/x", after: "", untilDone: true, rest: 1000, onFrame: (frame) => frames.push(`${frame.id}:${frame.data}`), onState: (state) => states.push(state), ...more });
   open.push(link);
   return { sent, states, frames, link, kinds: () => states.map((state) => (state.kind === "ended" ? state.why : state.kind)) };
 }
@@ -238,5 +241,122 @@ describe("a stream", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(states).toHaveLength(count);
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe("a stream that shares its place", () => {
+  let locks = new Locks();
+  let leaves: (() => void)[] = [];
+
+  /** Takes a place for another window, or waits for one. */
+  async function other(name: string, focused = true): Promise<void> {
+    const own = navigator.locks;
+    vi.stubGlobal("navigator", { locks: locks.of(name) });
+    const asked = takePlace(new AbortController().signal, { focused: () => focused, onWait: () => undefined, onLeft: () => undefined });
+    vi.stubGlobal("navigator", { locks: own });
+    leaves.push(await asked);
+  }
+
+  beforeEach(async () => {
+    locks = new Locks();
+    leaves = [];
+    vi.stubGlobal("BroadcastChannel", Channel);
+    vi.stubGlobal("navigator", { locks: locks.of("here") });
+    vi.spyOn(document, "hasFocus").mockReturnValue(false);
+    for (let n = 1; n < PLACES; n += 1) await other(`w${n}`);
+  });
+  afterEach(() => {
+    for (const leave of leaves) leave();
+    Channel.all.clear();
+  });
+
+  it("waits for its turn, however long, without a loss and without a request", async () => {
+    // These keep their places: they have the focus.
+    await other("last");
+    const { sent, kinds, link } = setUp([stream("id: 1\ndata: a\n\n", true)], { placed: true });
+    await vi.advanceTimersByTimeAsync(SILENCE * 3);
+    expect(kinds()).toEqual(["connecting", "crowded"]);
+    const queue = [...locks.pending];
+    link.retry();
+    dispatchEvent(new Event("online"));
+    await settle();
+    expect(locks.pending).toEqual(queue);
+    expect(sent).toEqual([]);
+    leaves[0]?.();
+    await settle();
+    expect(kinds()).toEqual(["connecting", "crowded", "open"]);
+  });
+
+  it("leaves no request behind when it is closed while it waits", async () => {
+    await other("last");
+    const { link } = setUp([], { placed: true });
+    await settle();
+    expect(locks.pending).toHaveLength(PLACES);
+    link.close();
+    await settle();
+    expect(locks.pending).toEqual([]);
+    expect([...locks.held.values()]).not.toContain("here");
+  });
+
+  it.each(["pagehide", "freeze"])("leaves no place behind when the browser puts the page away (%s), and goes on later", async (name) => {
+    const { sent } = setUp([stream("id: 1\ndata: a\n\n", true), stream("", true)], { placed: true });
+    await settle();
+    expect([...locks.held.values()]).toContain("here");
+    if (name === "freeze") document.dispatchEvent(new Event(name));
+    else dispatchEvent(new Event(name));
+    await settle();
+    expect([...locks.held.values()]).not.toContain("here");
+    if (name === "freeze") document.dispatchEvent(new Event("resume"));
+    else dispatchEvent(Object.assign(new Event("pageshow"), { persisted: true }));
+    await settle();
+    expect(sent).toEqual([null, "1"]);
+  });
+
+  it("leaves its place to a window that waits, and goes on where it was when it has its turn again", async () => {
+    const { sent, kinds, frames } = setUp([stream("id: 1\ndata: a\n\nid: 2\nda", true), stream("id: 2\ndata: b\n\n", true)], { placed: true });
+    await vi.advanceTimersByTimeAsync(SHARE);
+    void other("next", false);
+    await settle();
+    expect([...locks.held.values()]).toContain("next");
+    expect(kinds()).toEqual(["connecting", "open", "connecting", "crowded"]);
+    leaves.at(-1)?.();
+    await settle();
+    expect(sent).toEqual([null, "1"]);
+    expect(frames).toEqual(["1:a", "2:b"]);
+    expect(kinds()).not.toContain("lost");
+  });
+
+  it("asks for no place while nothing is expected, until it is told to", async () => {
+    let idle = true;
+    const { sent, kinds } = setUp([stream("id: 1\ndata: a\n\n", true), stream("", true)], { placed: true, idle: () => idle });
+    await vi.advanceTimersByTimeAsync(SHARE);
+    void other("next", false);
+    await settle();
+    expect(kinds().at(-1)).toBe("crowded");
+    expect(locks.pending).toEqual([]);
+    leaves.at(-1)?.();
+    await vi.advanceTimersByTimeAsync(SILENCE * 2);
+    expect(sent).toEqual([null]);
+    idle = false;
+    open.at(-1)?.retry();
+    await settle();
+    expect(sent).toEqual([null, "1"]);
+    expect(kinds()).not.toContain("lost");
+  });
+
+  it("rests if nobody sees it when another window wants its place", async () => {
+    const hidden = vi.spyOn(document, "hidden", "get").mockReturnValue(true);
+    const { sent } = setUp([stream("id: 1\ndata: a\n\n", true), stream("", true)], { placed: true, rest: 60_000 });
+    await vi.advanceTimersByTimeAsync(SHARE);
+    void other("next", false);
+    await settle();
+    expect(locks.pending).toEqual([]);
+    leaves.at(-1)?.();
+    await settle();
+    expect(sent).toEqual([null]);
+    hidden.mockReturnValue(false);
+    document.dispatchEvent(new Event("visibilitychange"));
+    await settle();
+    expect(sent).toEqual([null, "1"]);
   });
 });

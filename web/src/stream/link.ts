@@ -111,8 +111,10 @@ export function follow(options: LinkOptions): Link {
     const abort = new AbortController();
     current = abort;
     answered = false;
+    heardAt = Date.now();
     let left = false;
     const leave = options.placed ? await place(abort, () => (left = true)) : undefined;
+    // The server is asked from here on.
     heardAt = Date.now();
     let patience = Math.min(SILENCE, PATIENCE * 1.5 ** losses);
     // One timer that looks again, instead of a new one with every word.

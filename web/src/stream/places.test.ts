@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
+import { Channel } from "../../dev/channel";
 import { Locks } from "../../dev/locks";
 import { PLACES, SHARE, takePlace } from "./places";
 
@@ -44,22 +45,6 @@ function ask(window: Window): void {
     if (window.placed) window.times += 1;
     else leave();
   });
-}
-
-/** Each window has its own channel, so that it is known whose code hears. */
-class Channel {
-  static readonly all = new Set<Channel>();
-  onmessage: ((event: { data: string }) => void) | null = null;
-  constructor() {
-    Channel.all.add(this);
-  }
-  postMessage(data: string): void {
-    for (const channel of Channel.all) if (channel !== this) queueMicrotask(() => channel.onmessage?.({ data }));
-  }
-  close(): void {
-    this.onmessage = null;
-    Channel.all.delete(this);
-  }
 }
 
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
