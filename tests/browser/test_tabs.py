@@ -1,5 +1,7 @@
 """Several tabs of one browser, and texts that were not sent yet."""
 
+from functools import partial
+
 import pytest
 from playwright.async_api import Request, expect
 
@@ -44,7 +46,7 @@ async def test_windows_that_share_the_connections_get_all_words_and_read_no_snap
     for person in people:
         await expect(person.answer).to_contain_text("1 2 3")
     for number, person in enumerate(people):
-        person.page.on("request", lambda request, number=number: _count(snapshots, number, request))
+        person.page.on("request", partial(_count, snapshots, number))
     for person in people:
         await person.done()
         assert (await person.seen())[-1] == (await person.stored())[-1] == (SHARED, COUNTED)
