@@ -1,6 +1,7 @@
 """Conversations, on every backend."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -288,3 +289,30 @@ async def _statements(database: Database, work: Callable[..., Any], *args: Any, 
 
     await database.read(traced)
     return len(seen)
+
+
+async def test_a_search_for_a_long_part_of_long_titles_costs_little_more_than_one_for_a_word(
+    database: Database,
+) -> None:
+    await make_user(database, "alice")
+    await database.write(_many_titled, "\u1e9e" * 190, 400)
+    took = {titled: await _search_time(database, titled) for titled in ("word", "\u1e9e" * 180 + "zz")}
+    [word, long] = took.values()
+    assert long < 20 * word
+
+
+def _many_titled(connection: Connection, title: str, count: int) -> None:
+    for number in range(count):
+        conversations.create(connection, f"alice-{number}", "alice", "demo")
+        conversations.set_title(connection, f"alice-{number}", f"{title}{number}")
+
+
+async def _search_time(database: Database, titled: str) -> float:
+    """The shortest of some tries, in the thread that searches."""
+
+    def search(connection: Connection) -> float:
+        begun = time.perf_counter()
+        assert conversations.page(connection, "alice", 100, titled=titled).total == 0
+        return time.perf_counter() - begun
+
+    return min([await database.read(search) for _ in range(5)])

@@ -29,7 +29,7 @@ from caesura.core import json_data
 from caesura.core.conversations import Conversation
 from caesura.core.errors import Conflict, NoConversation, TooManyConversations, Unauthenticated
 from caesura.store import changes, shares
-from caesura.store.schema import conversations, events, interrupts, now_ms, turns, users, waits
+from caesura.store.schema import conversations, events, interrupts, now_ms, place_of, turns, users, waits
 from caesura.store.statements import Prepared
 
 Order = Literal["created", "updated"]
@@ -124,16 +124,14 @@ def page(
     seen, seen_id = after or (None, None)
     values = {"user_id": user_id, "limit": limit, "offset": offset, "seen": seen, "seen_id": seen_id}
     if titled:
-        values |= {"part": _pattern(titled), "lowered": _pattern(titled.lower())}
+        values |= {"part": _part(titled), "lowered": _part(titled.lower())}
     rows = connection.execute(_page(order, after is not None, bool(titled)), values).all()
     return Page([_conversation(row[:-1]) for row in rows if row[0] is not None], rows[0][-1] if rows else 0)
 
 
-def _pattern(part: str) -> str:
-    """A pattern for texts that have this part. No title has a NUL, and PostgreSQL takes none."""
-    for special in ("/", "%", "_"):
-        part = part.replace(special, f"/{special}")
-    return f"%{part.replace(chr(0), chr(0xFFFF))}%"
+def _part(titled: str) -> str:
+    """No title has a NUL, and PostgreSQL takes none."""
+    return titled.replace("\0", "\uffff")
 
 
 class Listed(NamedTuple):
@@ -274,8 +272,8 @@ def _page(order: Order, behind: bool, titled: bool) -> Select[Any]:
 
 #: PostgreSQL lowers the letters that its locale knows: others are found as they are written.
 _TITLED = or_(
-    conversations.c.title.like(bindparam("part"), escape="/"),
-    func.lower(conversations.c.title).like(bindparam("lowered"), escape="/"),
+    place_of(conversations.c.title, bindparam("part", type_=String)) > 0,
+    place_of(func.lower(conversations.c.title), bindparam("lowered", type_=String)) > 0,
 )
 
 
