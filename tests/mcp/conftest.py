@@ -19,6 +19,7 @@ import pytest_asyncio
 from caesura.store.database import Database
 from tests.engine.world import World, world_over
 from tests.mcp_server.raw import tool
+from tests.mcp_server.raw_http import RawHttp
 from tests.openai_server import Desk, Server
 from tests.servers.server import free_port
 from tests.tables import sqlite_file
@@ -129,6 +130,12 @@ class HttpServer:
     def entry(self, *more: str) -> str:
         lines = ["mcp_servers:", "  - name: shop", f"    url: {self.url}", *(f"    {line}" for line in more)]
         return "\n".join(lines)
+
+
+@pytest.fixture
+def raw_http() -> Iterator[RawHttp]:
+    with RawHttp() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

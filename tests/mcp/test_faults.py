@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Iterator
 
 import pytest
 
@@ -20,12 +19,6 @@ from tests.mcp_server.raw_http import RawHttp
 from tests.openai_server import Say
 
 MIB = 1024 * 1024
-
-
-@pytest.fixture
-def raw_http() -> Iterator[RawHttp]:
-    with RawHttp() as server:
-        yield server
 
 
 async def test_the_death_of_a_server_is_told_and_a_later_call_opens_it_again(
@@ -60,16 +53,6 @@ async def test_an_http_server_that_was_killed_is_told_and_used_again_when_it_is_
     async with asyncio.timeout(60):
         while (await result(world, "shop__echo", text="hi")) != ("hi", "ok"):  # noqa: ASYNC110
             await asyncio.sleep(0.2)
-
-
-async def test_a_session_that_the_server_has_forgotten_is_opened_again_without_a_word(
-    world: World, raw_http: RawHttp
-) -> None:
-    world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {wide('say')}}}")
-    assert (await result(world, "shop__say")) == ("say", "ok")
-    raw_http.sessions.clear()
-    assert (await result(world, "shop__say")) == ("say", "ok")
-    assert raw_http.calls == ["say", "say"]
 
 
 async def test_answers_over_http_are_bounded_before_they_are_read(

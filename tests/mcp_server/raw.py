@@ -2,7 +2,8 @@
 
 `raw.py FOLDER`: its tools are those of `tools.json` in the folder, read for each listing. What it does at its
 start is in the file `mode`: `dead`, `mute`, `complain`, `quiet`; `mute` waits until there is a file `go`. In
-the mode `wait` every call waits for it, and in the mode `listless` every list of tools.
+the mode `wait` every call waits for it, and in the mode `listless` every list of tools. The tool `fail`
+answers with an error, and `write` with any line, in which `ID` stands for the id of the call.
 """
 
 from __future__ import annotations
@@ -82,6 +83,16 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def serve(request: dict[str, Any]) -> None:
+    params = request.get("params") or {}
+    args = params.get("arguments") or {}
+    match params.get("name"):
+        case "fail":
+            leave("fail")
+            send({"id": request["id"], "error": args})
+            return
+        case "write":
+            write(args["line"].replace("ID", str(request["id"])).encode("latin-1") + b"\n")
+            return
     result = answer(request["method"], request.get("params") or {})
     if result is None:
         send(

@@ -24,6 +24,10 @@ class RawHttp:
         self._numbers = itertools.count()
         #: What a tool answers instead of its name: the body and its content type.
         self.bodies: dict[str, tuple[bytes, str]] = {}
+        #: The errors with which tools answer, and their status.
+        self.errors: dict[str, tuple[int, dict[str, Any]]] = {}
+        #: What it answers to a session that it does not know.
+        self.unknown: tuple[int, bytes, str] = (404, b"gone", "text/plain")
         self.gzipped = False
         #: The status with which it refuses everything, if it does.
         self.denies: int | None = None
@@ -51,14 +55,18 @@ class RawHttp:
             result = {**about, "serverInfo": {"name": "raw", "version": "1"}}
             return 200, {"mcp-session-id": name}, _result(message, result), "application/json"
         if session not in self.sessions:
-            return 404, headers, b"gone", "text/plain"
+            status, body, kind = self.unknown
+            return status, headers, body, kind
         if "id" not in message:
             return 202, headers, b"", "text/plain"
         if method == "tools/list":
-            tools = [tool(name) for name in ("say", *self.bodies)]
+            tools = [tool(name) for name in ("say", *self.bodies, *self.errors)]
             return 200, headers, _result(message, {"tools": tools}), "application/json"
         name = message["params"]["name"]
         self.calls.append(name)
+        if name in self.errors:
+            status, error = self.errors[name]
+            return status, headers, failure(error, message["id"]), "application/json"
         body, kind = self.bodies.get(name, (b"", "application/json"))
         return 200, headers, body or _result(message, text(name)), kind
 
@@ -90,6 +98,10 @@ class RawHttp:
                 pass
 
         return Handler
+
+
+def failure(error: dict[str, Any], number: int | None = None) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode()
 
 
 def _result(message: dict[str, Any], result: dict[str, Any]) -> bytes:

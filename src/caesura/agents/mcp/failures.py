@@ -12,6 +12,14 @@ class Away(Exception):
     """The server cannot be used now; the message says why."""
 
 
+class Forgotten(Away):
+    """The server does not know the session any more, and has not taken the request."""
+
+
+class Unreadable(ValueError):
+    """The server has answered with something that cannot be read; the message says what is wrong."""
+
+
 def reason(error: BaseException) -> str:
     """Why a connection could not be opened or has ended. The text of a foreign error may contain an address
     or a header, so only known kinds are told in more detail."""
@@ -36,7 +44,7 @@ def _known(error: BaseException) -> str | None:
     from mcp.shared.exceptions import MCPError
 
     match error:
-        case Away() | Unwieldy():
+        case Away() | Unwieldy() | Unreadable():
             return str(error)
         case FileNotFoundError():
             return "its command was not found"

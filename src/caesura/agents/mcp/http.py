@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.request import getproxies
 
 from caesura.agents.aside import Aside
-from caesura.agents.mcp import messages
+from caesura.agents.mcp import exchange, messages
+from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.messages import Unwieldy
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _SECONDS = 15.0
 #: A host that is gone without a word is noticed after some 35 seconds.
 _IDLE, _INTERVAL, _PROBES = 15, 5, 4
+#: With these a server refuses a session that it does not know. The first is that of the protocol.
+_REFUSED = (404, 400)
 
 
 def client(
@@ -32,9 +35,11 @@ def client(
 
     async def bounded(response: httpx2.Response) -> None:
         answered(response.status_code)
+        told = exchange.current()
+        told.refused = _is_refused(response)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise httpx2.StreamError("it sent a compressed answer")
-        response.stream = _bounded(response, aside, refused)
+        response.stream = _bounded(response, aside, refused, told)
 
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **headers},
@@ -60,8 +65,16 @@ def _keep_alive() -> list[tuple[int, int, int]]:
     return options
 
 
+def _is_refused(response: httpx2.Response) -> bool:
+    """Whether a message that names a session was not taken."""
+    request = response.request
+    return (
+        request.method == "POST" and "mcp-session-id" in request.headers and response.status_code in _REFUSED
+    )
+
+
 def _bounded(
-    response: httpx2.Response, aside: Aside, refused: Callable[[str], None]
+    response: httpx2.Response, aside: Aside, refused: Callable[[str], None], told: Exchange
 ) -> httpx2.AsyncByteStream:
     """The body of an answer: piece by piece if it is a stream of events, each of which is checked, or as a
     whole."""
@@ -77,12 +90,18 @@ def _bounded(
             self._given = given
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
+            told.cut = False
             try:
                 async for part in _parts(self._given, events, aside):
                     yield part
+                told.cut = events  # whoever has the answer does not read on
             except Unwieldy as error:
+                told.cut, told.fault = events, str(error)
                 refused(str(error))
                 raise (httpx2.SSEError(str(error)) if events else httpx2.StreamError(str(error))) from error
+            except Exception:
+                told.cut = events
+                raise
 
         async def aclose(self) -> None:
             await self._given.aclose()

@@ -11,12 +11,16 @@ from caesura.agents.tools.tool import ToolError
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import ProgressFnT
-    from mcp_types import CallToolResult, Tool
+    from mcp_types import CallToolResult, ErrorData, Tool
 
 _MOST_PAGES = 20
 _LONGEST_PROGRESS = 500
 #: The codes with which servers say that they do not know a session.
 _NO_SESSION = (-32600, -32000, -32001)
+#: The codes of an unknown method or tool, and of arguments that do not fit.
+_NOT_CALLED = (-32601, -32602)
+#: What the package `mcp` says about a connection that has ended, and about an answer that it cannot read.
+_CLOSED, UNREADABLE = "Connection closed", "Failed to parse"
 #: The key of a call in its `_meta`: the same after a crash.
 KEY = "caesura/idempotency_key"
 
@@ -53,18 +57,8 @@ async def nothing(client: ClientSession) -> None:
 
 
 async def ping(client: ClientSession) -> None:
-    """Whether the server answers at all. A refusal is an answer."""
-    from mcp.shared.exceptions import MCPError
-    from mcp_types import CONNECTION_CLOSED
-    from pydantic import ValidationError
-
-    try:
-        await client.send_ping()
-    except ValidationError:
-        return
-    except MCPError as error:
-        if error.error.code == CONNECTION_CLOSED:
-            raise
+    """Whether the server answers at all. Also a refusal is an answer."""
+    await client.send_ping()
 
 
 async def tools(client: ClientSession) -> list[Tool]:
@@ -88,18 +82,44 @@ async def tools(client: ClientSession) -> list[Tool]:
     return found
 
 
-def is_closed(error: Exception) -> bool:
-    """Whether a request failed because the connection did."""
-    from mcp.shared.exceptions import MCPError
+def is_closed(error: Exception, cut: bool) -> bool:
+    """Whether a request failed because the connection did, or the stream of its answer was cut. Servers use
+    the same code for errors of their own."""
     from mcp_types import CONNECTION_CLOSED
 
-    return isinstance(error, MCPError) and error.error.code == CONNECTION_CLOSED
+    found = _error(error)
+    return found is not None and found.code == CONNECTION_CLOSED and (cut or found.message == _CLOSED)
+
+
+def is_unreadable(error: Exception) -> bool:
+    """Whether the answer to a request could not be read."""
+    from mcp_types import PARSE_ERROR
+
+    found = _error(error)
+    return found is not None and found.code == PARSE_ERROR and found.message.startswith(UNREADABLE)
 
 
 def is_refused(error: Exception) -> bool:
-    """Whether the server refused a request because it does not know its session."""
+    """Whether an error says that the server does not know the session. It counts only if HTTP says so too: a
+    tool may speak of any session."""
+    found = _error(error)
+    return found is not None and found.code in _NO_SESSION and "session" in found.message.lower()
+
+
+def is_answer(error: Exception) -> bool:
+    """Whether the server has said something."""
+    from pydantic import ValidationError
+
+    return _error(error) is not None or isinstance(error, ValidationError)
+
+
+def has_done_nothing(error: Exception) -> bool:
+    """Whether the error means that no tool was called."""
+    found = _error(error)
+    return found is not None and found.code in _NOT_CALLED
+
+
+def _error(error: Exception) -> ErrorData | None:
     from mcp.shared.exceptions import MCPError
 
-    if not isinstance(error, MCPError) or error.error.code not in _NO_SESSION:
-        return False
-    return "session" in error.error.message.lower()
+    return error.error if isinstance(error, MCPError) else None

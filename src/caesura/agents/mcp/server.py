@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from caesura.agents.aside import Aside
 from caesura.agents.mcp import failures, listing, requests, results
-from caesura.agents.mcp.failures import Away
+from caesura.agents.mcp.failures import Away, Forgotten
 from caesura.agents.mcp.listing import Offered
 from caesura.agents.mcp.pause import Pause
 from caesura.agents.mcp.secrets import Secrets
@@ -43,6 +43,9 @@ _AGAIN = 5.0
 #: Seconds after which a session of an entry that no file has any more is closed.
 _UNUSED = 30.0
 _FROZEN = "it does not answer any more"
+_EFFECT = "The call may have had an effect."
+#: How often a call is offered to a server that does not take it.
+_TRIES = 2
 
 
 def _unseen(text: str) -> None:
@@ -145,7 +148,7 @@ class Server:
         """Call a tool. `show` is told what the server says about its progress. Raises `ToolError` if the
         server could not do it."""
         arguments = json_data.clean(args)
-        for attempt in range(2):
+        for _ in range(_TRIES):
             session = await self._open()
             try:
                 self._used = time.monotonic()
@@ -156,24 +159,17 @@ class Server:
             except asyncio.CancelledError:
                 self._doubt(session)
                 raise
+            except Forgotten:
+                # As after a restart of the server. It has not taken the call.
+                self._drop(session)
             except Away as error:
                 self._drop(session)
-                told = f"{self._away(error)} The call may have had an effect."
-                raise ToolError(told) from error
+                raise ToolError(f"{self._away(error)} {_EFFECT}") from error
             except Exception as error:
-                if attempt == 0 and requests.is_refused(error):
-                    # The server has forgotten the session, as after a restart, and has done nothing.
-                    self._drop(session)
-                    continue
-                if requests.is_closed(error):
-                    self._drop(session)
-                    await asyncio.wait({session.task}, timeout=1.0)
-                    told = self._away(Away(session.reason))
-                    raise ToolError(f"{told} The call may have had an effect.") from error
                 raise ToolError(self._told(session, tool, error)) from error
             finally:
                 self._has_changed()
-        raise AssertionError("unreachable")
+        raise ToolError(self.nothing_done("it forgets its sessions at once"))
 
     async def close(self) -> None:
         await asyncio.gather(*(session.close() for session in list(self._sessions)))
@@ -181,8 +177,11 @@ class Server:
     def _told(self, session: Session, tool: str, error: Exception) -> str:
         if isinstance(error, ToolError):
             return str(error)
-        why = session.denied or failures.reason(error)
-        return self.secrets.line(f"The MCP server {self.name} did not do {tool}: {why}.")
+        told = f"The MCP server {self.name} failed at {tool}"
+        if session.denied is not None:
+            return self.secrets.line(f"{told}: {session.denied}.")
+        line = self.secrets.line(f"{told}: {failures.reason(error).rstrip('.')}.")
+        return line if requests.has_done_nothing(error) else f"{line} {_EFFECT}"
 
     def _away(self, error: Away) -> str:
         return self.secrets.line(f"The MCP server {self.name} is away: {error}.")
@@ -219,8 +218,10 @@ class Server:
                     await session.request(requests.ping)
             except TimeoutError:
                 session.abandon(_FROZEN)
+            except Away:
+                self._drop(session)
             except Exception as error:
-                if not (isinstance(error, Away) or requests.is_closed(error)):
+                if not requests.is_answer(error):
                     raise Away(failures.reason(error)) from error
             self._doubted = None
             if not session.usable:
@@ -279,10 +280,9 @@ class Server:
         try:
             found = await session.request(requests.tools)
         except Away:
+            self._drop(session)
             raise
         except Exception as error:
-            if requests.is_closed(error) or requests.is_refused(error):
-                self._drop(session)
             raise Away(session.denied or failures.reason(error)) from error
         if changes == self._changes:
             self._listed = began

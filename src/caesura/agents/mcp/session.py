@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from caesura import __version__
 from caesura.agents.aside import Aside
-from caesura.agents.mcp import failures, http
-from caesura.agents.mcp.failures import Away
+from caesura.agents.mcp import exchange, failures, http, requests
+from caesura.agents.mcp.exchange import Exchange
+from caesura.agents.mcp.failures import Away, Forgotten, Unreadable
 from caesura.agents.mcp.messages import LARGEST
 from caesura.agents.mcp.stdio import Child
 from caesura.agents.spec import McpServer
@@ -86,11 +87,13 @@ class Session:
 
     async def request(self, make: Callable[[ClientSession], Coroutine[Any, Any, T]]) -> T:
         """Ask the server something, beside others. A caller that is cancelled does not wait: the server is
-        told that nobody waits any more. Raises `Away` if the connection ends meanwhile."""
+        told that nobody waits any more. Raises `Away` if the connection ends meanwhile, `Forgotten` if the
+        server does not know the session, and `Unreadable`."""
         client = await asyncio.shield(self._ready)
         if isinstance(client, Away):
             raise client
-        call = asyncio.create_task(make(client.session))
+        told, inside = exchange.begin()
+        call = asyncio.create_task(make(client.session), context=inside)
         self._calls.add(call)
         call.add_done_callback(self._done)
         self._waiting += 1
@@ -104,7 +107,22 @@ class Session:
                 call.cancel()
         if not call.done() or call.cancelled():
             raise Away(self.reason)
-        return call.result()
+        try:
+            return call.result()
+        except Exception as error:
+            await self._judge(error, told)
+            raise
+
+    async def _judge(self, error: Exception, told: Exchange) -> None:
+        """Raise what this error of a request means, if it is no answer of the server."""
+        if told.refused and requests.is_refused(error):
+            raise Forgotten("it has forgotten the session") from error
+        if requests.is_unreadable(error):
+            raise Unreadable(told.fault or "its answer cannot be read") from error
+        if requests.is_closed(error, told.cut):
+            if not told.cut:
+                await asyncio.wait({self.task}, timeout=_SETTLING)  # then it is known why
+            raise Away(self.reason) from error
 
     def leave(self) -> None:
         """Begin no more calls on this connection, and close it when those that run have ended."""

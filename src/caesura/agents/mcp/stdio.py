@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from caesura.agents.aside import Aside
-from caesura.agents.mcp import messages
+from caesura.agents.mcp import messages, requests
 from caesura.agents.mcp.messages import Unwieldy
 
 if TYPE_CHECKING:
@@ -117,13 +117,17 @@ class Child:
 
     async def _message(self, line: bytes) -> SessionMessage | Exception:
         from mcp.shared.message import SessionMessage
-        from mcp_types import jsonrpc_message_adapter
+        from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
         await messages.check(line, self._aside)
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError:
-            return ValueError("a line that is no message")
+            if (answers := messages.id_of(line)) is None:
+                return ValueError("a line that is no message")
+            # Nothing better will come, so nobody waits for it.
+            fault = ErrorData(code=PARSE_ERROR, message=requests.UNREADABLE)
+            return SessionMessage(JSONRPCError(jsonrpc="2.0", id=answers, error=fault))
 
     async def _write(
         self,
