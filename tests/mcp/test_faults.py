@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+from typing import Any, cast
 
 import pytest
 
@@ -293,6 +294,7 @@ async def test_hostile_lists_of_tools_are_bounded(
         tool("good", description="Fine.\x1b[31m\u202e" + "x" * 100_000),
         tool("good"),
         tool("a b"),
+        tool(""),
         tool("n" * 64),
         tool("deep", inputSchema=deep),
         tool("wide", inputSchema={"type": "object", "properties": {str(n): {} for n in range(5000)}}),
@@ -309,11 +311,51 @@ async def test_hostile_lists_of_tools_are_bounded(
     described = offered["shop__good"]["description"]
     assert described.startswith("Fine.\\x1b[31m\\u202e")
     assert len(described) < 10_000
-    assert "tool a b is left out" in caplog.text
+    [told] = [line for line in caplog.messages if "left out" in line]
+    assert told.startswith("MCP server shop: some tools are left out: good (the server lists it twice); a b,")
+    assert "; (its name is empty)" in told.replace("  ", " ")
+    assert "tool128, tool129" in told
+    assert "and 63 more (a server may offer 128 tools)" in told
+
+
+async def test_a_malformed_tool_is_left_out_and_the_others_are_offered(
+    world: World, outside: Outside, caplog: pytest.LogCaptureFixture
+) -> None:
+    outside.tools(
+        tool("say"),
+        {"name": "none"},
+        tool("null", inputSchema=None),
+        tool("text", inputSchema="nope"),
+        tool("array", inputSchema={"type": "array"}),
+        tool("number", description=5),
+        tool("maybe", annotations={"readOnlyHint": "maybe"}),
+        {"inputSchema": {"type": "object"}},
+        cast("dict[str, Any]", "no tool"),
+        cast("dict[str, Any]", None),
+        tool("wait"),
+    )
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    for _ in range(2):
+        assert (await result(world, "shop__say"))[1] == "ok"
+    output, status = await result(world, "shop__none")
+    assert status == "error"
+    assert "shop__none" in output
+    names = "none, null, text, array, number, maybe, one without a name"
+    told = f"MCP server shop: some tools are left out: {names} (not described as the protocol demands)"
+    assert [line for line in caplog.messages if "left out" in line] == [told]
+
+
+async def test_a_list_that_repeats_itself_is_read_once(
+    world: World, outside: Outside, caplog: pytest.LogCaptureFixture
+) -> None:
+    outside.mode("again")
+    world.agent(f"{DEMO}\n{outside.entry(AUTO)}")
+    assert (await result(world, "shop__say"))[1] == "ok"
+    assert sum("left out" in line for line in caplog.messages) == 1
 
 
 async def test_a_server_whose_list_breaks_the_protocol_is_told(world: World, outside: Outside) -> None:
-    outside.tools(tool("list", inputSchema={"type": "array"}))
+    (outside.folder / "tools.json").write_text('"none"')
     world.agent(outside.entry())
     world.desk.script(Say("sorry"))
     assert (await world.say("hi")).finished

@@ -2,8 +2,9 @@
 
 `raw.py FOLDER`: its tools are those of `tools.json` in the folder, read for each listing. What it does at its
 start is in the file `mode`: `dead`, `mute`, `complain`, `quiet`; `mute` waits until there is a file `go`. In
-the mode `wait` every call waits for it, and in the mode `listless` every list of tools. The tool `fail`
-answers with an error, and `write` with any line, in which `ID` stands for the id of the call.
+the mode `wait` every call waits for it, and in the mode `listless` every list of tools. In the mode `again` a
+list has no end. The tool `fail` answers with an error, and `write` with any line, in which `ID` stands for
+the id of the call.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "tools/list":
         if _mode() == "listless":
             _wait()
-        return {"tools": json.loads((FOLDER / "tools.json").read_text())}
+        tools = json.loads((FOLDER / "tools.json").read_text())
+        return {"tools": tools} if _mode() != "again" else {"tools": tools, "nextCursor": "same"}
     if method == "tools/call":
         return call(params["name"], params.get("arguments") or {}, params.get("_meta") or {})
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from caesura.agents.spec import McpServer
@@ -22,6 +22,9 @@ _LONGEST_DESCRIPTION = 8 * 1024
 #: The bytes of a schema, and of all schemas of a server.
 _LARGEST, _LARGEST_TOGETHER = 64 * 1024, 512 * 1024
 _DEEPEST, _MOST_VALUES = 32, 4_000
+_MALFORMED = "not described as the protocol demands"
+#: How many tools, and how many reasons, the log names, and how much of each.
+_TOLD, _LONGEST_TOLD = 10, 1000
 
 
 class Offered(NamedTuple):
@@ -35,6 +38,13 @@ class Offered(NamedTuple):
     idempotent: bool = False
 
 
+class Listed(NamedTuple):
+    """What a server lists: its tools, and the names of those that the protocol does not allow as they are."""
+
+    tools: list[Tool]
+    malformed: list[str]
+
+
 class _Unfit(Exception):
     """The tool is not offered; the message says why."""
 
@@ -43,33 +53,48 @@ def full_name(server: str, tool: str) -> str:
     return f"{server}__{tool}"
 
 
-def read(server: str, found: Sequence[Tool], allowed: Sequence[str] | None) -> tuple[Offered, ...]:
+def read(server: str, found: Listed, allowed: Sequence[str] | None) -> tuple[Offered, ...]:
     """The tools that can be offered. `allowed` are their names, if not all are. Those that do not fit are
-    left out, and the log says so."""
+    left out, and the log says so once."""
     offered: dict[str, Offered] = {}
+    unfit: dict[str, list[str]] = {}
     size = 0
-    for tool in found:
+    for tool in found.tools:
         if allowed is not None and tool.name not in allowed:
             continue
         try:
             item, length = _offered(server, tool)
             _check_room(item, length + size, offered)
         except _Unfit as error:
-            logger.warning(
-                "MCP server %s: tool %s is left out: %s", server, shown.text(tool.name[:100]), error
-            )
+            unfit.setdefault(str(error), []).append(tool.name)
             continue
         size += length
         offered[item.full_name] = item
+    if malformed := [name for name in found.malformed if allowed is None or name in allowed]:
+        unfit[_MALFORMED] = malformed
+    if unfit:
+        _warn(server, unfit)
     return tuple(offered.values())
 
 
-def unknown(entry: McpServer, found: Sequence[Tool]) -> dict[str, list[str]]:
+def unknown(entry: McpServer, found: Listed) -> dict[str, list[str]]:
     """The names in the entry that are no tools of the server, by the field that has them."""
-    names = {tool.name for tool in found}
+    names = {*(tool.name for tool in found.tools), *found.malformed}
     said = {"tools": entry.tools or (), "permissions": entry.permissions}
     wrong = {field: [name for name in given if name not in names] for field, given in said.items()}
     return {field: given for field, given in wrong.items() if given}
+
+
+def _warn(server: str, unfit: Mapping[str, Sequence[str]]) -> None:
+    """`unfit` are the names of tools, by the reason why they are left out."""
+    told = [f"{_few(list(dict.fromkeys(names)))} ({reason})" for reason, names in unfit.items()]
+    logger.warning("MCP server %s: some tools are left out: %s", server, _few(told, "; "))
+
+
+def _few(texts: Sequence[str], between: str = ", ") -> str:
+    """The first texts, and how many more there are."""
+    first = between.join(shown.line(text[:_LONGEST_TOLD]) for text in texts[:_TOLD])
+    return first if len(texts) <= _TOLD else f"{first} and {len(texts) - _TOLD} more"
 
 
 def _check_room(item: Offered, size: int, offered: Collection[str]) -> None:
@@ -82,6 +107,8 @@ def _check_room(item: Offered, size: int, offered: Collection[str]) -> None:
 
 
 def _offered(server: str, tool: Tool) -> tuple[Offered, int]:
+    if not tool.name:
+        raise _Unfit("its name is empty")
     name = full_name(server, tool.name)
     if _NAME.fullmatch(name) is None:
         raise _Unfit("with its prefix, its name is not 1 to 64 letters, digits, _ and -")

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from caesura.agents.mcp import listing
+from caesura.agents.mcp.listing import Listed
+from caesura.agents.mcp.sieve import LEFT_OUT
 from caesura.agents.tools.tool import ToolError
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import ProgressFnT
-    from mcp_types import CallToolResult, ErrorData, Tool
+    from mcp_types import CallToolResult, ErrorData
 
 _MOST_PAGES = 20
 _LONGEST_PROGRESS = 500
@@ -61,24 +63,27 @@ async def ping(client: ClientSession) -> None:
     await client.send_ping()
 
 
-async def tools(client: ClientSession) -> list[Tool]:
+async def tools(client: ClientSession) -> Listed:
     from mcp.shared.exceptions import MCPError
     from mcp_types import METHOD_NOT_FOUND, PaginatedRequestParams
 
-    found: list[Tool] = []
+    found = Listed([], [])
     cursor: str | None = None
+    seen: set[str] = set()
     for _ in range(_MOST_PAGES):
         params = PaginatedRequestParams(cursor=cursor) if cursor is not None else None
         try:
             page = await client.list_tools(params=params)
         except MCPError as error:
             if error.error.code == METHOD_NOT_FOUND:
-                return []  # a server without tools
+                return found  # a server without tools
             raise
-        found += page.tools
+        found.tools.extend(page.tools)
+        found.malformed.extend((page.meta or {}).get(LEFT_OUT, ()))
         cursor = page.next_cursor
-        if cursor is None or len(found) > listing.MOST:
+        if cursor is None or cursor in seen or len(found.tools) > listing.MOST:
             break
+        seen.add(cursor)
     return found
 
 

@@ -6,21 +6,18 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from caesura.agents.aside import Aside
 from caesura.agents.mcp import failures, listing, requests, results
 from caesura.agents.mcp.failures import Away, Forgotten
-from caesura.agents.mcp.listing import Offered
+from caesura.agents.mcp.listing import Listed, Offered
 from caesura.agents.mcp.pause import Pause
 from caesura.agents.mcp.secrets import Secrets
 from caesura.agents.mcp.session import OPENING, Session
 from caesura.agents.spec import McpServer
 from caesura.agents.tools.tool import Result, ToolError
 from caesura.core import json_data, shown
-
-if TYPE_CHECKING:
-    from mcp_types import Tool
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -78,7 +75,7 @@ class Server:
         self._sessions: set[Session] = set()
         self._reason = ""
         self._pause, self._rest = Pause(_PAUSE, _LONGEST_PAUSE), Pause(_REST, _LONGEST_REST)
-        self._found: list[Tool] = []
+        self._found = Listed([], [])
         self._offered: tuple[Offered, ...] | None = None
         self._listed = self._used = -float("inf")
         #: Counts what may have changed the tools since they were listed.
@@ -103,7 +100,7 @@ class Server:
     @property
     def names(self) -> set[str]:
         """The names of all tools that the server listed last."""
-        return {tool.name for tool in self._found}
+        return {tool.name for tool in self._found.tools}
 
     def nothing_done(self, reason: str | None = None) -> str:
         """What an agent is told about a call that was not made."""
@@ -295,7 +292,7 @@ class Server:
         self._warn(found)
         self._offered = await self._aside.run(listing.read, self.name, found, self.entry.tools)
 
-    def _warn(self, found: list[Tool]) -> None:
+    def _warn(self, found: Listed) -> None:
         """A misspelt name in the entry forbids nothing and offers nothing."""
         for field, unknown in listing.unknown(self.entry, found).items():
             logger.warning(

@@ -13,6 +13,7 @@ from caesura.agents.mcp import exchange, failures, http, requests
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.failures import Away, Forgotten, Unreadable
 from caesura.agents.mcp.messages import LARGEST
+from caesura.agents.mcp.sieve import sifted
 from caesura.agents.mcp.stdio import Child
 from caesura.agents.spec import McpServer
 
@@ -32,6 +33,8 @@ _SETTLING = 1.0
 _CLOSING, _ENDING = 4.0, 4.0
 #: With these an HTTP server says that a key is missing or wrong.
 _DENIED = (401, 403)
+#: The version of the protocol before another one is agreed.
+_VERSION = "2025-11-25"
 
 
 class Session:
@@ -217,9 +220,19 @@ class Session:
 
         async with (
             self._transport() as transport,
-            Client(transport, cache=None, message_handler=heard, client_info=about) as client,
+            Client(
+                sifted(transport, self._version, self._aside),
+                cache=None,
+                message_handler=heard,
+                client_info=about,
+            ) as client,
         ):
             yield client
+
+    def _version(self) -> str:
+        client = self._ready.result() if self._ready.done() else None
+        known = client.session.protocol_version if client and not isinstance(client, Away) else None
+        return known or _VERSION
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
