@@ -38,7 +38,7 @@ def test_every_fault_is_reported_with_its_place(run: Run, tmp_path: Path) -> Non
 
 
 def test_mcp_servers_are_opened_on_request(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "tools.json").write_text(json.dumps([tool("delete"), tool("say")]))
+    (tmp_path / "tools.json").write_text(json.dumps([tool("delete"), {"name": "bare"}, tool("say")]))
     program = f"command: {sys.executable}, args: ['{RAW}', '{tmp_path}']"
     entry = f"{{name: shop, {program}, permissions: {{dleete: deny}}}}"
     more = "\n  permissions: {shop__sya: deny}\n  mcp_servers:\n    - {name: gone, command: /no/such}\n    - "
@@ -46,6 +46,8 @@ def test_mcp_servers_are_opened_on_request(run: Run, tmp_path: Path) -> None:
     ran = run("agents", "check", "--open", tmp_path)
     assert ran.code == 1
     assert "gardener: MCP server shop offers delete, say" in ran.out
+    left_out = "bare (not described as the protocol demands)"
+    assert f"warning: gardener: MCP server shop lists what is left out: {left_out}" in ran.out
     at = "gardener.yaml: MCP server shop: "
     assert f"{at}permissions names dleete, which it does not have (did you mean delete?)" in ran.out
     assert (

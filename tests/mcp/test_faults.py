@@ -20,6 +20,7 @@ from tests.mcp_server.raw_http import RawHttp
 from tests.openai_server import Say
 
 MIB = 1024 * 1024
+LEFT_OUT = "MCP server shop of agent tester lists what is left out: "
 
 
 async def test_the_death_of_a_server_is_told_and_a_later_call_opens_it_again(
@@ -312,7 +313,7 @@ async def test_hostile_lists_of_tools_are_bounded(
     assert described.startswith("Fine.\\x1b[31m\\u202e")
     assert len(described) < 10_000
     [told] = [line for line in caplog.messages if "left out" in line]
-    assert told.startswith("MCP server shop: some tools are left out: good (the server lists it twice); a b,")
+    assert told.startswith(f"{LEFT_OUT}good (the server lists it twice); a b,")
     assert "; (its name is empty)" in told.replace("  ", " ")
     assert "tool128, tool129" in told
     assert "and 63 more (a server may offer 128 tools)" in told
@@ -341,7 +342,7 @@ async def test_a_malformed_tool_is_left_out_and_the_others_are_offered(
     assert status == "error"
     assert "shop__none" in output
     names = "none, null, text, array, number, maybe, one without a name"
-    told = f"MCP server shop: some tools are left out: {names} (not described as the protocol demands)"
+    told = f"{LEFT_OUT}{names} (not described as the protocol demands)"
     assert [line for line in caplog.messages if "left out" in line] == [told]
 
 

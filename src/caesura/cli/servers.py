@@ -44,6 +44,9 @@ async def _check(agents: list[Agent]) -> int:
         for fault in _faults(agent, server, offer):
             faults += 1
             print(shown.line(f"{agent.path.name}: MCP server {server.name}: {fault}"))
+        if server.left_out:
+            told = f"MCP server {server.name} lists what is left out: {server.left_out}"
+            print(shown.line(f"warning: {agent.name}: {told}"))
         if offer.missing is None:
             tools = ", ".join(tool.name for tool in offer.tools) or "no tools"
             print(shown.line(f"{agent.name}: MCP server {server.name} offers {tools}"))

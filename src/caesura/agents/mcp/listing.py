@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +11,6 @@ from caesura.core import json_data, shown
 
 if TYPE_CHECKING:
     from mcp_types import Tool
-
-logger = logging.getLogger(__name__)
 
 #: What providers accept as the name of a tool.
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -45,6 +42,13 @@ class Listed(NamedTuple):
     malformed: list[str]
 
 
+class Read(NamedTuple):
+    """The tools that can be offered, and which are `left_out` and why, as a text; empty if none is."""
+
+    offered: tuple[Offered, ...]
+    left_out: str
+
+
 class _Unfit(Exception):
     """The tool is not offered; the message says why."""
 
@@ -53,9 +57,8 @@ def full_name(server: str, tool: str) -> str:
     return f"{server}__{tool}"
 
 
-def read(server: str, found: Listed, allowed: Sequence[str] | None) -> tuple[Offered, ...]:
-    """The tools that can be offered. `allowed` are their names, if not all are. Those that do not fit are
-    left out, and the log says so once."""
+def read(server: str, found: Listed, allowed: Sequence[str] | None) -> Read:
+    """What of the list can be used. `allowed` are the names of tools, if not all are."""
     offered: dict[str, Offered] = {}
     unfit: dict[str, list[str]] = {}
     size = 0
@@ -72,9 +75,7 @@ def read(server: str, found: Listed, allowed: Sequence[str] | None) -> tuple[Off
         offered[item.full_name] = item
     if malformed := [name for name in found.malformed if allowed is None or name in allowed]:
         unfit[_MALFORMED] = malformed
-    if unfit:
-        _warn(server, unfit)
-    return tuple(offered.values())
+    return Read(tuple(offered.values()), _told(unfit))
 
 
 def unknown(entry: McpServer, found: Listed) -> dict[str, list[str]]:
@@ -85,10 +86,9 @@ def unknown(entry: McpServer, found: Listed) -> dict[str, list[str]]:
     return {field: given for field, given in wrong.items() if given}
 
 
-def _warn(server: str, unfit: Mapping[str, Sequence[str]]) -> None:
+def _told(unfit: Mapping[str, Sequence[str]]) -> str:
     """`unfit` are the names of tools, by the reason why they are left out."""
-    told = [f"{_few(list(dict.fromkeys(names)))} ({reason})" for reason, names in unfit.items()]
-    logger.warning("MCP server %s: some tools are left out: %s", server, _few(told, "; "))
+    return _few([f"{_few(list(dict.fromkeys(names)))} ({reason})" for reason, names in unfit.items()], "; ")
 
 
 def _few(texts: Sequence[str], between: str = ", ") -> str:

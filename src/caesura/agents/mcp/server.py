@@ -77,6 +77,8 @@ class Server:
         self._pause, self._rest = Pause(_PAUSE, _LONGEST_PAUSE), Pause(_REST, _LONGEST_REST)
         self._found = Listed([], [])
         self._offered: tuple[Offered, ...] | None = None
+        #: Which tools of the list are left out and why.
+        self.left_out = ""
         self._listed = self._used = -float("inf")
         #: Counts what may have changed the tools since they were listed.
         self._changes = 0
@@ -289,11 +291,16 @@ class Server:
         if self._offered is not None and found == self._found:
             return
         self._found = found
+        self._offered, self.left_out = await self._aside.run(listing.read, self.name, found, self.entry.tools)
         self._warn(found)
-        self._offered = await self._aside.run(listing.read, self.name, found, self.entry.tools)
 
     def _warn(self, found: Listed) -> None:
         """A misspelt name in the entry forbids nothing and offers nothing."""
+        if self.left_out:
+            told = self.secrets.hidden(self.left_out)
+            logger.warning(
+                "MCP server %s of agent %s lists what is left out: %s", self.name, self.agent, told
+            )
         for field, unknown in listing.unknown(self.entry, found).items():
             logger.warning(
                 "MCP server %s of agent %s: %s names what the server does not have: %s",
