@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from caesura.agents.loader import Catalog
 from caesura.core import events as ev
 from caesura.core.answers import Answer
+from caesura.core.errors import AgentUnavailable
 from caesura.core.interrupts import Approval
 from caesura.store import interrupts
 from tests.engine.world import NO, YES, World, roles
@@ -33,22 +37,44 @@ async def test_a_model_that_cannot_be_set_up_fails_the_turn_without_internals(wo
     assert (await world.say("hi")).finished
 
 
-async def test_an_agent_removed_while_it_waits_ends_the_turn_and_closes_the_question(world: World) -> None:
+@pytest.mark.parametrize("how", ["gone", "broken"])
+async def test_an_answer_is_refused_while_the_agent_is_not_there_and_counts_when_it_is_back(
+    world: World, how: str
+) -> None:
     world.agent("tools: [note, seal]")
     world.desk.script(Say("both", [Call("note", {"text": "a"}, "note-1"), SEAL]), Say("well"))
     said = await world.say("go")
-    (world.agents / "tester.yaml").unlink()
+    await world.engine.drain()
+    file = world.agents / "tester.yaml"
+    text = file.read_text()
+    file.write_text("spec: [") if how == "broken" else file.unlink()
+    world.catalog = Catalog(world.agents, world.registry().names, interval=0)
+    world.engine = world.new_engine()
+    world.engine.start()
+    with pytest.raises(AgentUnavailable, match="the agent tester is not available: its file is gone or has"):
+        await world.resume(said, YES)
+    [row] = await world.database.read(interrupts.inbox, "alice")
+    assert row.interrupt.id == said.interrupts[0].id
+    assert (await world.row(said.turn)).status == "waiting"
+    file.write_text(text)
     said = await world.resume(said, YES)
-    assert "tester" in said.failure.message
-    assert [event.outcome for event in said.of(ev.InterruptClosed)] == ["answered"]
+    assert said.finished
+    assert said.text == "well"
+    assert world.traces() == ["note a", "seal b"]
+
+
+async def test_a_turn_that_waits_for_an_agent_that_is_gone_can_be_stopped(world: World) -> None:
+    world.agent("tools: [note, seal]")
+    world.desk.script(Say("both", [Call("note", {"text": "a"}, "note-1"), SEAL]))
+    said = await world.say("go")
+    (world.agents / "tester.yaml").unlink()
+    await world.close(said.turn)
     row = await world.checked(said.turn)
     assert [(m.name, m.status) for m in row.messages or () if m.role == "tool"] == [
         ("note", "ok"),
         ("seal", "not_done"),
     ]
     assert not await world.database.read(interrupts.inbox, "alice")
-    world.agent("tools: [note, seal]")
-    assert (await world.say("and now?")).finished
 
 
 async def test_an_agent_removed_while_its_question_expires_leaves_nothing_pending(world: World) -> None:

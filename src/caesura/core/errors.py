@@ -29,6 +29,7 @@ CaesuraError
 │   ├── TooManyQuestions    429  of one person; waiting alone does not help
 │   └── TooMuchUnread       429  of one person
 ├── Unavailable             503  carries retry_after
+│   └── AgentUnavailable    503  a question of an agent whose file is gone or has a fault
 ├── Fenced                  500  a run that lost its lease; never reaches a client
 ├── StopRequested           500  a run that asks a question after its stop; never reaches a client
 ├── Unwritable              500  rows of a run that no database takes; never reaches a client
@@ -245,6 +246,15 @@ class Unavailable(CaesuraError):
     def __init__(self, message: str | None = None, retry_after: int = 1) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class AgentUnavailable(Unavailable):
+    """The agent is not available"""
+
+    code = "agent_unavailable"
+
+    def __init__(self, message: str | None = None, retry_after: int = 60) -> None:
+        super().__init__(message, retry_after)
 
 
 class Fenced(CaesuraError):

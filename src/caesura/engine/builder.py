@@ -60,6 +60,13 @@ class Builder:
         """The version of the agent as its file says now."""
         return self._catalog.get(name).version
 
+    def has(self, name: str) -> bool:
+        """Whether there is such an agent now."""
+        with suppress(NotFound):
+            self._catalog.get(name)
+            return True
+        return False
+
     def get(self, name: str) -> Compiled:
         """The agent as its file says now."""
         agent = self._catalog.get(name)

@@ -19,7 +19,7 @@ from caesura.agents.tools.registry import Registry
 from caesura.agents.tools.tool import CheckFailed
 from caesura.core import ids
 from caesura.core.answers import Answer
-from caesura.core.errors import BadAnswer, CodecError, Unavailable
+from caesura.core.errors import AgentUnavailable, BadAnswer, CodecError, Unavailable
 from caesura.core.events import StopReason
 from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.turns import Turn
@@ -196,6 +196,13 @@ class Engine:
         self.supervisor.hurry(turn)
 
     # --- how it is
+
+    def check_agent(self, turn: Turn) -> None:
+        """Refuse an answer that nobody could use: the agent's file is gone, or has a fault since a
+        restart."""
+        if not self._builder.has(turn.agent):
+            told = "its file is gone or has a fault, which the log tells. The question stays open"
+            raise AgentUnavailable(f"the agent {turn.agent} is not available: {told}")
 
     def check_edit(self, item: Interrupt, answer: Answer) -> None:
         """Refuse edited arguments that do not fit the tool's schema."""

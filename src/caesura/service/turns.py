@@ -198,7 +198,9 @@ class Turns:
             for item in found:
                 self._engine.check_edit(item.interrupt, answers[item.interrupt.id])
             life.answer(connection, user_id, answers, blind=blind, viewer=viewer)
-            return self._engine.take(connection, found[0].turn_id)
+            begun = self._engine.take(connection, found[0].turn_id)
+            self._engine.check_agent(begun.turn)
+            return begun
 
         begun = await self._begin(user_id, key, decide)
         if begun.new and not begun.ours:  # the run that asked may still hold the turn

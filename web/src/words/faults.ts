@@ -29,6 +29,7 @@ const REFUSALS: Record<string, Key> = {
   too_many_runs: "tooManyRuns",
   too_many_questions: "tooManyQuestions",
   unavailable: "serverDown",
+  agent_unavailable: "agentAway",
   internal: "serverFault",
 };
 

@@ -201,6 +201,7 @@ export const ENGLISH = {
   askedTooMuch: "The agent asked too much at once.",
   notStored: "What the turn did could not be stored.",
   tookTooLong: "The turn took too long.",
+  agentAway: "The agent is not available: its file is gone or has a fault. The question stays open.",
   agentChanged: "The agent has changed since this turn began. Send the message again.",
 
   // shortcuts
