@@ -16,7 +16,7 @@ from caesura.agents.loader import Catalog
 from caesura.agents.mcp.servers import Servers
 from caesura.agents.model_names import NOTHING_REPLACED
 from caesura.agents.tools.registry import Registry
-from caesura.agents.tools.tool import CheckFailed
+from caesura.agents.tools.tool import CheckFailed, ToolError
 from caesura.core import ids
 from caesura.core.answers import Answer
 from caesura.core.errors import AgentUnavailable, BadAnswer, CodecError, Unavailable
@@ -43,6 +43,8 @@ logger = logging.getLogger(__name__)
 
 #: A claim reads the past of a turn with at most this many events. A longer read would delay other writers.
 _SHORT = 1000
+#: Seconds in which a tool must have checked edited arguments.
+_CHECK = 20.0
 
 
 class Begun(NamedTuple):
@@ -204,13 +206,18 @@ class Engine:
             told = "its file is gone or has a fault, which the log tells. The question stays open"
             raise AgentUnavailable(f"the agent {turn.agent} is not available: {told}")
 
-    def check_edit(self, item: Interrupt, answer: Answer) -> None:
+    async def check_edit(self, item: Interrupt, answer: Answer) -> None:
         """Refuse edited arguments that do not fit the tool's schema."""
         if not isinstance(item, Approval) or answer.decision != "edit" or answer.args is None:
             return
         tool = self._builder.tool(item.agent, item.name)
         try:
-            fault = tool.fault(answer.args) if tool is not None else None
+            async with asyncio.timeout(_CHECK):
+                fault = await tool.check(answer.args) if tool is not None else None
+        except ToolError as error:
+            raise BadAnswer(str(error)) from error
+        except TimeoutError as error:
+            raise BadAnswer("the tool did not check these arguments in time") from error
         except CheckFailed as error:
             error_id = ids.error()
             logger.exception("the check of edited arguments of %s failed (%s)", item.name, error_id)

@@ -49,7 +49,10 @@ class Served:
         if own is None or self.server.is_known or self.says(name) == "deny":
             return None
         found = self._tool(Offered(own, name, "", {"type": "object", "properties": {}}), "confirm", False)
-        return replace(found, refusal=lambda args: self.server.nothing_done())
+        return replace(found, refusal=self._refusal)
+
+    async def _refusal(self, args: Mapping[str, Any]) -> str:
+        return self.server.nothing_done()
 
     def says(self, name: str) -> Permission | None:
         own = self._own_name(name)

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 
 from caesura.agents.aside import LARGE
 from caesura.agents.context import RunContext
-from caesura.agents.tools.tool import Description, Result, Tool
+from caesura.agents.tools.tool import Description, Result, Tool, ToolError
 from caesura.core import events as ev
 from caesura.core import ids, interrupts, json_data, outputs
 from caesura.core.answers import Answer
@@ -122,15 +122,18 @@ class _Call:
             except _Revoked:
                 self._run.grants.discard(self._name)
         assert self._tool is not None  # noqa: S101 - for the type checker
-        if not unknown and (reason := self._refusal(self._tool)) is not None:
+        if not unknown and (reason := await self._refusal(self._tool)) is not None:
             return self._note(reason, "error")
         raise AnswersNeeded([await self._approval(unknown)])
 
-    def _refusal(self, tool: Tool) -> str | None:
+    async def _refusal(self, tool: Tool) -> str | None:
         """Why the call can only be refused. A check that fails is a failure of the tool."""
         try:
-            with strays_fail(_never):
-                return tool.refusal(self._args)
+            async with asyncio.timeout(self._seconds()):
+                with strays_fail(self._run.is_broken_off):
+                    return await tool.refusal(self._args)
+        except ToolError as error:
+            return str(error)
         except Exception:  # noqa: BLE001 - logged with its id
             return self._failed()
 
@@ -431,11 +434,6 @@ class _Call:
         assert self._tool is not None  # noqa: S101 - for the type checker
         args = self._tool.filled(self._args)
         return self._tool.describe(args, self._run.language), json_data.clean(args)
-
-
-def _never() -> bool:
-    """Nobody can cancel code that awaits nothing."""
-    return False
 
 
 def _what(item: Interrupt) -> _What:

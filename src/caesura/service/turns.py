@@ -195,17 +195,23 @@ class Turns:
             found = [interrupts.get(connection, interrupt_id, user_id) for interrupt_id in answers]
             if len({item.turn for item in found}) > 1:
                 raise BadInput("answers must belong to one turn")
-            for item in found:
-                self._engine.check_edit(item.interrupt, answers[item.interrupt.id])
             life.answer(connection, user_id, answers, blind=blind, viewer=viewer)
             begun = self._engine.take(connection, found[0].turn_id)
             self._engine.check_agent(begun.turn)
             return begun
 
+        await self._check_edits(user_id, answers)
         begun = await self._begin(user_id, key, decide)
         if begun.new and not begun.ours:  # the run that asked may still hold the turn
             self._engine.hurry(begun.turn)
         return Answered(begun.turn, begun.after)
+
+    async def _check_edits(self, user_id: str, answers: Mapping[str, Answer]) -> None:
+        """Refuse edited arguments that do not fit, before a transaction: an operator's check may take
+        long."""
+        for interrupt_id in (name for name, answer in answers.items() if answer.decision == "edit"):
+            found = await self._database.read(interrupts.get, interrupt_id, user_id)
+            await self._engine.check_edit(found.interrupt, answers[interrupt_id])
 
     async def retry(self, user_id: str, turn_id: str, key: Key | None = None) -> Turn:
         """Retry a failed or stopped turn that no other turn follows. It continues from what it has."""

@@ -52,15 +52,21 @@ class Result(NamedTuple):
 Function = Callable[..., Awaitable[str | Result]]
 
 
+#: Runs a check of arguments where it delays nobody, and gives what it came to.
+Apart = Callable[[Callable[[], str | None]], Awaitable[str | None]]
+
+
 class Action(NamedTuple):
     """What a tool does, and what it needs for that. `parameters` is the JSON schema of the arguments.
     `arguments` checks them, and the function gets them by name. Without it the function gets them unchecked,
-    as one dict."""
+    as one dict. So it does with `apart`, because the check may take long: then the function checks them
+    itself."""
 
     function: Function
     description: str
     parameters: dict[str, Any]
     arguments: type[BaseModel] | None = None
+    apart: Apart | None = None
 
 
 class Replaces(NamedTuple):
@@ -70,6 +76,10 @@ class Replaces(NamedTuple):
 
     look: Callable[[Mapping[str, Any]], Awaitable[File | None]]
     unchanged: Callable[[Mapping[str, Any], File], Awaitable[bool]]
+
+
+async def _no_refusal(args: Mapping[str, Any]) -> str | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,7 @@ class Tool:
     repeatable: bool = False
     asks: bool = False
     only_asks: bool = False
-    refusal: Callable[[Mapping[str, Any]], str | None] = lambda args: None
+    refusal: Callable[[Mapping[str, Any]], Awaitable[str | None]] = _no_refusal
     replaces: Replaces | None = None
     shown_live: bool = False
     timeout: float | None = None
@@ -123,6 +133,11 @@ class Tool:
             raise CheckFailed(f"{type(error).__name__}: {CheckFailed.__doc__}") from error
         return None
 
+    async def check(self, args: dict[str, Any]) -> str | None:
+        """As `fault`, without holding up the event loop. Raises `ToolError` if there is no room for it."""
+        apart = self.action.apart
+        return self.fault(args) if apart is None else await apart(lambda: self.fault(args))
+
     async def run(self, args: dict[str, Any]) -> Result:
         """Call the tool. Faults of the arguments and errors for the model are returned as a result too."""
         try:
@@ -133,7 +148,7 @@ class Tool:
 
     def _called(self, args: dict[str, Any]) -> Awaitable[str | Result]:
         function, arguments = self.action.function, self.action.arguments
-        if arguments is None:
+        if arguments is None or self.action.apart is not None:
             return function(args)
         try:
             checked = arguments.model_validate(args)

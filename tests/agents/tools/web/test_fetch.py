@@ -394,7 +394,7 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
 )
 async def test_an_address_that_can_only_be_refused_is_known_before_anybody_is_asked(url: str) -> None:
     fetcher = Fetcher(resolve=names(["127.0.0.1"]))
-    reason = fetch.tool(fetcher, Reader()).refusal({"url": url})
+    reason = await fetch.tool(fetcher, Reader()).refusal({"url": url})
     assert reason is not None
     assert Result(reason, "error") == await call(url, fetcher)
 
@@ -412,8 +412,8 @@ async def test_an_address_that_can_only_be_refused_is_known_before_anybody_is_as
         ("http://10.1.2.3/", ("10.0.0.0/8",)),
     ],
 )
-def test_an_address_that_may_be_fetched_is_asked_about(url: str, allowed: Sequence[str]) -> None:
-    assert fetch.tool(Fetcher(Allowed(allowed)), Reader()).refusal({"url": url}) is None
+async def test_an_address_that_may_be_fetched_is_asked_about(url: str, allowed: Sequence[str]) -> None:
+    assert await fetch.tool(Fetcher(Allowed(allowed)), Reader()).refusal({"url": url}) is None
 
 
 def test_the_whole_address_is_shown_to_the_person_who_approves() -> None:

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from caesura.agents import context
 from caesura.agents.context import RunContext
 from caesura.agents.tools import ask_user
@@ -18,7 +20,7 @@ from caesura.agents.tools.own.context import Context, Declined, Option, Waiting,
 from caesura.agents.tools.own.parameters import Parameters
 from caesura.agents.tools.own.returned import Unwritable
 from caesura.agents.tools.own.threads import OwnThreads
-from caesura.agents.tools.tool import ToolError
+from caesura.agents.tools.tool import ToolError, wrong_arguments
 from caesura.core.interrupts import Questions
 from caesura.core.language import Language
 
@@ -31,14 +33,10 @@ class OwnCall:
     def __init__(self, function: Callable[..., Any], parameters: Parameters, threads: OwnThreads) -> None:
         self._function, self._parameters, self._threads = function, parameters, threads
 
-    async def __call__(self, **fields: Any) -> str:
+    async def __call__(self, args: dict[str, Any]) -> str:
         asking = _Asking(context.current(), self._function.__name__)
-        names, contexts = self._parameters.names, self._parameters.contexts
-        arguments = {names[field]: value for field, value in fields.items()}
-        if contexts:
-            arguments |= dict.fromkeys(contexts, asking.context())
         try:
-            text = await self._text(arguments)
+            text = await self._text(args, asking)
         except asyncio.CancelledError:
             raise
         except BaseException as error:
@@ -55,24 +53,34 @@ class OwnCall:
             logger.warning("%s: %s", self._function.__name__, error)
         return error
 
-    async def _text(self, arguments: dict[str, Any]) -> str:
-        person = context.current().user_id
+    async def _text(self, args: dict[str, Any], asking: _Asking) -> str:
         if not inspect.iscoroutinefunction(self._function):
-            copied = contextvars.copy_context()
-            value = await self._threads.do(person, lambda: copied.run(self._plain, arguments))
+            copied, person = contextvars.copy_context(), context.current().user_id
+            value = await self._threads.do(person, lambda: copied.run(self._plain, args, asking))
             if not inspect.isawaitable(value):
                 return str(value)
         else:
-            value = self._function(**arguments)
+            name = self._function.__name__
+            value = self._function(**await self._threads.check(name, lambda: self._checked(args, asking)))
         found = await _apart(value)
         if returned.is_small(found):
             return returned.text(found)
         return await self._threads.write(lambda: returned.text(found))
 
-    def _plain(self, arguments: dict[str, Any]) -> Any:
+    def _plain(self, args: dict[str, Any], asking: _Asking) -> Any:
         """The result of a plain function as text. One that returns a coroutine is awaited elsewhere."""
-        value = self._function(**arguments)
+        value = self._function(**self._checked(args, asking))
         return value if inspect.isawaitable(value) else returned.text(value)
+
+    def _checked(self, args: dict[str, Any], asking: _Asking) -> dict[str, Any]:
+        """The arguments as the function takes them. An operator's validators may take any time."""
+        model, names, contexts = self._parameters
+        try:
+            checked = model.model_validate(args)
+        except ValidationError as error:
+            raise ToolError(wrong_arguments(error)) from error
+        given = {name: getattr(checked, field) for field, name in names.items()}
+        return given | dict.fromkeys(contexts, asking.context()) if contexts else given
 
 
 async def _apart(work: Awaitable[Any]) -> Any:

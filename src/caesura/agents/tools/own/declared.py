@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from caesura.agents.tools.own import docstrings, parameters
@@ -43,7 +44,7 @@ class Declared:
             timeout=said.timeout,
             defaults=self.defaults,
         )
-        return replace(made, refusal=lambda args: made.fault(dict(args)))
+        return replace(made, refusal=lambda args: made.check(dict(args)))
 
 
 def read(found: Any) -> Declared:
@@ -61,7 +62,8 @@ def read(found: Any) -> Declared:
     schema, description = parameters_of(read.arguments), doc.text or name.replace("_", " ")
 
     def make(threads: OwnThreads) -> Action:
-        return Action(OwnCall(found, read, threads), description, schema, read.arguments)
+        call = OwnCall(found, read, threads)
+        return Action(call, description, schema, read.arguments, partial(threads.check, name))
 
     mark = mark_of(found)
     describe = _describer(found, name, mark, tuple(read.names.values()))

@@ -28,19 +28,28 @@ class OwnThreads:
 
     def __init__(self, count: int = COUNT, each: int = EACH) -> None:
         self._places = Places(count, each)
+        #: For the checks of arguments: each tool has its share.
+        self._checks = Places(count, each)
         self._writers = Aside("caesura-own-results")
 
     async def do(self, person: str, work: Callable[[], T]) -> T:
         """Run the work in a thread of its own."""
+        return await self._run(self._places, person, work)
+
+    async def check(self, tool: str, work: Callable[[], T]) -> T:
+        """Check arguments. This waits for no function that runs, and for no other tool's checks."""
+        return await self._run(self._checks, tool, work)
+
+    async def _run(self, places: Places, whose: str, work: Callable[[], T]) -> T:
         try:
-            await self._places.take(person, _PATIENCE)
+            await places.take(whose, _PATIENCE)
         except Busy:
             raise ToolError("Not done: too many tools run at the moment. Try again later.") from None
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
 
         def ended(value: Any, error: BaseException | None) -> None:
-            self._places.give_back(person)
+            places.give_back(whose)
             if not outcome.done():
                 outcome.set_result((value, error))
             elif error is not None:
@@ -54,7 +63,7 @@ class OwnThreads:
         try:
             threading.Thread(target=body, name="caesura-own-tool", daemon=True).start()
         except RuntimeError:
-            self._places.give_back(person)
+            places.give_back(whose)
             raise
         value, error = await outcome
         if error is not None:

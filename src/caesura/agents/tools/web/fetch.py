@@ -33,7 +33,7 @@ def tool(fetcher: Fetches, reader: Reads) -> Tool:
         page = await fetcher.fetch(url, person)
         return report(page.url, await reader.read(page, person))
 
-    def refusal(args: Mapping[str, Any]) -> str | None:
+    async def refusal(args: Mapping[str, Any]) -> str | None:
         try:
             fetcher.check(str(args.get("url", "")))
         except ToolError as error:
