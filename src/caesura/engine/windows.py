@@ -9,8 +9,8 @@ from typing import Any
 
 #: How many conversations' corrections are remembered for one model.
 _CONVERSATIONS = 2_000
-#: The least and the most tokens that the provider counts for one that is estimated. A text of much white space
-#: has fewer, and is taken to have so many; none has more.
+#: The least and the most tokens that the provider counts for one that is estimated. A text of much white
+#: space may have fewer, and is taken to have so many. None has more.
 LEAST, MOST = 0.6, 4.0
 #: A refusal that does not name the window teaches no smaller one than this.
 _SMALLEST = 2_000

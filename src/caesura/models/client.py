@@ -96,7 +96,7 @@ class Client:
                     self._speech.path, self._speech.body(messages, tools, remedies)
                 )
             except ModelError as error:
-                if error.kind != "request" or len(remedies) >= _REMEDIES:
+                if error.kind not in ("request", "context") or len(remedies) >= _REMEDIES:
                     raise
                 remedy = self._speech.remedy(str(error).lower(), remedies)
                 if remedy is None:
