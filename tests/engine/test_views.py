@@ -172,6 +172,16 @@ def test_a_refusal_makes_the_window_smaller_or_the_estimate_larger() -> None:
     assert unnamed.tokens == 9_000
 
 
+def test_an_answer_that_is_cut_off_at_the_end_of_the_window_tells_its_size() -> None:
+    window = Window()
+    window.fill("a", 5000, {"input_tokens": 6000, "output_tokens": 2000, "total_tokens": 8000})
+    assert window.tokens == 8000
+    window.fill("a", 5000, {"input_tokens": 900_000, "total_tokens": 901_000})
+    assert window.tokens == 5000
+    window.fill("a", 50, None)
+    assert window.tokens == 2000, "a short prompt says nothing of a smaller window"
+
+
 def test_the_answer_has_room() -> None:
     assert Window(1000).limit == 750
     assert Window(1_000_000).limit == 1_000_000 - 8_192

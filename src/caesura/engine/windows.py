@@ -63,6 +63,14 @@ class Window:
         if limit is not None and sent <= limit and estimated:
             self._correct(conversation_id, limit * 1.2 / estimated)
 
+    def fill(self, conversation_id: str, estimated: int, usage: Mapping[str, int] | None) -> None:
+        """An answer was cut off at the end of the window: the prompt and the answer together are its size."""
+        counts = usage or {}
+        believed = estimated * LEAST <= counts.get("input_tokens", 0) <= estimated * MOST
+        sent = int(estimated * self.ratio(conversation_id))
+        size = max(counts.get("total_tokens", 0) if believed else sent, _SMALLEST)
+        self.tokens = size if self.tokens is None else min(self.tokens, size)
+
     def _correct(self, conversation_id: str, ratio: float) -> None:
         self._ratios[conversation_id] = min(max(ratio, LEAST), MOST)
         self._ratios.move_to_end(conversation_id)
