@@ -73,7 +73,7 @@ async def test_a_reply_that_is_stopped_is_free_without_the_garbage_collector(
 ) -> None:
     provider.answer(hangs(STREAM, *chunked([*OPENAI.events[:7], LONG])))
     reading = asyncio.create_task(fault_of(model()))
-    await until(lambda: connections.unfinished.held)
+    await until(lambda: connections.unfinished.held > 0)
     reading.cancel()
     assert isinstance((await asyncio.gather(reading, return_exceptions=True))[0], asyncio.CancelledError)
     del reading

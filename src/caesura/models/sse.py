@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from caesura.models.failures import ModelError
 
-#: The longest event, and the most bytes of unfinished events in all replies that one pool of connections reads.
+#: The longest event, and the most bytes of unfinished events in all replies of a pool of connections.
 LONGEST, MOST = 8 * 1024 * 1024, 256 * 1024 * 1024
 #: The bytes up to which an unfinished event is not counted among them.
 _USUAL = 64 * 1024
@@ -20,8 +20,8 @@ class Unfinished:
 
 
 class Events:
-    """Only the data of events counts: what an event is, the data says itself. Comments are passed over. Whoever
-    reads them must `close` them: an unfinished event may be long, and is in the way of other replies."""
+    """Only the data of events counts: what an event is, the data says itself. Comments are passed over.
+    Whoever reads them must `close` them: an unfinished event is in the way of other replies."""
 
     def __init__(self, unfinished: Unfinished | None = None) -> None:
         self._unfinished, self._held = unfinished or Unfinished(), 0
