@@ -100,3 +100,26 @@ def test_values_are_counted_to_a_bound_and_a_depth() -> None:
     with pytest.raises(json_data.Unwieldy, match="deeper than 64"):
         json_data.bounded(b"[" * 65 + b"]" * 65)
     assert json_data.bounded(b"[" * 64 + b"]" * 64)[1] == 63
+
+
+@given(values(), st.integers(0, 12))
+def test_json_is_crowded_if_it_holds_very_many_lists_and_objects_or_values(value: Any, most: int) -> None:
+    held, containers = _held(value)
+    crowded = json_data.crowded(json_data.dumps(value), most)
+    assert crowded or containers <= most
+    assert not crowded or held >= most
+
+
+def _held(value: Any) -> tuple[int, int]:
+    """How many values it holds, and how many lists and objects there are."""
+    if not isinstance(value, dict | list):
+        return 0, 0
+    inner = [_held(item) for item in (value.values() if isinstance(value, dict) else value)]
+    return len(inner) + sum(held for held, _ in inner), 1 + sum(containers for _, containers in inner)
+
+
+def test_brackets_in_texts_make_no_crowd_but_very_many_texts_do() -> None:
+    assert not json_data.crowded(b'["' + b"[" * 100 + b'", "\\"[\\""]', 10)
+    assert json_data.crowded(b'["' + b"[" * 100 + b'"' + b', ""' * 50 + b"]", 10)
+    with pytest.raises(json_data.Unwieldy):
+        json_data.check_parts(b'["\\ud800"' + b', ""' * 50 + b"]", 10)

@@ -132,8 +132,30 @@ def test_what_the_provider_counts_corrects_the_estimate_within_bounds() -> None:
     assert (window.ratio("a"), window.ratio("b")) == (1.5, 1.0)
     window.count("a", 100, {"input_tokens": 1})
     assert window.ratio("a") == LEAST
-    window.count("a", 100, None)
-    assert window.ratio("a") == LEAST
+    for wrong in (None, {}, {"input_tokens": 0}, {"input_tokens": -5}, {"input_tokens": 401}):
+        window.count("a", 100, wrong)
+        assert window.ratio("a") == LEAST
+
+
+def test_a_count_makes_no_window_larger_than_its_operator_or_its_name_says() -> None:
+    window = Window(2000)
+    window.count("a", 1000, {"input_tokens": 50_000})
+    assert (window.tokens, window.ratio("a")) == (2000, 1.0)
+    window.count("a", 1000, {"input_tokens": 2500})
+    assert (window.tokens, window.ratio("a")) == (2000, 2.5)
+
+
+def test_a_count_makes_a_window_larger_that_a_refusal_without_a_size_had_made_too_small() -> None:
+    learned = Window()
+    learned.refuse("a", 10_000, None)
+    learned.count("a", 8_000, {"input_tokens": 10_000})
+    assert learned.tokens == 10_000
+    learned.count("a", 8_000, {"input_tokens": 900_000})
+    assert learned.tokens == 10_000
+    known = Window(9_500)
+    known.refuse("a", 10_000, None)
+    known.count("a", 8_000, {"input_tokens": 10_000})
+    assert known.tokens == 9_500
 
 
 def test_a_refusal_makes_the_window_smaller_or_the_estimate_larger() -> None:
@@ -148,6 +170,16 @@ def test_a_refusal_makes_the_window_smaller_or_the_estimate_larger() -> None:
     assert unnamed.tokens == 9_000
     unnamed.refuse("a", 100, None)
     assert unnamed.tokens == 9_000
+
+
+def test_an_answer_that_is_cut_off_at_the_end_of_the_window_tells_its_size() -> None:
+    window = Window()
+    window.fill("a", 5000, {"input_tokens": 6000, "output_tokens": 2000, "total_tokens": 8000})
+    assert window.tokens == 8000
+    window.fill("a", 5000, {"input_tokens": 900_000, "total_tokens": 901_000})
+    assert window.tokens == 5000
+    window.fill("a", 50, None)
+    assert window.tokens == 2000, "a short prompt says nothing of a smaller window"
 
 
 def test_the_answer_has_room() -> None:

@@ -290,6 +290,55 @@ async def test_what_is_refused_is_left_out_and_remembered(desk: Desk, connection
     assert [request["max_tokens"] for request in desk.requests] == [32_000, 32_000, 8_192, 8_192]
 
 
+def beyond(taken: int, asked: int, window: int) -> Refusal:
+    message = f"input length and `max_tokens` exceed context limit: {taken} + {asked} > {window}, decrease it"
+    return Refusal(400, message=message)
+
+
+@pytest.mark.parametrize(
+    ("window", "options", "most"),
+    [
+        (None, {}, 32_000),
+        (200_000, {}, 32_000),
+        (20_001, {}, 10_000),
+        (20_001, {"max_tokens": 15_000}, 15_000),
+        (20_001, {"thinking": {"type": "enabled", "budget_tokens": 2000}}, 10_000),
+        (20_001, {"thinking": {"type": "enabled", "budget_tokens": 12_000}}, 12_001),
+    ],
+)
+async def test_an_answer_is_asked_for_that_fits_into_a_window_that_is_known(
+    desk: Desk, connections: Connections, window: int | None, options: dict[str, Any], most: int
+) -> None:
+    desk.script(Answer(["Hi"]))
+    await said(claude(desk, connections, window=window, options=options))
+    assert [request["max_tokens"] for request in desk.requests] == [most]
+
+
+async def test_a_window_that_is_too_small_for_the_answer_is_learned_from_the_refusal(
+    desk: Desk, connections: Connections
+) -> None:
+    model = claude(desk, connections)
+    desk.script(beyond(1548, 32_000, 20_001), Answer(["Hi"]), Answer(["Hi"]))
+    for _ in range(2):
+        await said(model)
+    desk.script(beyond(15_000, 10_000, 20_001), Answer(["Hi"]), Answer(["Hi"]))
+    for _ in range(2):
+        await said(model)
+    asked = [request["max_tokens"] for request in desk.requests]
+    assert asked == [32_000, 10_000, 10_000, 10_000, 5_001, 10_000], "what a long history left is not kept"
+
+
+async def test_a_history_that_leaves_no_room_for_an_answer_is_too_long(
+    desk: Desk, connections: Connections
+) -> None:
+    desk.script(beyond(19_900, 32_000, 20_001))
+    _, error = await fault(claude(desk, connections))
+    assert (error.kind, error.context_tokens) == ("context", 20_001)
+    desk.script(beyond(1548, 32_000, 20_001))
+    _, error = await fault(claude(desk, connections, options={"max_tokens": 32_000}))
+    assert error.kind == "context"
+
+
 def test_another_version_cannot_be_asked_for(desk: Desk, connections: Connections) -> None:
     with pytest.raises(Unusable, match="2023-06-01, 2026-10-21"):
         claude(desk, connections, options={"anthropic_version": "2020-01-01"})

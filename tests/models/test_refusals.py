@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -236,6 +237,17 @@ def test_a_key_that_a_provider_repeats_is_not_told() -> None:
             assert KEY[-8:] not in str(error)
     assert "short" not in scrubbed("the key short is wrong", ["short"])
     assert "sk-other-123456789" not in scrubbed("the key sk-other-123456789 is wrong", [KEY])
+
+
+@pytest.mark.parametrize("key", [KEY, hashlib.sha512(b"key").hexdigest(), "elevenchars"])
+def test_no_part_of_a_key_is_told_that_is_of_any_use(key: str) -> None:
+    for first in range(0, len(key) - 7, 5):
+        for size in (8, 9, 16, len(key) - first):
+            part = key[first : first + size]
+            told = scrubbed(f"wrong: {part}, and again x{part}y", [key])
+            assert told.startswith("wrong: ***")
+            assert not any(part[place : place + 8] in told for place in range(len(part) - 7))
+    assert scrubbed(f"wrong: {key[2:6]}", [key]) == f"wrong: {key[2:6]}"
 
 
 def test_of_a_body_only_a_short_line_is_told() -> None:

@@ -62,7 +62,7 @@ def ready(
             if place.full is None:
                 made = _own(model, model_class)
             else:
-                made = _named(place.full, place.spec, environ, connections)
+                made = _named(place.full, place.spec, environ, connections, place.window().tokens)
         except ModelUnavailable as error:
             missing.append(error.message)
         else:
@@ -203,7 +203,13 @@ def _replaced(name: str, model: Spec, default: str, replaced: Mapping[str, str])
     return full, model.model_copy(update={"base_url": None, "api_key_env": None, "options": {}})
 
 
-def _named(full: str, model: Spec, environ: Mapping[str, str], connections: Connections) -> Model:
+def _named(
+    full: str,
+    model: Spec,
+    environ: Mapping[str, str],
+    connections: Connections,
+    window: int | None = None,
+) -> Model:
     if full == DEMO:
         demo: Model = _construct(DemoModel, model.options, full)
         return demo
@@ -223,6 +229,7 @@ def _named(full: str, model: Spec, environ: Mapping[str, str], connections: Conn
             idle_timeout=model.idle_timeout,
             environ=environ,
             connections=connections,
+            window=window,
         )
     except Unusable as error:
         raise ModelUnavailable(str(error)) from error

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
 from caesura.core.messages import Message
-from caesura.engine import confirmations, model_failures, speech, view
+from caesura.engine import confirmations, model_failures, speech, texts, view
 from caesura.engine.branch import Branch
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.confirmations import Answered
@@ -35,15 +35,19 @@ logger = logging.getLogger(__name__)
 _BREATH = 32
 #: How often a history is shortened for a provider that refuses it.
 _CUTS = 8
+#: Anthropic's reason for an answer that has come to the end of the model's window.
+_FULL = "model_context_window_exceeded"
 
 
 class Said(NamedTuple):
     """The agent's next message. `asks` are the sentences in which it asks for a confirmation that is still to
-    be given. `answers` are what the person has answered to it so far."""
+    be given. `answers` are what the person has answered to it so far. `full`: it was cut off at the end of
+    the model's window."""
 
     message: Message
     asks: str | None = None
     answers: Sequence[Answered] = ()
+    full: bool = False
 
 
 async def call(scope: Scope, state: Sequence[Message]) -> Said:
@@ -107,6 +111,8 @@ async def _fitted(scope: Scope, scene: Scene, model: Model, window: Window) -> S
             window.refuse(conversation_id, shown.tokens, error.cause.context_tokens)
             continue
         window.count(conversation_id, shown.tokens, said.message.usage)
+        if said.full:
+            window.fill(conversation_id, shown.tokens, said.message.usage)
         if scope.parent is None:
             run.last_view = model, window, shown
         return said
@@ -152,7 +158,7 @@ class _Speaker:
         self._run, self._scope, self._label = scope.run, scope, label
         self._context_from = context_from
         self._call = 0
-        self.spoke = False
+        self.spoke = self._wrote = False
         self._live = frozenset(name for name, tool in scope.agent.tools.items() if tool.shown_live)
         self._listener = confirmations.scanner(scope)
 
@@ -168,7 +174,8 @@ class _Speaker:
             reply = await self._hear(model, prompt)
             self._run.check()
             message = self._finish(reply, ended)
-        return Said(message, self._listener.end() if self._listener is not None else None)
+        asks = self._listener.end() if self._listener is not None else None
+        return Said(message, asks, full=reply.finish_reason == _FULL)
 
     async def _hear(self, model: Model, prompt: list[Message]) -> speech.Reply:
         run, reply, pieces, held, words = self._run, speech.Reply(), 0, 0, False
@@ -199,13 +206,15 @@ class _Speaker:
                     await run.stream.breathe()
         if not pieces:
             raise ModelError("broken", "the model said nothing at all")
+        if reply.finish_reason == _FULL and not self.spoke:
+            raise ModelError("context", "the model's window was full before its first word")
         return reply
 
     async def _say(self, given: str) -> bool:
         text = _clean(given)
         if not text:
             return False
-        self.spoke = True
+        self.spoke = self._wrote = True
         self._run.say(ev.TextDelta(self._begin(), text))
         if self._listener is not None:
             await confirmations.feed(self._listener, text, self._run.aside)
@@ -216,6 +225,8 @@ class _Speaker:
         run, number = self._run, self._begin()
         calls = reply.tool_calls(run.call_ids())
         run.reserve(call["id"] for call in calls)
+        if reply.finish_reason == _FULL and not calls:
+            run.say(ev.TextDelta(number, ("\n\n" if self._wrote else "") + texts.cut_off(run.language)))
         run.say(ev.ModelFinished(number, calls, reply.usage, reply.finish_reason, reply.kept))
         _, message = run.transcript.calls[number]
         ended.output, ended.tool_calls = message.content, calls

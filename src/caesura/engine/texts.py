@@ -59,6 +59,13 @@ def left_out(characters: int, why: str) -> str:
     return f"[left out: all {characters} characters of the result; {why}]"
 
 
+def cut_off(language: Language) -> str:
+    """Stands at the end of an answer for which the model's window had no more room."""
+    if language == "zh":
+        return "（回答在此中断：对话对模型来说太长了。）"
+    return "(The answer is cut off here: the conversation is too long for the model.)"
+
+
 def unknown_outcome(description: str, language: Language) -> str:
     """The note comes first, so that the description cannot forge it or push it out of sight."""
     if language == "zh":

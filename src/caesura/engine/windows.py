@@ -9,7 +9,8 @@ from typing import Any
 
 #: How many conversations' corrections are remembered for one model.
 _CONVERSATIONS = 2_000
-#: A count of the provider is not believed if it differs from the estimate by more than this.
+#: The least and the most tokens that the provider counts for one that is estimated. A text of much white
+#: space may have fewer, and is taken to have so many. None has more.
 LEAST, MOST = 0.6, 4.0
 #: A refusal that does not name the window teaches no smaller one than this.
 _SMALLEST = 2_000
@@ -21,8 +22,9 @@ _BOUNDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 class Window:
     def __init__(self, tokens: int | None = None, answer: int | None = None) -> None:
-        """`tokens` is its size, if that is known. `answer` is how long an answer may become, if that is."""
-        self.tokens = tokens
+        """`tokens` is its size, if that is known: nothing makes it larger. `answer` is how long an answer may
+        become, if that is known."""
+        self.tokens = self._most = tokens
         self._answer = answer
         #: For each conversation: how many tokens the provider counts for one that is estimated.
         self._ratios: OrderedDict[str, float] = OrderedDict()
@@ -39,13 +41,15 @@ class Window:
         return self._ratios.get(conversation_id, 1.0)
 
     def count(self, conversation_id: str, estimated: int, usage: Mapping[str, int] | None) -> None:
-        """The provider has counted the tokens of a prompt."""
+        """The provider has counted the tokens of a prompt. A count that no text of this length can have is
+        wrong, and teaches nothing."""
         counted = (usage or {}).get("input_tokens", 0)
-        if not counted or not estimated:
+        if counted <= 0 or not estimated or counted > estimated * MOST:
             return
         self._correct(conversation_id, counted / estimated)
         if self.tokens is not None and counted > self.tokens:
-            self.tokens = counted  # a refusal that named no size had made it too small
+            # A refusal that named no size had made it too small.
+            self.tokens = counted if self._most is None else min(counted, self._most)
 
     def refuse(self, conversation_id: str, estimated: int, named: int | None) -> None:
         """The provider has refused a prompt as too long. `named` is the size of the window that it named."""
@@ -58,6 +62,14 @@ class Window:
         limit = self.limit
         if limit is not None and sent <= limit and estimated:
             self._correct(conversation_id, limit * 1.2 / estimated)
+
+    def fill(self, conversation_id: str, estimated: int, usage: Mapping[str, int] | None) -> None:
+        """An answer was cut off at the end of the window: the prompt and the answer together are its size."""
+        counts = usage or {}
+        believed = estimated * LEAST <= counts.get("input_tokens", 0) <= estimated * MOST
+        sent = int(estimated * self.ratio(conversation_id))
+        size = max(counts.get("total_tokens", 0) if believed else sent, _SMALLEST)
+        self.tokens = size if self.tokens is None else min(self.tokens, size)
 
     def _correct(self, conversation_id: str, ratio: float) -> None:
         self._ratios[conversation_id] = min(max(ratio, LEAST), MOST)

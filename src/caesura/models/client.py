@@ -57,9 +57,9 @@ class Client:
         self, messages: Sequence[Message], tools: Sequence[Schema] = ()
     ) -> AsyncGenerator[Piece, None]:
         exchange = await self._ask(messages, tools)
+        reply = self._speech.reply(self._endpoint.host, self._endpoint.secrets)
+        events, data, begun = Events(self._endpoint.unfinished), b"", b""
         try:
-            reply = self._speech.reply(self._endpoint.host, self._endpoint.secrets)
-            events = Events()
             data = await exchange.read()
             while data and not (begun := data.removeprefix(BOM).lstrip()):
                 data = await exchange.read()  # some servers send empty lines while the model works
@@ -87,6 +87,9 @@ class Client:
                 yield piece
         finally:
             exchange.abort()
+            events.close()
+            # An error that ends this keeps its frame, and is itself kept by the reply that it comes from.
+            del reply, data, begun
 
     async def _ask(self, messages: Sequence[Message], tools: Sequence[Schema]) -> Exchange:
         remedies = self._learned
@@ -96,7 +99,7 @@ class Client:
                     self._speech.path, self._speech.body(messages, tools, remedies)
                 )
             except ModelError as error:
-                if error.kind != "request" or len(remedies) >= _REMEDIES:
+                if error.kind not in ("request", "context") or len(remedies) >= _REMEDIES:
                     raise
                 remedy = self._speech.remedy(str(error).lower(), remedies)
                 if remedy is None:

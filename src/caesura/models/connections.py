@@ -17,6 +17,7 @@ from caesura.models import certificates, proxies
 from caesura.models.failures import ModelError
 from caesura.models.line import Exchange, Line
 from caesura.models.proxies import Proxy
+from caesura.models.sse import Unfinished
 from caesura.models.tunnels import Tunnel
 
 CONNECT_TIMEOUT = 15.0
@@ -48,6 +49,7 @@ class Connections:
         self, environ: Mapping[str, str] = _NOTHING, *, connect_timeout: float = CONNECT_TIMEOUT
     ) -> None:
         self._environ, self._connect_timeout = environ, connect_timeout
+        self.unfinished = Unfinished()
         self._open: dict[Line, _Place] = {}
         #: Those that wait for a request, the newest last, with the timers that close them.
         self._idle: dict[Line, asyncio.TimerHandle] = {}

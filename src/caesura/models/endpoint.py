@@ -14,6 +14,7 @@ from caesura.models import refusals
 from caesura.models.connections import Connections
 from caesura.models.failures import ModelError
 from caesura.models.line import Exchange
+from caesura.models.sse import Unfinished
 
 #: The most bytes of a list of models, and the seconds it may take.
 _LIST_BYTES, _LIST_SECONDS = 8 * 1024 * 1024, 60.0
@@ -36,6 +37,10 @@ class Endpoint:
         self._headers = {"Accept-Encoding": "identity", "User-Agent": "caesura", **headers}
         self._secrets = secrets
         self.host = urlsplit(url).hostname or ""
+
+    @property
+    def unfinished(self) -> Unfinished:
+        return self._connections.unfinished
 
     @property
     def secrets(self) -> tuple[str, ...]:

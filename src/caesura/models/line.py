@@ -62,6 +62,7 @@ class Line(asyncio.Protocol):
         self._closed = True
         if self._exchange is not None:
             self._exchange.lost()
+            self._exchange = None
         self._gone(self)
 
     def send(self, head: bytes, body: bytes, idle_timeout: float) -> Exchange:
@@ -130,6 +131,7 @@ class Exchange:
         self._wake()
 
     def lost(self) -> None:
+        self._parser = None
         if self._complete:
             return
         if not self._in_head and self._until_close():
@@ -183,7 +185,7 @@ class Exchange:
             if self._complete:
                 return b""
             if self._failure is not None:
-                raise self._failure
+                raise self._raised(self._failure)
             # As `_wait`: this is awaited for every chunk.
             self._waiter = waiter = self._line.loop.create_future()
             await waiter
@@ -217,9 +219,16 @@ class Exchange:
 
     def abort(self) -> None:
         """Close the connection at once, unless the response was read to its end or left."""
+        self._unread.clear()
         if not self._complete and not self._left:
             self._timer.cancel()
             self._line.abort()
+
+    @staticmethod
+    def _raised(failure: ModelError) -> ModelError:
+        """The same failure anew. An error that is raised keeps all that its callers work with, and as long as
+        this exchange kept the error, only the garbage collector could free them."""
+        return ModelError(failure.kind, str(failure))
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -227,7 +236,7 @@ class Exchange:
 
     async def _wait(self) -> None:
         if self._failure is not None:
-            raise self._failure
+            raise self._raised(self._failure)
         self._waiter = self._line.loop.create_future()
         await self._waiter
 
@@ -252,6 +261,7 @@ class Exchange:
 
     def _finish(self) -> None:
         self._timer.cancel()
+        self._parser = None  # it refers to this exchange
         self._line.ended(self._reusable)
 
     def _until_close(self) -> bool:

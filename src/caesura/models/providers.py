@@ -139,9 +139,10 @@ def make(
     idle_timeout: float,
     environ: Mapping[str, str],
     connections: Connections,
+    window: int | None = None,
 ) -> Model:
     """The model that `provider:name` names. An `api_key` and a `base_url` that are given come before those of
-    the environment. Raises `Unusable`."""
+    the environment. `window` is the size of the model's window, if it is known. Raises `Unusable`."""
     name, provider, model = _named(full_name)
     options = dict(options)
     headers = _special(provider, options)
@@ -149,7 +150,7 @@ def make(
     endpoint = _endpoint(provider, place, headers, idle_timeout, connections)
     speech: Speech
     if provider.protocol == "anthropic":
-        speech = Messages(model, temperature, options, headers["anthropic-version"])
+        speech = Messages(model, temperature, options, headers["anthropic-version"], window)
     else:
         speech = ChatCompletions(model, temperature, options, provider.returns_reasoning)
     return Client(model, endpoint, speech)

@@ -17,6 +17,8 @@ from caesura.models.failures import Kind, ModelError
 BODY_BYTES = 64 * 1024
 #: How many characters of a refusal are looked at, and how many are told.
 _LOOKED_AT, _EXCERPT = 2_000, 240
+#: From this many characters on a part of a key is hidden, and so many of a key are looked at.
+_PART, _LONGEST = 8, 8_192
 
 _TOO_LONG = re.compile(
     r"context[_ ](length|size|window|limit)|prompt (is )?too long|input (length|is too long|token count)"
@@ -95,10 +97,23 @@ def scrubbed(text: str, secrets: Iterable[str]) -> str:
             text = re.sub(rf"{re.escape(secret[:8])}\S*|\S*{re.escape(secret[-8:])}", "***", text)
         elif secret:
             text = text.replace(secret, "***")
+        text = _without_parts(text, secret)
     text = re.sub(r"(?i)\bbearer\s+\S+|\b(sk|pk|gsk|xai|key)-[\w-]{8,}\S*", "***", text)
     line = "".join(character if character.isprintable() else " " for character in text)
     line = " ".join(line.split())
     return line if len(line) <= _EXCERPT else line[:_EXCERPT] + "…"
+
+
+def _without_parts(text: str, secret: str) -> str:
+    """The text without the parts of the secret that are long enough to be of use to somebody."""
+    parts = {secret[place : place + _PART] for place in range(min(len(secret), _LONGEST) - _PART + 1)}
+    kept, end = list[str](), 0
+    for place in range(len(text) - _PART + 1):
+        if text[place : place + _PART] in parts:
+            if place > end or not kept:
+                kept += text[end:place], "***"
+            end = place + _PART
+    return "".join(kept) + text[end:]
 
 
 def _error_in(body: bytes) -> Any:

@@ -48,7 +48,7 @@ class Reply(ABC):
                     for chunk in self._chunks(payload):
                         self._read(chunk, pieces)
         except ModelError as error:
-            self.failure = error
+            self.failure = error.with_traceback(None)  # which would keep this reply
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             self.failure = ModelError("broken", f"{self._host} sent something that is no part of a reply")
         return pieces

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from caesura.models.failures import ModelError
 
-#: The longest event.
-LONGEST = 8 * 1024 * 1024
-
-
+#: The longest event, and the most bytes of unfinished events in all replies of a pool of connections.
+LONGEST, MOST = 8 * 1024 * 1024, 256 * 1024 * 1024
+#: The bytes up to which an unfinished event is not counted among them.
+_USUAL = 64 * 1024
 #: A mark that some servers put before a text in UTF-8.
 BOM = b"\xef\xbb\xbf"
 
 
-class Events:
-    """Only the data of events counts: what an event is, the data says itself. Comments are passed over."""
+class Unfinished:
+    """The bytes of events that have begun and not ended, in all replies."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST) -> None:
+        self.most, self.held = most, 0
+
+
+class Events:
+    """Only the data of events counts: what an event is, the data says itself. Comments are passed over.
+    Whoever reads them must `close` them: an unfinished event is in the way of other replies."""
+
+    def __init__(self, unfinished: Unfinished | None = None) -> None:
+        self._unfinished, self._held = unfinished or Unfinished(), 0
         #: What has come since the end of the last event.
         self._rest = bytearray()
         self._after_return = False
@@ -62,9 +71,24 @@ class Events:
         self._after_return = data.endswith(b"\r")
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
+    def close(self) -> None:
+        """Nothing more is read. The memory is free at once, also if an error that somebody keeps still refers
+        to this."""
+        self._rest = bytearray()
+        self._hold(0)
+
     def _bound(self) -> None:
-        if len(self._rest) > LONGEST:
+        size = len(self._rest)
+        if size > _USUAL or self._held:
+            self._hold(size if size > _USUAL else 0)
+
+    def _hold(self, size: int) -> None:
+        self._unfinished.held += size - self._held
+        self._held = size
+        if size > LONGEST:
             raise ModelError("broken", "an event of the reply is too long")
+        if size and self._unfinished.held > self._unfinished.most:
+            raise ModelError("broken", "the unfinished events of all replies are too long together")
 
 
 def _data(event: bytes) -> list[bytes]:
