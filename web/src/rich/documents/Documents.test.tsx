@@ -179,6 +179,38 @@ test("a page that floods the page around it with messages is stopped at once", a
   expect(screen.getByRole("alert").textContent).toContain("too many messages");
 });
 
+test("messages of a frame inside a page count as those of the page", async () => {
+  const { container } = await show("page");
+  runScripts();
+  // A frame that the page did not make. One that is gone has no window.
+  for (let n = 0; n < 300; n += 1) window.dispatchEvent(new MessageEvent("message", { data: "x", source: null }));
+  expect(container.querySelector("iframe")).toBeNull();
+  expect(screen.getByRole("alert").textContent).toContain("too many messages");
+});
+
+test("each port that a page sends counts as a message", async () => {
+  const { container } = await show("page");
+  runScripts();
+  const inside = container.querySelector("iframe")?.contentWindow ?? null;
+  const send = (ports: number) =>
+    window.dispatchEvent(Object.defineProperty(new MessageEvent("message", { data: "x", source: inside }), "ports", { value: Array.from({ length: ports }) }));
+  send(0);
+  send(50);
+  expect(container.querySelector("iframe")).not.toBeNull();
+  send(5000);
+  expect(container.querySelector("iframe")).toBeNull();
+});
+
+test("messages of the page itself, and of its other frames, do not stop a page of an agent", async () => {
+  const { container } = await show("page");
+  const other = document.body.appendChild(document.createElement("iframe"));
+  runScripts();
+  for (const source of [window, other.contentWindow])
+    for (let n = 0; n < 300; n += 1) window.dispatchEvent(new MessageEvent("message", { data: "x", source }));
+  expect(container.querySelector("iframe")).not.toBeNull();
+  other.remove();
+});
+
 test("no page of an agent runs beside a dialog", async () => {
   const { container, again } = await show("page");
   runScripts();
