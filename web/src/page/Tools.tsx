@@ -111,7 +111,7 @@ function Tool({ tool }: { tool: ToolView }) {
         <summary>
           <ToolMark state={tool.state} />
           <span className="what">{named ? say(named) : <span className="mono">{shownLine(tool.name)}</span>}</span>
-          <span className="on">{tool.answers ? chosen(tool.answers) : tool.name === "ask_user" ? "" : mainArgument(tool.name, tool.args)}</span>
+          <span className={tool.answers || tool.name === "web_search" ? "on" : "on exact"}>{tool.answers ? chosen(tool.answers) : tool.name === "ask_user" ? "" : mainArgument(tool.name, tool.args)}</span>
           <span className="grow" />
           {tool.granted ? <span className="time keep-phone">{say("alwaysAllowed")}</span> : null}
           {tool.wanted ? <span className="time keep-phone">{say("editedByYou")}</span> : null}
@@ -133,11 +133,11 @@ function Tool({ tool }: { tool: ToolView }) {
         ) : open ? (
           <div className="io">
             <h4>{say(tool.wanted ? "inputEdited" : "input")}</h4>
-            <Long text={json(tool.args)} />
+            <Long text={json(tool.args)} className="exact" />
             {tool.wanted ? (
               <>
                 <h4>{say("inputWanted")}</h4>
-                <Long text={json(tool.wanted)} />
+                <Long text={json(tool.wanted)} className="exact" />
               </>
             ) : null}
             {tool.output !== null && tool.output !== "" ? (

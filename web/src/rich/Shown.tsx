@@ -11,15 +11,17 @@ interface ShownProps {
   message?: boolean;
   /** So many places with hidden characters are marked. */
   marks?: number;
+  /** It is a part of a line, and not its beginning. */
+  inner?: boolean;
 }
 
 /** A text of somebody else. Hidden characters are marked, so that nobody takes them for words, or words for them. */
-export const Shown = memo(function Shown({ text, message = false, marks }: ShownProps) {
+export const Shown = memo(function Shown({ text, message = false, marks, inner = false }: ShownProps) {
   const { say, count } = useWords();
   const chunk = useChunk(text);
   return (
     <>
-      {pieces(chunk.head, message ? "misleading" : "all", marks).map((piece, index) =>
+      {pieces(chunk.head, message ? "misleading" : "all", marks, !inner).map((piece, index) =>
         piece.hidden !== null ? (
           <span key={index} className="escape" title={piece.hidden}>
             {piece.text}

@@ -146,7 +146,7 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
             <span>
               <Words text={option.label} />
               {tells(option.label, option.value) ? null : (
-                <small className="quiet sends">{isLong(option.value) ? <Phrase k="optionSends" values={[<Words key="value" text={option.value} />]} /> : say("optionSends", shown(option.value))}</small>
+                <small className="quiet sends"><Phrase k="optionSends" values={[<Words key="value" text={option.value} exact />]} /></small>
               )}
             </span>
           )}
