@@ -18,6 +18,7 @@ const STRETCHES = 2000;
 /** So many of these are as much work as one stretch. */
 const MARKS = 8;
 const ODDS = 10;
+const SCRIPTS = 5;
 const LETTERS = 20;
 
 /** Shorter texts are no work, whatever they are, but for marks. */
@@ -37,7 +38,35 @@ export function fitsField(text: string): boolean {
 
 function strain(line: string): number {
   const turned = BOTH.test(line) ? stretches(line) + count(line, RIGHTS) / LETTERS : 0;
-  return turned + count(line, MARK) / MARKS + count(line, ODD) / ODDS;
+  return turned + scripts(line) / SCRIPTS + count(line, MARK) / MARKS + count(line, ODD) / ODDS;
+}
+
+/** How often the direction of a text changes, or might. */
+export function turns(text: string): number {
+  return BOTH.test(text) ? stretches(text) : 0;
+}
+
+/** How often the script changes, and with it the font: a browser looks through all changes in a line for each line that it breaks. */
+export function scripts(text: string): number {
+  let found = 0;
+  let before = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const script = scriptOf(text.charCodeAt(index), before);
+    if (script !== before) found += 1;
+    before = script;
+  }
+  return found;
+}
+
+/** A number for the script of a character, near enough. Latin, Greek and Cyrillic letters are in every font. */
+function scriptOf(code: number, before: number): number {
+  if (code < 0x530 || (code >= 0x1e00 && code < 0x200c)) return 0;
+  // What joins others has their font.
+  if (code === 0x200c || code === 0x200d || code === 0xfe0f) return before;
+  if (code < 0x2070) return code < 0x1e00 ? code >> 7 : 0;
+  if (code >= 0x2e80 && code < 0xa4d0) return 1;
+  if (code >= 0xd800 && code < 0xe000) return 2;
+  return code >= 0xac00 && code < 0xd800 ? 3 : code >> 7;
 }
 
 /** How often the direction changes, or might. */

@@ -1,7 +1,8 @@
 import { memo, useState } from "react";
 
 import { NOT_DONE, type ToolView } from "../log/blocks";
-import { drawn, shownLine } from "../log/shown";
+import { shownLine } from "../log/shown";
+import { AsIs } from "../rich/AsIs";
 import { useWords, type Key, type Words } from "../words/words";
 import { Icon, type IconName } from "./Icon";
 import { Long } from "./Long";
@@ -125,8 +126,8 @@ function Tool({ tool }: { tool: ToolView }) {
           <dl className="io given">
             {tool.answers.map(({ question, answer }, index) => (
               <div key={index}>
-                <dt className="lines-kept">{drawn(question)}</dt>
-                <dd className="lines-kept">{drawn(answer)}</dd>
+                <dt className="lines-kept"><AsIs text={question} /></dt>
+                <dd className="lines-kept"><AsIs text={answer} /></dd>
               </div>
             ))}
           </dl>

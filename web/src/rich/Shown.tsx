@@ -1,6 +1,7 @@
-import { memo } from "react";
+import { memo, useMemo } from "react";
 
 import { pieces } from "../log/shown";
+import { isTangled, strands } from "../log/strands";
 import { useWords } from "../words/words";
 import { useChunk } from "./chunk";
 import { More } from "./More";
@@ -19,7 +20,9 @@ interface ShownProps {
 export const Shown = memo(function Shown({ text, message = false, marks, inner = false }: ShownProps) {
   const { say, count } = useWords();
   const chunk = useChunk(text);
-  return (
+  // What is hidden may stand within a line that turns around too often: all of the text is in one order then.
+  const tangled = useMemo(() => isTangled(chunk.head), [chunk.head]);
+  const words = (
     <>
       {pieces(chunk.head, message ? "misleading" : "all", marks, !inner).map((piece, index) =>
         piece.hidden !== null ? (
@@ -27,15 +30,16 @@ export const Shown = memo(function Shown({ text, message = false, marks, inner =
             {piece.text}
           </span>
         ) : piece.unmarked === undefined ? (
-          piece.text
+          strands(piece.text)
         ) : (
           <span key={index}>
             <span className="escape unmarked">{say("unmarked", count(piece.unmarked))}</span>
-            {piece.text}
+            {strands(piece.text)}
           </span>
         ),
       )}
       <More chunk={chunk} />
     </>
   );
+  return tangled ? <span className="exact">{words}</span> : words;
 });

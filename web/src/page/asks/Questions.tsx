@@ -10,7 +10,7 @@ import { AnswerFooter } from "./AnswerFooter";
 import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
-import { isLong, Words } from "./Words";
+import { Words } from "./Words";
 
 interface Choice {
   /** The number of the chosen option, or null. */
