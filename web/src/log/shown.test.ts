@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { drawn, hiddenIn, isDense, pieces, shown, shownLine } from "./shown";
+import { hiddenIn } from "./hidden";
+import { pieces } from "./pieces";
+import { drawn, isDense, shown, shownLine } from "./shown";
 
 describe("text before a decision", () => {
   it("stays as it is in any language", () => {

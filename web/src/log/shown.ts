@@ -2,7 +2,7 @@
 // or changes the order of other characters, is written out.
 
 /** Controls, format characters (bidirectional, zero-width, tags), private and unassigned ones, other blanks than the space. */
-const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}]|\p{Default_Ignorable_Code_Point}|\u2800/gu;
+export const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}]|\p{Default_Ignorable_Code_Point}|\u2800/gu;
 
 /** Marks on one letter, such as accents. No language has so many: a browser needs seconds to draw thousands of them. */
 const MARKS = 32;
@@ -16,74 +16,24 @@ const WIDE = 32;
 /** At the beginning of a line they may be the depth of what is written there. */
 const DEEP = 64;
 const TAB = 8;
-const BLANKS = /[ \t]{4,}/g;
+export const BLANKS = /[ \t]{4,}/g;
 
 /** What hides or reorders the words of a message. Joiners of letters and emoji stay as they are there. */
 const MISLEADING = /(?![\n\t])[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
-const PATTERNS = {
+export const PATTERNS = {
   all: new RegExp(`${BLANKS.source}|${dense(FEW_MARKS).source}|${HIDDEN.source}`, "gu"),
   misleading: new RegExp(`${DENSE.source}|${MISLEADING.source}`, "gu"),
 };
 /** How many of marks in a row are drawn. */
 const DRAWN = { all: FEW_MARKS, misleading: MARKS };
 
-/** A part of a text: words, or hidden characters as escapes with their names. */
-export interface ShownPiece {
-  text: string;
-  hidden: string | null;
-  /** So many hidden characters are written out in it, and not marked: there are too many. */
-  unmarked?: number;
-}
+export type Kind = keyof typeof PATTERNS;
 
-type Kind = keyof typeof PATTERNS;
-
-/** So many places with hidden characters are marked in one text: each is an element. */
-const MARKED = 1000;
-
-/** The text in pieces: an escape is not a text that looks like one. Hidden characters beside each other are one piece.
- * A text that does not begin a line, such as a changed word in it, has no depth. */
-export function pieces(text: string, kind: Kind = "all", most = MARKED, begins = true): ShownPiece[] {
-  const found: ShownPiece[] = [];
-  let from = 0;
-  let marked = 0;
-  for (const { 0: run, index } of text.matchAll(PATTERNS[kind])) {
-    if (isBlank(run) && !isWide(run, text, index, begins)) continue;
-    if (marked >= most && (index > from || found.at(-1)?.hidden == null)) {
-      found.push(unmarked(text.slice(from), kind));
-      return found;
-    }
-    const { kept, written } = writing(run, kind);
-    if (index + kept.length > from) found.push({ text: text.slice(from, index) + kept, hidden: null });
-    const last = found.at(-1);
-    if (last?.hidden != null) {
-      last.text += written;
-      if (last.hidden.length < NAMES) last.hidden += ` ${nameOf(run)}`;
-    } else {
-      found.push({ text: written, hidden: nameOf(run) });
-      marked += 1;
-    }
-    from = index + run.length;
-  }
-  if (from < text.length) found.push({ text: text.slice(from), hidden: null });
-  return found;
-}
-
-/** The rest of a text with more hidden characters than can be marked. */
-function unmarked(text: string, kind: Kind): ShownPiece {
-  let count = 0;
-  const written = text.replace(PATTERNS[kind], (run, index: number) => {
-    if (isBlank(run) && !isWide(run, text, index)) return run;
-    count += 1;
-    return writtenOut(run, kind);
-  });
-  return { text: written, hidden: null, unmarked: count };
-}
-
-const isBlank = (run: string): boolean => run.startsWith(" ") || run.startsWith("\t");
+export const isBlank = (run: string): boolean => run.startsWith(" ") || run.startsWith("\t");
 
 /** Whether blanks are so wide that they are told. */
-function isWide(run: string, text: string, index: number, begins = true): boolean {
+export function isWide(run: string, text: string, index: number, begins = true): boolean {
   const deep = index === 0 ? begins : text[index - 1] === "\n";
   let columns = 0;
   for (const blank of run) columns += blank === "\t" ? TAB : 1;
@@ -101,7 +51,7 @@ export function drawn(text: string): string {
   return text.replace(DENSE, (run) => writtenOut(run, "misleading"));
 }
 
-function writtenOut(run: string, kind: Kind): string {
+export function writtenOut(run: string, kind: Kind): string {
   const { kept, written } = writing(run, kind);
   return kept + written;
 }
@@ -109,7 +59,7 @@ function writtenOut(run: string, kind: Kind): string {
 const MARK = /^\p{M}/u;
 
 /** What is drawn of a run as it is, and what stands for the rest. Many of a kind are counted: `\\u0301×500`. */
-function writing(run: string, kind: Kind): { kept: string; written: string } {
+export function writing(run: string, kind: Kind): { kept: string; written: string } {
   if (isBlank(run)) return { kept: "", written: counted(run) };
   // A mark without a form of its own is a hidden character, and alone.
   const kept = MARK.test(run) ? leading(run, DRAWN[kind]) : "";
@@ -135,20 +85,6 @@ function leading(run: string, most: number): string {
   let end = 0;
   for (let n = 0; n < most; n += 1) end += (run.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
   return run.slice(0, end);
-}
-
-/** The names of hidden characters beside each other are listed up to this length. */
-const NAMES = 80;
-
-/** The names of the hidden characters in a text, each once, and how many blanks are wider than a line may be. */
-export function hiddenIn(text: string): string[] {
-  const names = [...new Set(text.match(HIDDEN) ?? [])].map(nameOf);
-  for (const { 0: run, index } of text.matchAll(BLANKS)) if (isWide(run, text, index)) names.push(`${nameOf(run)}×${run.length}`);
-  return [...new Set(names)];
-}
-
-function nameOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 /** The text with hidden characters written as escapes. Line breaks and tabs stay. Where it can be, `pieces` is used:

@@ -1,14 +1,8 @@
 // Whether a field can hold a text. A field draws all of it and as it is, and some short texts take a browser minutes, or end it.
 import { isDense } from "./shown";
+import { RIGHT, turns } from "./turns";
 
-/** Letters that are written from right to left. */
-const RIGHT = "\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}";
-/** Characters that change the direction of others. */
-const TURNS = "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
 const RIGHTS = new RegExp(`[${RIGHT}]`, "gu");
-const BOTH = new RegExp(`[${RIGHT}${TURNS}]`, "u");
-// Parts of one direction. Numbers have their own within letters from the right.
-const PART = new RegExp(`(?<turn>[${TURNS}])|(?<right>[${RIGHT}]+)|[^\\P{L}${RIGHT}]+|\\p{N}+`, "gu");
 const MARK = /\p{M}/gu;
 /** Characters without a form of their own. Those that join letters are as cheap as letters. */
 const ODD = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu;
@@ -37,13 +31,8 @@ export function fitsField(text: string): boolean {
 }
 
 function strain(line: string): number {
-  const turned = BOTH.test(line) ? stretches(line) + count(line, RIGHTS) / LETTERS : 0;
+  const turned = turns(line) + count(line, RIGHTS) / LETTERS;
   return turned + scripts(line) / SCRIPTS + count(line, MARK) / MARKS + count(line, ODD) / ODDS;
-}
-
-/** How often the direction of a text changes, or might. */
-export function turns(text: string): number {
-  return BOTH.test(text) ? stretches(text) : 0;
 }
 
 /** How often the script changes, and with it the font: a browser looks through all changes in a line for each line that it breaks. */
@@ -67,18 +56,6 @@ function scriptOf(code: number, before: number): number {
   if (code >= 0x2e80 && code < 0xa4d0) return 1;
   if (code >= 0xd800 && code < 0xe000) return 2;
   return code >= 0xac00 && code < 0xd800 ? 3 : code >> 7;
-}
-
-/** How often the direction changes, or might. */
-function stretches(line: string): number {
-  let found = 0;
-  let before = "";
-  for (const { groups } of line.matchAll(PART)) {
-    const kind = groups?.turn !== undefined ? "turn" : groups?.right !== undefined ? "right" : "left";
-    if (kind === "turn" || kind !== before) found += 1;
-    before = kind;
-  }
-  return found;
 }
 
 function count(line: string, what: RegExp): number {

@@ -1,5 +1,5 @@
 // How a text is given to a browser, so that no line of it takes seconds to draw.
-import { turns } from "./strain";
+import { turns } from "./turns";
 
 /** For each line that it breaks, a browser looks through all changes of the font in one node of text. Nodes of this length keep that short. */
 const STRAND = 500;

@@ -1,6 +1,6 @@
 import { memo, useMemo } from "react";
 
-import { pieces } from "../log/shown";
+import { pieces } from "../log/pieces";
 import { isTangled, strands } from "../log/strands";
 import { useWords } from "../words/words";
 import { useChunk } from "./chunk";
