@@ -9,6 +9,7 @@ from caesura.store import conversations, life
 from tests.api.server import Served
 from tests.browser.conftest import MakeVisitor
 from tests.browser.faults import Faults
+from tests.browser.visitor import Visitor
 from tests.conformance.rows import settled
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -21,6 +22,20 @@ SEEN = """(said) => said.map((element) => {
 })"""
 #: Whether a formula keeps what it paints within its own box.
 KEPT = "(formula) => getComputedStyle(formula).overflow === 'clip'"
+
+#: Where each character of an element stands, from the left.
+PLACES = """(element) => {
+  const range = document.createRange();
+  const found = [];
+  const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode())
+    for (let at = 0; at < node.length; at += 1) {
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      found.push(range.getBoundingClientRect().left);
+    }
+  return found;
+}"""
 
 
 def tell(connection: Connection, name: str, person: str) -> None:
@@ -53,3 +68,18 @@ async def test_an_id_may_be_a_name_that_every_object_has(
     alice = await visitor()
     await alice.page.goto(f"{alice.url}/c/{name}")
     await expect(alice.page.get_by_text("There is no such conversation")).to_be_visible()
+
+
+async def test_what_is_approved_stands_in_the_order_of_its_characters(alice: Visitor) -> None:
+    """Letters from the right would make `cat א > ב` look like `cat ב < א`."""
+    await alice.say("write hello.py: cat א > ב")
+    ask = await alice.asked("Write a file?")
+    line = ask.locator(".ln.add > :nth-child(3)")
+    await expect(line).to_have_text("cat א > ב")
+    places = await line.evaluate(PLACES)
+    assert places == sorted(places)
+    await ask.get_by_role("button", name="Edit").click()
+    field = ask.get_by_label("content")
+    await expect(field).to_have_value("cat א > ב")
+    assert await field.evaluate("(field) => getComputedStyle(field).unicodeBidi") == "isolate-override"
+    await ask.get_by_role("button", name="Back").click()

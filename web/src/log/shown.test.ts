@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { drawn, hiddenIn, isDense, pieces, shown, shownLine } from "./shown";
+import { hiddenIn } from "./hidden";
+import { pieces } from "./pieces";
+import { drawn, isDense, shown, shownLine } from "./shown";
 
 describe("text before a decision", () => {
   it("stays as it is in any language", () => {
@@ -48,12 +50,36 @@ describe("text before a decision", () => {
     expect(isDense(`a${marks}`)).toBe(true);
     expect(isDense("é̂́ ก็ื้ נָ֫")).toBe(false);
     expect(drawn(`a${marks}b`)).toBe(`a${"\u0301".repeat(32)}\\u0301×19968b`);
-    expect(shown(`a${marks}`)).toBe(`a${"\u0301".repeat(32)}\\u0301×19968`);
-    for (const kind of ["all", "misleading"] as const)
+    for (const [kind, most] of [["all", 4], ["misleading", 32]] as const)
       expect(pieces(`a${marks}b`, kind)).toEqual([
-        { text: `a${"\u0301".repeat(32)}`, hidden: null },
-        { text: "\\u0301×19968", hidden: "U+0301" },
+        { text: `a${"\u0301".repeat(most)}`, hidden: null },
+        { text: `\\u0301×${20_000 - most}`, hidden: "U+0301" },
         { text: "b", hidden: null },
       ]);
+  });
+
+  it("draws few marks on a letter before a decision: more would cover the line above", () => {
+    expect(shown(`ls\nq${"\u030d".repeat(31)}`)).toBe(`ls\nq${"\u030d".repeat(4)}\\u030d×27`);
+    expect(shown("q\u0301\u0302\u0303\u0304\u0305")).toBe("q\u0301\u0302\u0303\u0304\\u0305");
+    for (const text of ["ế", "ก็ื้", "בְּרֵאשִׁ֖ית", "ཧྐྵྨླྺྼྻ".slice(0, 5)]) expect(shown(text)).toBe(text);
+  });
+
+  it("tells blanks that push what follows them to the next line", () => {
+    expect(pieces(`ls${" ".repeat(6000)}; rm -rf ~`)).toEqual([
+      { text: "ls", hidden: null },
+      { text: "\\x20×6000", hidden: "U+0020" },
+      { text: "; rm -rf ~", hidden: null },
+    ]);
+    expect(shown(`ls${"\t".repeat(30)}; rm`)).toBe("ls\\t×30; rm");
+    expect(shown(`ls${" \t".repeat(30)}; rm`)).toBe("ls\\x20\\t×60; rm");
+    expect(shown(`ls\n${" ".repeat(200)}rm`)).toBe("ls\n\\x20×200rm");
+    expect(hiddenIn(`ls${" ".repeat(6000)}rm${" ".repeat(6000)}x`)).toEqual(["U+0020×6000"]);
+  });
+
+  it("leaves the depth of a line, and columns, as they are", () => {
+    for (const text of [`a:\n${" ".repeat(44)}b`, "\t".repeat(6) + "x", `NAME${" ".repeat(20)}STATUS`, "a\t\tb\tc"]) expect(shown(text)).toBe(text);
+    expect(hiddenIn(`a\n${" ".repeat(44)}b`)).toEqual([]);
+    // Within a line the same blanks have no meaning.
+    expect(pieces(`${" ".repeat(44)}b`, "all", 10, false)[0]?.hidden).toBe("U+0020");
   });
 });

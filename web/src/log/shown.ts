@@ -2,67 +2,42 @@
 // or changes the order of other characters, is written out.
 
 /** Controls, format characters (bidirectional, zero-width, tags), private and unassigned ones, other blanks than the space. */
-const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}]|\p{Default_Ignorable_Code_Point}|\u2800/gu;
+export const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Z}]|\p{Default_Ignorable_Code_Point}|\u2800/gu;
 
 /** Marks on one letter, such as accents. No language has so many: a browser needs seconds to draw thousands of them. */
 const MARKS = 32;
-const DENSE = new RegExp(`\\p{M}{${MARKS + 1},}`, "gu");
+/** Before a decision there are fewer: more of them are drawn over the line above. */
+const FEW_MARKS = 4;
+const dense = (marks: number): RegExp => new RegExp(`\\p{M}{${marks + 1},}`, "gu");
+const DENSE = dense(MARKS);
+
+/** Blanks that are so wide push what follows them to the next line, where it looks like a line of its own. In columns. */
+const WIDE = 32;
+/** At the beginning of a line they may be the depth of what is written there. */
+const DEEP = 64;
+const TAB = 8;
+export const BLANKS = /[ \t]{4,}/g;
 
 /** What hides or reorders the words of a message. Joiners of letters and emoji stay as they are there. */
 const MISLEADING = /(?![\n\t])[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 
-const PATTERNS = {
-  all: new RegExp(`${DENSE.source}|${HIDDEN.source}`, "gu"),
+export const PATTERNS = {
+  all: new RegExp(`${BLANKS.source}|${dense(FEW_MARKS).source}|${HIDDEN.source}`, "gu"),
   misleading: new RegExp(`${DENSE.source}|${MISLEADING.source}`, "gu"),
 };
+/** How many of marks in a row are drawn. */
+const DRAWN = { all: FEW_MARKS, misleading: MARKS };
 
-/** A part of a text: words, or hidden characters as escapes with their names. */
-export interface ShownPiece {
-  text: string;
-  hidden: string | null;
-  /** So many hidden characters are written out in it, and not marked: there are too many. */
-  unmarked?: number;
-}
+export type Kind = keyof typeof PATTERNS;
 
-/** So many places with hidden characters are marked in one text: each is an element. */
-const MARKED = 1000;
+export const isBlank = (run: string): boolean => run.startsWith(" ") || run.startsWith("\t");
 
-/** The text in pieces: an escape is not a text that looks like one. Hidden characters beside each other are one piece. */
-export function pieces(text: string, kind: "all" | "misleading" = "all", most = MARKED): ShownPiece[] {
-  const found: ShownPiece[] = [];
-  let from = 0;
-  let marked = 0;
-  for (const { 0: run, index } of text.matchAll(PATTERNS[kind])) {
-    if (marked >= most && (index > from || found.at(-1)?.hidden == null)) {
-      found.push(unmarked(text.slice(from), kind));
-      return found;
-    }
-    const dense = isDense(run);
-    const kept = dense ? leading(run) : "";
-    if (index + kept.length > from) found.push({ text: text.slice(from, index) + kept, hidden: null });
-    const written = dense ? counted(run, kept) : escaped(run);
-    const last = found.at(-1);
-    if (last?.hidden != null) {
-      last.text += written;
-      if (last.hidden.length < NAMES) last.hidden += ` ${nameOf(run)}`;
-    } else {
-      found.push({ text: written, hidden: nameOf(run) });
-      marked += 1;
-    }
-    from = index + run.length;
-  }
-  if (from < text.length) found.push({ text: text.slice(from), hidden: null });
-  return found;
-}
-
-/** The rest of a text with more hidden characters than can be marked. */
-function unmarked(text: string, kind: keyof typeof PATTERNS): ShownPiece {
-  let count = 0;
-  const written = text.replace(PATTERNS[kind], (run) => {
-    count += 1;
-    return writtenOut(run);
-  });
-  return { text: written, hidden: null, unmarked: count };
+/** Whether blanks are so wide that they are told. */
+export function isWide(run: string, text: string, index: number, begins = true): boolean {
+  const deep = index === 0 ? begins : text[index - 1] === "\n";
+  let columns = 0;
+  for (const blank of run) columns += blank === "\t" ? TAB : 1;
+  return columns >= (deep ? DEEP : WIDE);
 }
 
 /** Whether so many marks stand in a row that they are not all drawn. */
@@ -73,44 +48,49 @@ export function isDense(text: string): boolean {
 
 /** The text as it can be drawn: of marks in a row only the first ones, and how many more there are. */
 export function drawn(text: string): string {
-  return text.replace(DENSE, writtenOut);
+  return text.replace(DENSE, (run) => writtenOut(run, "misleading"));
 }
 
-function writtenOut(run: string): string {
-  if (!isDense(run)) return escaped(run);
-  const kept = leading(run);
-  return kept + counted(run, kept);
+export function writtenOut(run: string, kind: Kind): string {
+  const { kept, written } = writing(run, kind);
+  return kept + written;
 }
 
-function leading(run: string): string {
-  let end = 0;
-  for (let n = 0; n < MARKS; n += 1) end += (run.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
-  return run.slice(0, end);
+const MARK = /^\p{M}/u;
+
+/** What is drawn of a run as it is, and what stands for the rest. Many of a kind are counted: `\\u0301×500`. */
+export function writing(run: string, kind: Kind): { kept: string; written: string } {
+  if (isBlank(run)) return { kept: "", written: counted(run) };
+  // A mark without a form of its own is a hidden character, and alone.
+  const kept = MARK.test(run) ? leading(run, DRAWN[kind]) : "";
+  if (kept === "" || kept.length === run.length) return { kept: "", written: escaped(run) };
+  return { kept, written: counted(run.slice(kept.length)) };
 }
 
-/** The marks that are not drawn: `\\u0301×500`. */
-function counted(run: string, kept: string): string {
+/** So many kinds of characters in a row are named. */
+const KINDS = 4;
+
+function counted(run: string): string {
   let count = 0;
-  for (const _ of run.slice(kept.length)) count += 1;
-  return `${escaped(run.slice(kept.length))}×${count}`;
+  const kinds = new Set<string>();
+  for (const character of run) {
+    count += 1;
+    kinds.add(character);
+  }
+  const named = [...kinds].slice(0, KINDS).map(escaped).join("");
+  return count === 1 ? named : `${named}${kinds.size > KINDS ? "…" : ""}×${count}`;
 }
 
-/** The names of hidden characters beside each other are listed up to this length. */
-const NAMES = 80;
-
-/** The names of the hidden characters in a text, each once. */
-export function hiddenIn(text: string): string[] {
-  return [...new Set(text.match(HIDDEN) ?? [])].map(nameOf);
-}
-
-function nameOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+function leading(run: string, most: number): string {
+  let end = 0;
+  for (let n = 0; n < most; n += 1) end += (run.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  return run.slice(0, end);
 }
 
 /** The text with hidden characters written as escapes. Line breaks and tabs stay. Where it can be, `pieces` is used:
  * here an escape looks like a text that was written so. */
 export function shown(text: string): string {
-  return text.replace(PATTERNS.all, writtenOut);
+  return text.replace(PATTERNS.all, (run, index: number) => (isBlank(run) && !isWide(run, text, index) ? run : writtenOut(run, "all")));
 }
 
 /** As `shown`, on one line. */
@@ -121,6 +101,7 @@ export function shownLine(text: string): string {
 function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code === 0x0d) return "\\r";
+  if (code === 0x09) return "\\t";
   if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`;
   return code <= 0xffff ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
 }

@@ -9,6 +9,7 @@ test.each([
   ["letters of both directions, turned around", "\u0644\u0627\u202ea\u202c".repeat(60_000)],
   ["letters of both directions", "\u05d0a".repeat(100_000)],
   ["numbers among letters from the right", "\u05d01".repeat(20_000)],
+  ["letters of many fonts in one line", "\u4e2da ".repeat(60_000)],
   ["a very long line from the right", "\u0645\u0631\u062d\u0628\u0627 ".repeat(60_000)],
   ["many lines of both directions", `${"\u05d0a".repeat(500)}\n`.repeat(500)],
 ])("no field can hold %s", (_, text) => {
@@ -19,6 +20,8 @@ test.each([
   ["a long line", "x".repeat(900_000)],
   ["words", "some words here\n".repeat(50_000)],
   ["Chinese with wide blanks", "\u3000\u6c49\u5b57".repeat(50_000)],
+  ["Chinese with English words", `${"\u6c49\u5b57 word\uff0c".repeat(100)}\n`.repeat(500)],
+  ["Polish and Russian", "za\u017c\u00f3\u0142\u0107 \u2013 \u043f\u0440\u0438\u0432\u0435\u0442 ".repeat(20_000)],
   ["Arabic in paragraphs", `${"\u0645\u0631\u062d\u0628\u0627 ".repeat(80)}\n`.repeat(500)],
   ["Hebrew with English words and numbers", `${"\u05e9\u05dc\u05d5\u05dd hello 12 ".repeat(15)}\n`.repeat(500)],
   ["Hindi in paragraphs", `${"\u0928\u092e\u0938\u094d\u0924\u0947 ".repeat(80)}\n`.repeat(500)],

@@ -1,14 +1,8 @@
 // Whether a field can hold a text. A field draws all of it and as it is, and some short texts take a browser minutes, or end it.
 import { isDense } from "./shown";
+import { RIGHT, turns } from "./turns";
 
-/** Letters that are written from right to left. */
-const RIGHT = "\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}";
-/** Characters that change the direction of others. */
-const TURNS = "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
 const RIGHTS = new RegExp(`[${RIGHT}]`, "gu");
-const BOTH = new RegExp(`[${RIGHT}${TURNS}]`, "u");
-// Parts of one direction. Numbers have their own within letters from the right.
-const PART = new RegExp(`(?<turn>[${TURNS}])|(?<right>[${RIGHT}]+)|[^\\P{L}${RIGHT}]+|\\p{N}+`, "gu");
 const MARK = /\p{M}/gu;
 /** Characters without a form of their own. Those that join letters are as cheap as letters. */
 const ODD = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu;
@@ -18,6 +12,7 @@ const STRETCHES = 2000;
 /** So many of these are as much work as one stretch. */
 const MARKS = 8;
 const ODDS = 10;
+const SCRIPTS = 5;
 const LETTERS = 20;
 
 /** Shorter texts are no work, whatever they are, but for marks. */
@@ -36,20 +31,31 @@ export function fitsField(text: string): boolean {
 }
 
 function strain(line: string): number {
-  const turned = BOTH.test(line) ? stretches(line) + count(line, RIGHTS) / LETTERS : 0;
-  return turned + count(line, MARK) / MARKS + count(line, ODD) / ODDS;
+  const turned = turns(line) + count(line, RIGHTS) / LETTERS;
+  return turned + scripts(line) / SCRIPTS + count(line, MARK) / MARKS + count(line, ODD) / ODDS;
 }
 
-/** How often the direction changes, or might. */
-function stretches(line: string): number {
+/** How often the script changes, and with it the font: a browser looks through all changes in a line for each line that it breaks. */
+export function scripts(text: string): number {
   let found = 0;
-  let before = "";
-  for (const { groups } of line.matchAll(PART)) {
-    const kind = groups?.turn !== undefined ? "turn" : groups?.right !== undefined ? "right" : "left";
-    if (kind === "turn" || kind !== before) found += 1;
-    before = kind;
+  let before = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const script = scriptOf(text.charCodeAt(index), before);
+    if (script !== before) found += 1;
+    before = script;
   }
   return found;
+}
+
+/** A number for the script of a character, near enough. Latin, Greek and Cyrillic letters are in every font. */
+function scriptOf(code: number, before: number): number {
+  if (code < 0x530 || (code >= 0x1e00 && code < 0x200c)) return 0;
+  // What joins others has their font.
+  if (code === 0x200c || code === 0x200d || code === 0xfe0f) return before;
+  if (code < 0x2070) return code < 0x1e00 ? code >> 7 : 0;
+  if (code >= 0x2e80 && code < 0xa4d0) return 1;
+  if (code >= 0xd800 && code < 0xe000) return 2;
+  return code >= 0xac00 && code < 0xd800 ? 3 : code >> 7;
 }
 
 function count(line: string, what: RegExp): number {

@@ -2,7 +2,8 @@ import { memo, Suspense, useMemo } from "react";
 
 import type { Note as NoteData } from "../api/types";
 import { answerText, blocks, type Block, type ToolState, type ToolView } from "../log/blocks";
-import { drawn, shownLine } from "../log/shown";
+import { shownLine } from "../log/shown";
+import { AsIs } from "../rich/AsIs";
 import { endingOf, isLive } from "../log/turn";
 import { useAgents } from "../state/agents";
 import { useConnection } from "../state/connection";
@@ -51,9 +52,9 @@ function PlainText({ text, mark }: { text: string; mark: MarkdownProps["mark"] }
   const start = mark ? text.lastIndexOf("\n\n", mark.after) + 1 : 0;
   return (
     <>
-      {start > 0 ? <div className="prose lines-kept">{drawn(text.slice(0, start).trimEnd())}</div> : null}
+      {start > 0 ? <div className="prose lines-kept"><AsIs text={text.slice(0, start).trimEnd()} /></div> : null}
       {mark?.sign}
-      <div className="prose lines-kept">{drawn(text.slice(start).trimStart())}</div>
+      <div className="prose lines-kept"><AsIs text={text.slice(start).trimStart()} /></div>
     </>
   );
 }
@@ -130,7 +131,7 @@ function Reply({ text }: { text: string }) {
   return (
     <p className="reply">
       <small>{say("youReplied")}</small>
-      <span className="lines-kept">{drawn(text)}</span>
+      <span className="lines-kept"><AsIs text={text} /></span>
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import { memo, useState } from "react";
 
-import { drawn } from "../log/shown";
+import { AsIs } from "../rich/AsIs";
 import { useWords } from "../words/words";
 import { Icon } from "./Icon";
 
@@ -14,7 +14,7 @@ export const Thinking = memo(function Thinking({ text, live }: { text: string; l
         <span>{say(live ? "thinking" : "thoughtPlain")}</span>
         <Icon name="right" small />
       </summary>
-      {open ? <div className="lines-kept">{drawn(text.trim())}</div> : null}
+      {open ? <div className="lines-kept"><AsIs text={text.trim()} /></div> : null}
     </details>
   );
 });

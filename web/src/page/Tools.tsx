@@ -1,7 +1,8 @@
 import { memo, useState } from "react";
 
 import { NOT_DONE, type ToolView } from "../log/blocks";
-import { drawn, shownLine } from "../log/shown";
+import { shownLine } from "../log/shown";
+import { AsIs } from "../rich/AsIs";
 import { useWords, type Key, type Words } from "../words/words";
 import { Icon, type IconName } from "./Icon";
 import { Long } from "./Long";
@@ -111,7 +112,7 @@ function Tool({ tool }: { tool: ToolView }) {
         <summary>
           <ToolMark state={tool.state} />
           <span className="what">{named ? say(named) : <span className="mono">{shownLine(tool.name)}</span>}</span>
-          <span className="on">{tool.answers ? chosen(tool.answers) : tool.name === "ask_user" ? "" : mainArgument(tool.name, tool.args)}</span>
+          <span className={tool.answers || tool.name === "web_search" ? "on" : "on exact"}>{tool.answers ? chosen(tool.answers) : tool.name === "ask_user" ? "" : mainArgument(tool.name, tool.args)}</span>
           <span className="grow" />
           {tool.granted ? <span className="time keep-phone">{say("alwaysAllowed")}</span> : null}
           {tool.wanted ? <span className="time keep-phone">{say("editedByYou")}</span> : null}
@@ -125,19 +126,19 @@ function Tool({ tool }: { tool: ToolView }) {
           <dl className="io given">
             {tool.answers.map(({ question, answer }, index) => (
               <div key={index}>
-                <dt className="lines-kept">{drawn(question)}</dt>
-                <dd className="lines-kept">{drawn(answer)}</dd>
+                <dt className="lines-kept"><AsIs text={question} /></dt>
+                <dd className="lines-kept"><AsIs text={answer} /></dd>
               </div>
             ))}
           </dl>
         ) : open ? (
           <div className="io">
             <h4>{say(tool.wanted ? "inputEdited" : "input")}</h4>
-            <Long text={json(tool.args)} />
+            <Long text={json(tool.args)} className="exact" />
             {tool.wanted ? (
               <>
                 <h4>{say("inputWanted")}</h4>
-                <Long text={json(tool.wanted)} />
+                <Long text={json(tool.wanted)} className="exact" />
               </>
             ) : null}
             {tool.output !== null && tool.output !== "" ? (

@@ -1,6 +1,7 @@
-import { memo } from "react";
+import { memo, useMemo } from "react";
 
-import { pieces } from "../log/shown";
+import { pieces } from "../log/pieces";
+import { isTangled, strands } from "../log/strands";
 import { useWords } from "../words/words";
 import { useChunk } from "./chunk";
 import { More } from "./More";
@@ -11,29 +12,34 @@ interface ShownProps {
   message?: boolean;
   /** So many places with hidden characters are marked. */
   marks?: number;
+  /** It is a part of a line, and not its beginning. */
+  inner?: boolean;
 }
 
 /** A text of somebody else. Hidden characters are marked, so that nobody takes them for words, or words for them. */
-export const Shown = memo(function Shown({ text, message = false, marks }: ShownProps) {
+export const Shown = memo(function Shown({ text, message = false, marks, inner = false }: ShownProps) {
   const { say, count } = useWords();
   const chunk = useChunk(text);
-  return (
+  // What is hidden may stand within a line that turns around too often: all of the text is in one order then.
+  const tangled = useMemo(() => isTangled(chunk.head), [chunk.head]);
+  const words = (
     <>
-      {pieces(chunk.head, message ? "misleading" : "all", marks).map((piece, index) =>
+      {pieces(chunk.head, message ? "misleading" : "all", marks, !inner).map((piece, index) =>
         piece.hidden !== null ? (
           <span key={index} className="escape" title={piece.hidden}>
             {piece.text}
           </span>
         ) : piece.unmarked === undefined ? (
-          piece.text
+          strands(piece.text)
         ) : (
           <span key={index}>
             <span className="escape unmarked">{say("unmarked", count(piece.unmarked))}</span>
-            {piece.text}
+            {strands(piece.text)}
           </span>
         ),
       )}
       <More chunk={chunk} />
     </>
   );
+  return tangled ? <span className="exact">{words}</span> : words;
 });

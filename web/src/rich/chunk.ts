@@ -15,8 +15,8 @@ export interface Chunk {
   more: () => void;
 }
 
-export function useChunk(text: string): Chunk {
-  const [most, setMost] = useState(FIRST);
+export function useChunk(text: string, first = FIRST): Chunk {
+  const [most, setMost] = useState(first);
   const more = useCallback(() => setMost((now) => now * GROWTH), []);
   const end = edge(text, most);
   const rest = text.length - end;

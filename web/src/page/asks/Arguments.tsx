@@ -1,6 +1,7 @@
 import { useCallback, type RefObject } from "react";
 
-import { hiddenIn, shownLine } from "../../log/shown";
+import { hiddenIn } from "../../log/hidden";
+import { shownLine } from "../../log/shown";
 import { useReading } from "../../rich/useReading";
 import { useWords } from "../../words/words";
 import { useUnread } from "./Box";

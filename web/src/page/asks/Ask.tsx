@@ -165,7 +165,7 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
           <Icon name={given.phase === "sending" ? "arrow-up" : no ? "refused" : "check"} small />
         </span>
         <span className="what">{tool ? say(tool) : title}</span>
-        <span className="on">{main}</span>
+        <span className="on exact">{main}</span>
         <span className="grow" />
         {given.phase === "sending" ? null : <span className="quiet hide-phone">{say("waitsForRest")}</span>}
         <span className={no || given.phase === "sending" ? "quiet" : "plus"}>{say(word)}</span>
@@ -178,7 +178,7 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
       <summary>
         <span className="nth">{number}</span>
         <span className="what">{title}</span>
-        {open ? null : <span className="on">{main}</span>}
+        {open ? null : <span className="on exact">{main}</span>}
         <span className="grow" />
         <span className="fold">
           <Icon name="right" small />

@@ -10,7 +10,7 @@ import { AnswerFooter } from "./AnswerFooter";
 import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
-import { isLong, Words } from "./Words";
+import { Words } from "./Words";
 
 interface Choice {
   /** The number of the chosen option, or null. */
@@ -146,7 +146,7 @@ function Options({ question, name, choice, onChoose }: OptionsProps) {
             <span>
               <Words text={option.label} />
               {tells(option.label, option.value) ? null : (
-                <small className="quiet sends">{isLong(option.value) ? <Phrase k="optionSends" values={[<Words key="value" text={option.value} />]} /> : say("optionSends", shown(option.value))}</small>
+                <small className="quiet sends"><Phrase k="optionSends" values={[<Words key="value" text={option.value} exact />]} /></small>
               )}
             </span>
           )}

@@ -7,14 +7,15 @@ const CHARACTERS = 800;
 
 export const isLong = (text: string): boolean => text.length > CHARACTERS || text.split("\n").length > LINES;
 
-/** What an agent says in a question. */
-export function Words({ text }: { text: string }) {
-  if (!isLong(text)) return <span className="lines-kept">{shown(text)}</span>;
+/** What an agent says in a question. What is `exact` is sent as it is, and stands in the order of its characters. */
+export function Words({ text, exact = false }: { text: string; exact?: boolean }) {
+  const order = exact ? "exact" : "";
+  if (!isLong(text)) return <span className={`lines-kept ${order}`}>{shown(text)}</span>;
   return (
     <Box
       text={text}
       draw={({ className, ...box }, content) => (
-        <div className={`text long-words lines-kept ${className}`} {...box}>
+        <div className={`text long-words lines-kept ${order} ${className}`} {...box}>
           {content}
         </div>
       )}

@@ -2,6 +2,8 @@ import { createContext, memo, useContext, useEffect, useMemo, useRef, useState }
 
 import { Copy } from "../../page/Copy";
 import { drawn, isDense } from "../../log/shown";
+import { strands } from "../../log/strands";
+import { AsIs } from "../AsIs";
 import { normal } from "./names";
 import { Painter, type Paper } from "./painter";
 import type { Token } from "./token";
@@ -16,7 +18,7 @@ export interface CodeProps {
   bare?: boolean;
 }
 
-/** Longer code is shown without colours, and in one piece. */
+/** Longer code is shown without colours, and in steps. */
 const LONGEST = 60_000;
 
 export const PainterContext = createContext(
@@ -29,7 +31,7 @@ export function Code({ text, language = "", name, live = false, bare = false }: 
     // A person who uses the keyboard scrolls it.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <pre tabIndex={0} role="group" aria-label={name ?? (language || undefined)}>
-      <code>{huge ? drawn(text) : <Lines text={text} language={normal(language)} />}</code>
+      <code>{huge ? <AsIs text={text} /> : <Lines text={text} language={normal(language)} />}</code>
       {live ? <span className="caret" /> : null}
     </pre>
   );
@@ -89,23 +91,23 @@ interface LineProps {
 const Line = memo(function Line({ text, tokens, last }: LineProps) {
   // The group ends a line by itself, but not one that is empty.
   const end = last && text !== "" ? "" : "\n";
-  if (isDense(text)) return drawn(text) + end;
-  if (!tokens) return text + end;
+  if (isDense(text)) return strands(drawn(text) + end);
+  if (!tokens) return strands(text + end);
   // Colours come a moment after the words: words without colours follow those that have them.
   const known = tokens.reduce((sum, token) => sum + token.text.length, 0);
-  if (!text.startsWith(tokens.map((token) => token.text).join(""))) return text + end;
+  if (!text.startsWith(tokens.map((token) => token.text).join(""))) return strands(text + end);
   return (
     <>
       {tokens.map((token, index) =>
         token.kind === "" ? (
-          token.text
+          strands(token.text)
         ) : (
           <span key={index} className={token.kind}>
-            {token.text}
+            {strands(token.text)}
           </span>
         ),
       )}
-      {text.slice(known) + end}
+      {strands(text.slice(known) + end)}
     </>
   );
 });

@@ -160,7 +160,7 @@ function Cell({ line, kind }: { line: Line | null; kind: keyof typeof SIGNS }) {
       <span>{SIGNS[kind]}</span>
       <span>
         {line.pieces.map((piece, index) => {
-          const words = <Shown key={index} text={piece.text} marks={MARKS} />;
+          const words = <Shown key={index} text={piece.text} marks={MARKS} inner={index > 0} />;
           return piece.changed ? <mark key={index}>{words}</mark> : words;
         })}
       </span>

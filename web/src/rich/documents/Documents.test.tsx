@@ -179,6 +179,64 @@ test("a page that floods the page around it with messages is stopped at once", a
   expect(screen.getByRole("alert").textContent).toContain("too many messages");
 });
 
+test("a long line of letters in both directions is drawn in short nodes and in one order", async () => {
+  const line = "אa ".repeat(90_000);
+  texts.long = [line];
+  const { container } = await show("long", { artifacts: [artifact("long", "text", 1)] });
+  const drawn = container.querySelector(".as-is > .exact")!;
+  expect(drawn.textContent).toBe(line.slice(0, 200_000));
+  expect(Math.max(...[...drawn.childNodes].map((node) => node.textContent!.length))).toBeLessThanOrEqual(500);
+  fireEvent.click(screen.getByRole("button", { name: /70,000/ }));
+  expect(container.querySelector(".as-is")?.textContent).toBe(line);
+});
+
+test("a long cell is drawn in steps, and many of them in few rows", async () => {
+  const cell = "אa ".repeat(90_000);
+  const cells = `a,b\n"${cell}",1\n${`${"x".repeat(400)}\n`.repeat(3000)}`;
+  texts.cells = [cells];
+  const { container } = await show("cells", { artifacts: [artifact("cells", "csv", 1)] });
+  const first = container.querySelector("td")!;
+  expect(first.querySelector(".long-cell")?.textContent).toMatch(/^(אa ){60}/);
+  expect(first.textContent.length).toBeLessThan(300);
+  fireEvent.click(first.querySelector("[data-more]")!);
+  expect(first.textContent.length).toBeGreaterThan(790);
+  const rows = container.querySelectorAll("tbody tr").length;
+  expect(rows).toBeLessThanOrEqual(200);
+  expect(container.textContent).toContain(`${rows} of 3,001`);
+});
+
+test("messages of a frame inside a page count as those of the page", async () => {
+  const { container } = await show("page");
+  runScripts();
+  // A frame that the page did not make. One that is gone has no window.
+  for (let n = 0; n < 300; n += 1) window.dispatchEvent(new MessageEvent("message", { data: "x", source: null }));
+  expect(container.querySelector("iframe")).toBeNull();
+  expect(screen.getByRole("alert").textContent).toContain("too many messages");
+});
+
+test("each port that a page sends counts as a message", async () => {
+  const { container } = await show("page");
+  runScripts();
+  const inside = container.querySelector("iframe")?.contentWindow ?? null;
+  const send = (ports: number) =>
+    window.dispatchEvent(Object.defineProperty(new MessageEvent("message", { data: "x", source: inside }), "ports", { value: Array.from({ length: ports }) }));
+  send(0);
+  send(50);
+  expect(container.querySelector("iframe")).not.toBeNull();
+  send(5000);
+  expect(container.querySelector("iframe")).toBeNull();
+});
+
+test("messages of the page itself, and of its other frames, do not stop a page of an agent", async () => {
+  const { container } = await show("page");
+  const other = document.body.appendChild(document.createElement("iframe"));
+  runScripts();
+  for (const source of [window, other.contentWindow])
+    for (let n = 0; n < 300; n += 1) window.dispatchEvent(new MessageEvent("message", { data: "x", source }));
+  expect(container.querySelector("iframe")).not.toBeNull();
+  other.remove();
+});
+
 test("no page of an agent runs beside a dialog", async () => {
   const { container, again } = await show("page");
   runScripts();

@@ -45,16 +45,17 @@ export function HtmlPreview({ html, title }: { html: string; title: string }) {
   return offer;
 }
 
-/** Sends the document to the frame as soon as it says that it is ready. Gives the number of messages that came later to `onMore`. */
-function useHandedOver(frame: React.RefObject<HTMLIFrameElement | null>, html: string, onMore?: () => void): void {
+/** Sends the document to the frame as soon as it says that it is ready. Each message that comes later from it, or from a
+ * frame that it made, is told to `onMore`. */
+function useHandedOver(frame: React.RefObject<HTMLIFrameElement | null>, html: string, onMore?: (event: MessageEvent) => void): void {
   const sent = useRef(false);
   useEffect(() => {
     const receive = (event: MessageEvent) => {
       const inside = frame.current?.contentWindow;
-      if (!inside || event.source !== inside) return;
+      if (!inside) return;
       // Only the first word of the frame is listened to: it is ours, what comes later is the document's.
-      if (sent.current) {
-        onMore?.();
+      if (event.source !== inside || sent.current) {
+        if (event.source === inside || !isOurs(event.source)) onMore?.(event);
         return;
       }
       sent.current = true;
@@ -66,6 +67,14 @@ function useHandedOver(frame: React.RefObject<HTMLIFrameElement | null>, html: s
   }, [frame, html, onMore]);
 }
 
+/** Whether a message comes from the page, or from a frame that the page made. A frame inside a document is not among them, and one that
+ * is gone has no name. */
+function isOurs(source: MessageEventSource | null): boolean {
+  if (source === window) return true;
+  for (const { contentWindow } of document.getElementsByTagName("iframe")) if (source !== null && source === contentWindow) return true;
+  return false;
+}
+
 /** The document without its scripts. It cannot take the focus by itself, and needs no cover. */
 function Still({ html, title }: { html: string; title: string }) {
   const { say } = useWords();
@@ -74,7 +83,7 @@ function Still({ html, title }: { html: string; title: string }) {
   return <iframe ref={frame} className="preview" src="/frames/still.html" sandbox="allow-scripts" referrerPolicy="no-referrer" title={say("previewFrame", title)} />;
 }
 
-/** A document that sends the page more messages than this in a second is stopped: each costs the page time. */
+/** A document that sends the page more messages and ports than this in a second is stopped: each costs the page time. */
 const MESSAGES = 200;
 
 interface RunningProps {
@@ -92,10 +101,10 @@ function Running({ html, title, onGrab, onFlood, onStop }: RunningProps) {
   const { say } = useWords();
   const frame = useRef<HTMLIFrameElement>(null);
   const heard = useRef({ since: 0, count: 0 });
-  const more = useCallback(() => {
+  const more = useCallback(({ ports }: MessageEvent) => {
     const now = performance.now();
     if (now - heard.current.since > 1000) heard.current = { since: now, count: 0 };
-    heard.current.count += 1;
+    heard.current.count += 1 + ports.length;
     if (heard.current.count > MESSAGES) onFlood();
   }, [onFlood]);
   useHandedOver(frame, html, more);

@@ -2,8 +2,8 @@ import { useMemo } from "react";
 
 import type { Artifact } from "../../api/types";
 import { indented } from "../../log/indented";
-import { drawn } from "../../log/shown";
 import { useWords } from "../../words/words";
+import { AsIs } from "../AsIs";
 import { Code } from "../code/Code";
 import { languageOf } from "../code/names";
 import { Markdown } from "../markdown/Markdown";
@@ -35,7 +35,7 @@ export function Preview({ artifact, text, live }: PreviewProps) {
     case "mermaid":
       return live ? <Code text={text} live bare /> : <Diagram source={text} title={title} />;
     default:
-      return <div className="as-is">{drawn(text)}</div>;
+      return <div className="as-is"><AsIs text={text} /></div>;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Revision } from "../../log/revision";
-import { drawn } from "../../log/shown";
 import type { Update } from "../../log/written";
 import { useWords } from "../../words/words";
+import { AsIs } from "../AsIs";
 
 interface RevisedProps {
   text: string;
@@ -16,9 +16,9 @@ export function Revised({ text, revision, update }: RevisedProps) {
   if (revision)
     return (
       <div className="as-is revised">
-        {drawn(revision.before)}
+        <AsIs text={revision.before} />
         <Mark old={revision.old} next={revision.new} />
-        {drawn(revision.after)}
+        <AsIs text={revision.after} />
       </div>
     );
   return (
@@ -29,7 +29,7 @@ export function Revised({ text, revision, update }: RevisedProps) {
           <Mark old={update.old} next={update.new} />
         </div>
       ) : null}
-      <div className="as-is">{drawn(text)}</div>
+      <div className="as-is"><AsIs text={text} /></div>
     </>
   );
 }
@@ -37,8 +37,8 @@ export function Revised({ text, revision, update }: RevisedProps) {
 function Mark({ old, next }: { old: string; next: string | null }) {
   return (
     <>
-      <del>{drawn(old)}</del>
-      {next === null ? null : <ins>{drawn(next)}</ins>}
+      <del><AsIs text={old} /></del>
+      {next === null ? null : <ins><AsIs text={next} /></ins>}
     </>
   );
 }

@@ -2,8 +2,8 @@ import { Component, memo, useCallback, useId, useMemo, useRef, type ReactNode } 
 import type { Root } from "mdast";
 import ReactMarkdown from "react-markdown";
 
-import { drawn } from "../../log/shown";
 import { useWords } from "../../words/words";
+import { AsIs } from "../AsIs";
 import { Code } from "../code/Code";
 import { HEAVIEST, weightOf } from "../math/weight";
 import { cut, EMPTY, read, whole, type Block, type Blocks } from "./blocks";
@@ -195,7 +195,7 @@ function asIs(address: string): string {
 }
 
 function Plain({ text }: { text: string }) {
-  return <div className="prose as-is">{drawn(text)}</div>;
+  return <div className="prose as-is"><AsIs text={text} /></div>;
 }
 
 /** A block that cannot be drawn is shown as it was written. */

@@ -1,5 +1,6 @@
 // How much work a text is for the parser and the page, counted in one pass: some short texts would take minutes.
 import { isDense } from "../../log/shown";
+import { scripts } from "../../log/strain";
 
 /** Longer texts are shown as they are. */
 const LONGEST = 300_000;
@@ -15,6 +16,8 @@ const FOOTNOTES = 500;
 const TICKS = 16;
 /** What grows with the square of the marks that stand in one paragraph, over all paragraphs. */
 const SQUARES = 4_000_000;
+/** So many changes of the script in a paragraph are as much work as one mark. */
+const SCRIPTS = 5;
 /** What is read again for each mark that is never closed: characters. */
 const READINGS = 3_000_000;
 
@@ -45,7 +48,7 @@ interface Counts {
   /** Columns of the table that the lines belong to. */
   columns: number;
   /** In the paragraph so far. */
-  here: { brackets: number; marks: number; markup: number; length: number };
+  here: { brackets: number; marks: number; scripts: number; markup: number; length: number };
   hard: boolean;
 }
 
@@ -70,7 +73,7 @@ const NOTHING: Counts = {
   fence: "",
   unsure: false,
   columns: 0,
-  here: { brackets: 0, marks: 0, markup: 0, length: 0 },
+  here: { brackets: 0, marks: 0, scripts: 0, markup: 0, length: 0 },
   hard: false,
 };
 export const EASY: Hardness = { text: "", hard: false, brackets: 0, from: 0, counts: NOTHING };
@@ -98,13 +101,13 @@ function counted(before: Counts, line: string): Counts {
   const apart = BLANK.test(line) || BEGINS.test(line);
   const here = apart ? NOTHING.here : before.here;
   const found = signs(line, before.ticks);
-  const now = { brackets: here.brackets + found.brackets + found.closing, marks: here.marks + found.marks, markup: here.markup + found.markup, length: here.length + line.length };
+  const now = { brackets: here.brackets + found.brackets + found.closing, marks: here.marks + found.marks, scripts: here.scripts + scripts(line) / SCRIPTS, markup: here.markup + found.markup, length: here.length + line.length };
   const columns = BLANK.test(line) ? 0 : delimiters(line) ? found.pipes + 1 : before.columns;
   const after: Counts = {
     nodes: before.nodes + 1 + depth + found.marks + found.brackets + found.others + Math.max(found.pipes, columns) + (fence === "" ? 0 : CODE),
     footnotes: before.footnotes + found.footnotes,
     brackets: before.brackets + found.brackets,
-    squares: before.squares + found.squares + grown(here.brackets, now.brackets) + grown(here.marks, now.marks),
+    squares: before.squares + found.squares + grown(here.brackets, now.brackets) + grown(here.marks, now.marks) + grown(here.scripts, now.scripts),
     readings: before.readings + now.markup * now.length - here.markup * here.length,
     ticks: found.ticks,
     fence: unsure ? "" : fence,
