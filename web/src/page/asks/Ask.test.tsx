@@ -457,6 +457,78 @@ describe("several questions", () => {
   });
 });
 
+describe("the focus after an answer", () => {
+  const TWO = [PLAIN, { ...PLAIN, id: "int-2", args: { command: "ls" } }];
+  const showWithBox = (interrupts: Interrupt[]) =>
+    render(
+      <>
+        <Ask interrupts={interrupts} asked={{}} />
+        <textarea id="box" />
+      </>,
+    );
+  const box = () => document.getElementById("box") as HTMLTextAreaElement;
+  const late = () => {
+    let end = { taken: (_: Turn): void => undefined, lost: (_: ApiError): void => undefined };
+    answer.mockReturnValueOnce(new Promise((taken, lost) => (end = { taken, lost })));
+    return { taken: () => end.taken({} as Turn), lost: () => end.lost(new ApiError(503, "unavailable", "")) };
+  };
+  const moment = () => new Promise((later) => setTimeout(later, 120));
+
+  it("stays where the person writes meanwhile, and what they type there answers nothing", async () => {
+    const response = late();
+    showWithBox(TWO);
+    await press("Approve");
+    const person = userEvent.setup();
+    await person.click(box());
+    await person.keyboard("that is ");
+    response.taken();
+    expect(await screen.findByText("Approved")).toBeTruthy();
+    await moment();
+    await ready("Approve");
+    await person.keyboard("really all{Control>}{Enter}{/Control}");
+    expect(document.activeElement).toBe(box());
+    expect(box().value.trim()).toBe("that is really all");
+    expect(given()).toHaveLength(1);
+  });
+
+  it("stays in another question that the person has gone to", async () => {
+    const response = late();
+    showWithBox(TWO);
+    await press("Approve");
+    await userEvent.click(button("Refuse"));
+    response.taken();
+    await moment();
+    expect(document.activeElement).toBe(screen.getByRole("textbox", { name: /^Why/ }));
+  });
+
+  it("goes back to the question if the answer was not taken, but not away from where the person writes", async () => {
+    const response = late();
+    showWithBox([PLAIN]);
+    await press("Approve");
+    response.lost();
+    await waitFor(() => expect(document.activeElement?.getAttribute("data-ask")).toBe("int-1"));
+    const other = late();
+    await press("Approve");
+    await userEvent.click(box());
+    other.lost();
+    await moment();
+    expect(document.activeElement).toBe(box());
+  });
+
+  it("is not taken by the next question because something was typed into it before", async () => {
+    storeDraft("ask.int-2", JSON.stringify({ mode: "refuse", reason: "not now" }));
+    const response = late();
+    showWithBox(TWO);
+    await press("Approve");
+    await userEvent.click(box());
+    expect(screen.getByDisplayValue("not now")).toBeTruthy();
+    expect(document.activeElement).toBe(box());
+    response.taken();
+    await moment();
+    expect(document.activeElement).toBe(box());
+  });
+});
+
 describe("the first moment of a question", () => {
   it("takes no click, and a double click counts once", async () => {
     show(PLAIN);
