@@ -6,13 +6,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as api from "../../api/calls";
 import { ApiError } from "../../api/client";
 import type { Interrupt, Turn } from "../../api/types";
+import { useAnnouncement } from "../../state/announce";
 import { noteClosed, useAnswers, useChosen } from "../../state/answers";
 import { storeDraft } from "../../state/drafts";
 import { Ask, AskForm } from "./Ask";
 
 vi.mock("../../api/calls");
 // Long enough to be noticed, short enough for a test.
-vi.mock("./moment", () => ({ GUARD: 40, SLOW: 40 }));
+vi.mock("./moment", () => ({ GUARD: 40, SLOW: 40, TOLD: 400 }));
 const answer = vi.mocked(api.answer);
 
 const PLAIN: Interrupt = {
@@ -77,6 +78,11 @@ const press = async (name: string) => {
   // A new person each time: two clicks in a row are not one double click.
   await userEvent.setup().click(button(name));
 };
+const pressUntilGiven = (name: string) =>
+  waitFor(() => {
+    fireEvent.click(button(name), { detail: 1 });
+    expect(given()).toHaveLength(1);
+  });
 /** How high texts are. What is folded away has no height. */
 const heights = (scroll: number, client: number) => {
   const unless = (height: number) =>
@@ -558,10 +564,46 @@ describe("the first moment of a question", () => {
     place.mockReturnValue({ top: 60, bottom: 90, left: 0 } as DOMRect);
     fireEvent.click(button("Approve"), { detail: 1 });
     expect(given()).toEqual([]);
-    await waitFor(() => {
-      fireEvent.click(button("Approve"), { detail: 1 });
-      expect(given()).toHaveLength(1);
-    });
+    await pressUntilGiven("Approve");
+  });
+
+  const ENTER: [string, () => unknown][] = [
+    ["the window gets the focus", () => fireEvent(window, new Event("focus"))],
+    ["the page is shown again", () => fireEvent(window, new Event("pageshow"))],
+    ["the tab is seen again", () => fireEvent(document, new Event("visibilitychange"))],
+  ];
+
+  it.each(ENTER)("begins again when %s, for clicks and for keys", async (_, enter) => {
+    show(PLAIN);
+    await ready("Approve");
+    enter();
+    // What a person does who meant a window that lay over the page.
+    fireEvent.pointerDown(button("Approve"));
+    fireEvent.click(button("Approve"), { detail: 1 });
+    enter();
+    fireEvent.keyDown(screen.getByRole("group", { name: "Run a command?" }), { key: "Enter", ctrlKey: true });
+    expect(given()).toEqual([]);
+    await pressUntilGiven("Approve");
+    expect(given()).toEqual([["int-1", { decision: "approve" }]]);
+  });
+
+  it("loses nothing that is typed while the window gets the focus", async () => {
+    show(PLAIN);
+    await press("Refuse");
+    const person = userEvent.setup();
+    await person.type(screen.getByRole("textbox"), "not");
+    fireEvent(window, new Event("focus"));
+    await person.type(screen.getByRole("textbox"), " now");
+    await pressUntilGiven("Refuse");
+    expect(given()).toEqual([["int-1", { decision: "reject", message: "not now" }]]);
+  });
+
+  it("asks who pressed too soon to press again, and says so no longer after a while", async () => {
+    show(PLAIN);
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(screen.getByText("That came too soon. Please press again.")).toBeTruthy();
+    expect(useAnnouncement.getState().text).toContain("Please press again");
+    await waitFor(() => expect(screen.queryByText(/^That came too soon/)).toBeNull(), { timeout: 10_000 });
   });
 
   it("does not end while the question cannot be seen", async () => {

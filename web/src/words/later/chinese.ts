@@ -105,6 +105,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   askFetchText: "{0} 想读取这个地址，对方网站会收到请求。",
   timeLeft: "剩余 {0}",
   readFirst: "请先看到末尾。",
+  pressAgain: "按得太早了，请再按一次。",
   textSize: "{0} 行 · {1} 个字符",
   moreBelow: "下面还有",
   showWhole: "全部显示",

@@ -103,6 +103,7 @@ export const ENGLISH = {
   askFetchText: "{0} wants to read this address. The site will see the request.",
   timeLeft: "{0} left",
   readFirst: "Read it to its end first.",
+  pressAgain: "That came too soon. Please press again.",
   textSize: "{0} lines · {1} characters",
   moreBelow: "More below",
   showWhole: "Show all of it",
