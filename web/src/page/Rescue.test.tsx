@@ -56,7 +56,7 @@ it("stays with a question whose answer is on its way, so that the next key does 
     const [sent, setSent] = useState(false);
     return (
       <>
-        <section data-ask={sent ? undefined : "q"} data-card tabIndex={0}>
+        <section data-ask={sent ? undefined : "q"} data-card tabIndex={-1}>
           <button disabled={sent} onClick={() => setSent(true)}>
             approve
           </button>

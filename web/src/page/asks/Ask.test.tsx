@@ -233,6 +233,20 @@ describe("the keys of a question", () => {
     expect(given()).toHaveLength(1);
   });
 
+  it("do not press a button again and again while Enter is held down", async () => {
+    show(PLAIN);
+    await ready("Approve");
+    // What a browser does unless it is told not to.
+    for (const key of [{ repeat: true }, { repeat: false }]) if (fireEvent.keyDown(button("Approve"), { key: "Enter", ...key })) fireEvent.click(button("Approve"));
+    expect(given()).toHaveLength(1);
+    cleanup();
+    show({ ...PLAIN, id: "int-2" });
+    await ready("Approve");
+    expect(fireEvent.keyDown(button("Approve"), { key: "Enter", repeat: true })).toBe(false);
+    await press("Refuse");
+    expect(fireEvent.keyDown(screen.getByRole("textbox"), { key: "Enter", repeat: true })).toBe(true);
+  });
+
   it("refuse nothing by themselves: a refusal is a step of its own", async () => {
     for (const kind of [QUESTIONS, CONFIRMATION, GRAPH]) {
       cleanup();

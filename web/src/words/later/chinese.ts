@@ -181,6 +181,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   undone: "服务器没有响应。请再试一次。",
   keepUnstored: "此浏览器无法存储你写的内容。重新加载或关闭本页会丢失：请发送或复制。",
   unanswered: "服务器没有响应。可以再发一次，不会重复。",
+  sendAgain: "这里刚刚有变化。你的消息还在输入框里，如果仍要发送，请再发一次。",
   alreadyWriting: "这里正在写另一条回答。你的消息还在输入框里，等回答结束后再发送。",
   signOutEverywhere: "在所有设备上退出登录",
   leftUntold: "本浏览器中的草稿已清除，但无法通知服务器您已退出。在通知成功或登录过期之前，此浏览器仍可登录您的账号。",

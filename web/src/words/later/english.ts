@@ -179,6 +179,7 @@ export const ENGLISH = {
   undone: "The server did not answer. Try again.",
   keepUnstored: "This browser cannot store what you write. It is lost when you reload or close this page: send it, or copy it.",
   unanswered: "The server did not answer. Send again: it cannot arrive twice.",
+  sendAgain: "Something had just changed here. Your message is in the box: send it again if you still want to.",
   alreadyWriting: "An answer is being written here already. Your message is in the box: send it when the answer has ended.",
   signOutEverywhere: "Sign out everywhere",
   leftUntold: "Your drafts were removed from this browser, but the server could not be told that you sign out. Until it is, or until the session expires, this browser can still sign you in.",
