@@ -81,7 +81,7 @@ class Visitor:
         await expect(self.page.locator(".said .bubble").last).to_have_text(text)
 
     async def send(self) -> None:
-        """Send what is in the box. Just after an answer has ended, or a question has appeared, the page does not."""
+        """Send what is in the box. The page does not in the moment in which an answer ends."""
         await expect(self.page.locator(".go[aria-disabled]")).to_have_count(0)
         await self.box.press("Enter")
 
