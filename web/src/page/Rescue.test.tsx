@@ -3,7 +3,7 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-libra
 import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 
-import { holdFocus } from "./asks/focus";
+import { holdFocus } from "./asks/hold";
 import { useRescue } from "./Rescue";
 
 vi.stubGlobal("matchMedia", () => ({ matches: false }));

@@ -1,7 +1,7 @@
 // A control that vanishes takes the focus with it. Then the focus goes where the person goes on.
 import { useEffect } from "react";
 
-import { isLeaving } from "./asks/focus";
+import { isLeaving } from "./asks/hold";
 import { focusBox, focusRow } from "./places";
 
 interface Held {

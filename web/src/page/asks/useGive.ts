@@ -5,7 +5,7 @@ import type { NewAnswer } from "../../api/types";
 import { giveAnswer, useAnswers } from "../../state/answers";
 import { refusalText } from "../../words/faults";
 import { useWords } from "../../words/words";
-import { holdFocus } from "./focus";
+import { holdFocus } from "./hold";
 import { SLOW } from "./moment";
 
 interface Give {
