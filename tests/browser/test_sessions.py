@@ -56,7 +56,7 @@ async def test_a_draft_survives_the_end_of_the_session(visitor: MakeVisitor, fau
     await alice.done()
     await alice.box.fill("echo a long thought")
     await alice.context.clear_cookies(name="caesura_session")
-    await alice.box.press("Enter")
+    await alice.send()
     dialog = alice.page.get_by_role("dialog", name="Please sign in again")
     await expect(dialog.get_by_label("Password")).to_be_focused()
     await expect(alice.box).to_have_value("echo a long thought")

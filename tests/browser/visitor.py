@@ -77,8 +77,13 @@ class Visitor:
         # While an answer is written, the message stays in the box.
         await expect(self.page.locator(".keep.running")).to_have_count(0)
         await self.box.fill(text)
-        await self.box.press("Enter")
+        await self.send()
         await expect(self.page.locator(".said .bubble").last).to_have_text(text)
+
+    async def send(self) -> None:
+        """Send what is in the box. The page does not in the moment in which an answer ends."""
+        await expect(self.page.locator(".go[aria-disabled]")).to_have_count(0)
+        await self.box.press("Enter")
 
     async def choose_agent(self, name: str) -> None:
         await self.page.locator(".picker").click()

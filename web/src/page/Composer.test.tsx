@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
-import { cleanup, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
@@ -15,12 +15,15 @@ import { Composer } from "./Composer";
 
 vi.mock("../api/calls");
 vi.mock("../state/opening");
+// Long enough to be noticed, short enough for a test.
+vi.mock("./asks/moment", () => ({ GUARD: 40 }));
 vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
 
 const box = () => screen.getByRole<HTMLTextAreaElement>("textbox");
 
 beforeEach(() => {
   forgetDrafts();
+  useAnswers.setState({}, true);
   vi.mocked(api.createConversation).mockResolvedValue({ id: "C", title: "" } as Conversation);
   useThread.setState({ ...NONE, id: "A", phase: "ready" }, true);
 });
@@ -62,6 +65,118 @@ it("explains why a message is not sent while an answer is being written", async 
   expect(box().value).toBe("hello");
   await userEvent.type(box(), "!");
   expect(screen.queryByText(/^An answer is being written here already/)).toBeNull();
+});
+
+const APPROVAL = { kind: "approval", args: {}, agent: "a", name: "execute" } as const;
+const becomes = (status: TurnStatus, pending: Partial<Interrupt>[] = []) => act(() => useThread.setState({ entries: [entry(status, pending)] }));
+const sent = () => vi.mocked(api.send).mock.calls.map(([, body]) => body.content);
+const CHANGES: [string, () => void][] = [
+  ["a question has appeared", () => becomes("waiting", [{ ...APPROVAL, id: "q1" }])],
+  ["the answer has ended", () => becomes("done")],
+];
+
+/** The cards of these questions, as far as the box knows them. */
+const cards = (...ids: string[]) =>
+  ids.map((id) => {
+    const card = document.createElement("div");
+    card.dataset.ask = id;
+    return document.body.appendChild(card);
+  });
+afterEach(() => document.querySelectorAll("[data-ask]").forEach((card) => card.remove()));
+
+describe.each(CHANGES)("in the moment in which %s", (_, change) => {
+  beforeEach(() => {
+    vi.mocked(api.send).mockReset().mockResolvedValue({ id: "c1", parent_id: null } as Turn);
+    vi.mocked(api.stop).mockReset().mockResolvedValue({ stopped: true });
+    useThread.setState({ entries: [entry("running")] });
+    render(<Composer id="A" />);
+    fireEvent.change(box(), { target: { value: "half a thought" } });
+    cards("q1");
+  });
+
+  it("Enter does not send what it could not send before, and a line says so", async () => {
+    change();
+    fireEvent.keyDown(box(), { key: "Enter" });
+    expect(sent()).toEqual([]);
+    expect(box().value).toBe("half a thought");
+    expect(screen.getByText(/^Not sent\. Something had just changed here/)).toBeTruthy();
+    await waitFor(() => {
+      fireEvent.keyDown(box(), { key: "Enter" });
+      expect(sent()).toEqual(["half a thought"]);
+    });
+  });
+
+  it("a click on Stop sends nothing, although the button is Send by then", async () => {
+    const button = screen.getByRole("button", { name: "Stop" });
+    change();
+    expect(screen.getByRole("button", { name: "Send" })).toBe(button);
+    fireEvent.click(button);
+    expect(sent()).toEqual([]);
+    expect(button.getAttribute("aria-disabled")).toBe("true");
+    await waitFor(() => expect(button.hasAttribute("aria-disabled")).toBe(false));
+    fireEvent.click(button);
+    expect(sent()).toEqual(["half a thought"]);
+  });
+});
+
+it("does not send in the moment in which a question takes the place of another one, or was answered", async () => {
+  vi.mocked(api.send).mockReset().mockResolvedValue({ id: "c1", parent_id: null } as Turn);
+  const steps: (() => void)[] = [
+    () => becomes("waiting", [{ ...APPROVAL, id: "q2" }]),
+    () => act(() => useAnswers.setState({ q2: { phase: "sending", decision: "approve" } })),
+  ];
+  cards("q1", "q2");
+  becomes("waiting", [{ ...APPROVAL, id: "q1" }]);
+  render(<Composer id="A" />);
+  fireEvent.change(box(), { target: { value: "half a thought" } });
+  for (const step of steps) {
+    await waitFor(() => expect(screen.getByRole("button", { name: "Send" }).hasAttribute("aria-disabled")).toBe(false));
+    step();
+    fireEvent.keyDown(box(), { key: "Enter" });
+    expect(sent()).toEqual([]);
+  }
+});
+
+it("does not send before the question that it would refuse is on the page", async () => {
+  vi.mocked(api.send).mockReset().mockResolvedValue({ id: "c1", parent_id: null } as Turn);
+  becomes("waiting", [{ ...APPROVAL, id: "q1" }]);
+  render(<Composer id="A" />);
+  fireEvent.change(box(), { target: { value: "rather not" } });
+  await new Promise((later) => setTimeout(later, 200));
+  fireEvent.keyDown(box(), { key: "Enter" });
+  expect(sent()).toEqual([]);
+  cards("q1");
+  await waitFor(() => {
+    fireEvent.keyDown(box(), { key: "Enter" });
+    expect(sent()).toEqual(["rather not"]);
+  });
+});
+
+it("sends at once in a conversation that the person has just opened", () => {
+  vi.mocked(api.send).mockReset().mockResolvedValue({ id: "c1", parent_id: null } as Turn);
+  useThread.setState({ entries: [entry("running")] });
+  const view = render(<Composer id="A" />);
+  view.rerender(<Composer id="B" />);
+  act(() => useThread.setState({ ...NONE, id: "B", phase: "ready" }, true));
+  becomes("done");
+  fireEvent.change(box(), { target: { value: "hello" } });
+  fireEvent.keyDown(box(), { key: "Enter" });
+  expect(sent()).toEqual(["hello"]);
+});
+
+it("sends nothing by a key that is held down", () => {
+  vi.mocked(api.send).mockReset().mockResolvedValue({ id: "c1", parent_id: null } as Turn);
+  render(<Composer id="A" />);
+  fireEvent.change(box(), { target: { value: "half a thought" } });
+  fireEvent.keyDown(box(), { key: "Enter", repeat: true });
+  fireEvent.keyDown(box(), { key: "Enter", repeat: true, ctrlKey: true });
+  // Where lines are made by Shift, a held key makes many.
+  expect(fireEvent.keyDown(box(), { key: "Enter", repeat: true, shiftKey: true })).toBe(true);
+  // A browser presses the button again and again.
+  expect(fireEvent.keyDown(screen.getByRole("button", { name: "Send" }), { key: "Enter", repeat: true })).toBe(false);
+  expect(sent()).toEqual([]);
+  fireEvent.keyDown(box(), { key: "Enter" });
+  expect(sent()).toEqual(["half a thought"]);
 });
 
 it("sends by Ctrl and Enter, too", async () => {

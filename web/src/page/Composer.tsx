@@ -1,10 +1,10 @@
-import { memo, useEffect, useLayoutEffect, useRef } from "react";
+import { memo, useEffect, useLayoutEffect, useRef, type KeyboardEvent } from "react";
 
 import type { Interrupt } from "../api/types";
 import { isLive } from "../log/turn";
 import { useAnswers } from "../state/answers";
 import { draftOf, nameOf, setDraft, useAway, useDrafts } from "../state/drafts";
-import { clearFault, explainBusy, send, stop } from "../state/doing";
+import { clearFault, explainBusy, explainSoon, send, stop } from "../state/doing";
 import { useThread } from "../state/thread";
 import { editTurn } from "../state/view";
 import { useWords } from "../words/words";
@@ -13,7 +13,8 @@ import { titleOf } from "./asks/titles";
 import { grow } from "./grow";
 import { Icon } from "./Icon";
 import { Keep } from "./Keep";
-import { command } from "./keys";
+import { command, isHeld } from "./keys";
+import { useLately } from "./useLately";
 import { TOUCH } from "./useMedia";
 
 /** Where the person writes. */
@@ -27,6 +28,7 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const running = status === "running" || status === "queued";
   const ready = text.trim() !== "" && !sending && !running;
+  const lately = useLately({ place: id, busy: sending || running, asked: useAsked(id) });
 
   useLayoutEffect(() => grow(area.current), [text]);
   useEffect(() => {
@@ -34,7 +36,8 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
   }, [id]);
 
   const submit = (): void => {
-    if (ready) void send(id, text);
+    if (ready && lately) explainSoon();
+    else if (ready) void send(id, text);
     else if (running && text.trim() !== "") explainBusy();
   };
 
@@ -68,7 +71,7 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
             if (event.nativeEvent.isComposing) return;
             if (event.key === "Enter" && !event.shiftKey && (command(event) || !matchMedia(TOUCH).matches)) {
               event.preventDefault();
-              submit();
+              if (!event.repeat) submit();
             }
             if (event.key === "ArrowUp" && text === "") editLast();
           }}
@@ -77,11 +80,11 @@ export const Composer = memo(function Composer({ id }: { id: string | null }) {
           <AgentPicker id={id} />
           <span className="grow" />
           {running ? (
-            <button type="submit" className="go" aria-label={say("stop")} title={say("stop")} disabled={stopping}>
+            <button type="submit" className="go" aria-label={say("stop")} title={say("stop")} disabled={stopping} onKeyDown={pressOnce}>
               <i />
             </button>
           ) : (
-            <button type="submit" className="go" aria-label={say("send")} title={say("send")} disabled={!ready}>
+            <button type="submit" className="go" aria-label={say("send")} title={say("send")} disabled={!ready} aria-disabled={ready && lately ? true : undefined} onKeyDown={pressOnce}>
               <Icon name="arrow-up" />
             </button>
           )}
@@ -114,6 +117,18 @@ function Refuses() {
 }
 
 const NOTHING: Interrupt[] = [];
+
+/** The questions that wait in this conversation, as words: one that was answered is another word. */
+function useAsked(id: string | null): string {
+  const pending = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.pending : undefined)) ?? NOTHING;
+  const answers = useAnswers();
+  return pending.map((item) => (answers[item.id] ? `${item.id}!` : item.id)).join(" ");
+}
+
+/** Stop turns into Send: the same key must not press both. */
+function pressOnce(event: KeyboardEvent): void {
+  if (isHeld(event)) event.preventDefault();
+}
 
 function editLast(): void {
   const last = useThread.getState().entries.at(-1);

@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-libra
 import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 
+import { holdFocus } from "./asks/hold";
 import { useRescue } from "./Rescue";
 
 vi.stubGlobal("matchMedia", () => ({ matches: false }));
@@ -47,6 +48,31 @@ it.each([
   act(() => button.focus());
   fireEvent.click(button);
   await waitFor(() => expect(document.activeElement?.textContent || document.activeElement?.id).toBe(place));
+});
+
+it("stays with a question whose answer is on its way, so that the next key does not go to the box", async () => {
+  function Answered() {
+    useRescue();
+    const [sent, setSent] = useState(false);
+    return (
+      <>
+        <section data-ask={sent ? undefined : "q"} data-card tabIndex={-1}>
+          <button disabled={sent} onClick={() => setSent(true)}>
+            approve
+          </button>
+        </section>
+        <textarea id="box" />
+      </>
+    );
+  }
+  render(<Answered />);
+  const button = screen.getByRole("button", { name: "approve" });
+  act(() => button.focus());
+  const goOn = holdFocus("q");
+  fireEvent.click(button);
+  await waitFor(() => expect(document.activeElement).toBe(button.parentElement));
+  goOn(true);
+  await waitFor(() => expect(document.activeElement?.id).toBe("box"));
 });
 
 it("who clicked beside all controls keeps nothing", async () => {

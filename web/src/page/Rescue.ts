@@ -1,10 +1,13 @@
 // A control that vanishes takes the focus with it. Then the focus goes where the person goes on.
 import { useEffect } from "react";
 
+import { isLeaving } from "./asks/hold";
 import { focusBox, focusRow } from "./places";
 
 interface Held {
   element: HTMLElement;
+  /** The question of which it is a part. */
+  card: HTMLElement | null;
   area: "side" | "panel" | "page";
 }
 
@@ -12,10 +15,16 @@ function areaOf(element: HTMLElement): Held["area"] {
   return element.closest(".side") ? "side" : element.closest(".panel") ? "panel" : "page";
 }
 
+const holdOf = (element: HTMLElement): Held => ({ element, card: element.closest<HTMLElement>("[data-ask], [data-card]"), area: areaOf(element) });
+
 /** Whether the element is gone, or can have the focus no longer. */
 const isLost = (element: HTMLElement): boolean => !element.isConnected || element.matches(":disabled");
 
-function rescue({ area }: Held): void {
+function rescue({ area, card }: Held): void {
+  if (card && isLeaving(card)) {
+    card.focus({ preventScroll: true });
+    return;
+  }
   if (area === "side" && focusRow()) return;
   const documents = area === "panel" ? document.getElementById("docs") : null;
   if (documents) documents.focus({ preventScroll: true });
@@ -33,7 +42,7 @@ export function useRescue(): void {
   useEffect(() => {
     let held: Held | null = null;
     const focused = (event: FocusEvent): void => {
-      if (event.target instanceof HTMLElement && event.target !== document.body) held = { element: event.target, area: areaOf(event.target) };
+      if (event.target instanceof HTMLElement && event.target !== document.body) held = holdOf(event.target);
     };
     // Who clicks beside all controls wants none of them.
     const pressed = (): void => {

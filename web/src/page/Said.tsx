@@ -75,7 +75,7 @@ function Editing({ entry }: { entry: Entry }) {
             }
             if (event.key === "Enter" && !event.shiftKey) {
               event.preventDefault();
-              void submit();
+              if (!event.repeat) void submit();
             }
           }}
         />

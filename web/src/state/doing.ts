@@ -188,6 +188,11 @@ export function explainBusy(): void {
   set({ fault: new ApiError(409, "run_in_progress", "") });
 }
 
+/** Tells why a message is not sent just after what it would do has changed. */
+export function explainSoon(): void {
+  set({ fault: new ApiError(409, "too_soon", "") });
+}
+
 /** The server answers again: that it did not is no longer true. A message that was not sent is still not sent. */
 export function forgive(): void {
   const { fault } = get();

@@ -38,6 +38,7 @@ function look(now: Thread, before: Thread): void {
   const ended = same && runs(old) && !runs(last);
   const { fault } = get();
   if (ended && fault?.code === "run_in_progress") set({ fault: null });
+  if (fault?.code === "too_soon" && !runs(old) && runs(last)) set({ fault: null });
   // What had no response was done, or the server is heard again.
   if (fault?.code === "unreachable" && now.id === before.id && (!same || last?.log.status !== old?.log.status)) set({ fault: null });
   if (now.id !== before.id) seen = undefined;

@@ -15,6 +15,7 @@ const REFUSALS: Record<string, Key> = {
   forbidden: "notAllowed",
   not_found: "gone",
   run_in_progress: "alreadyWriting",
+  too_soon: "sendAgain",
   interrupt_pending: "questionWaits",
   nothing_pending: "closedElsewhere",
   already_answered: "closedElsewhere",

@@ -1,7 +1,9 @@
-import { useId, type ReactNode } from "react";
+import { useEffect, useId, useState, type ReactNode } from "react";
 
+import { announce } from "../../state/announce";
 import { useWords } from "../../words/words";
 import { keyName } from "../keys";
+import { TOLD } from "./moment";
 import { useSettledCard } from "./useSettled";
 
 interface AnswerButtonProps {
@@ -13,12 +15,26 @@ interface AnswerButtonProps {
 }
 
 /** The button that answers a question, also by ⌘↵. It does nothing before the person can have seen what it is about, and takes only the
- * first click of several. */
+ * first click of several. Whoever presses it too soon is asked to press again. */
 export function AnswerButton({ disabled, reads = false, onAnswer, children }: AnswerButtonProps) {
   const { say } = useWords();
   const { ready, unread, allows } = useSettledCard();
   const why = useId();
   const blocked = reads && unread;
+  const [hasty, setHasty] = useState(0);
+  useEffect(() => {
+    if (hasty === 0) return;
+    const timer = setTimeout(() => setHasty(0), TOLD);
+    return () => clearTimeout(timer);
+  }, [hasty]);
+  const press = (): void => {
+    if (allows()) {
+      onAnswer();
+      return;
+    }
+    setHasty((times) => times + 1);
+    announce(say("pressAgain"));
+  };
   return (
     <>
       <button
@@ -30,11 +46,16 @@ export function AnswerButton({ disabled, reads = false, onAnswer, children }: An
         aria-describedby={blocked ? why : undefined}
         data-blocked={blocked ? true : undefined}
         onClick={(event) => {
-          if (event.detail <= 1 && !blocked && allows()) onAnswer();
+          if (event.detail <= 1 && !blocked) press();
         }}
       >
         <span>{children}</span>
         <kbd aria-hidden="true">{keyName("⌘", "↵")}</kbd>
+        {hasty > 0 && !disabled ? (
+          <span className="too-soon" aria-hidden="true">
+            {say("pressAgain")}
+          </span>
+        ) : null}
       </button>
       {blocked ? (
         <span id={why} className="quiet read-first">

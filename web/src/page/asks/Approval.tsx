@@ -48,8 +48,11 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
   const back = (): void => setMode("look");
   const granted = always ? { always_allow: true } : {};
 
+  const before = useRef(mode);
   useEffect(() => {
-    if (mode !== "look") field.current?.focus();
+    // A question that only appears in another step, as the person has left it, takes no focus.
+    if (mode !== "look" && mode !== before.current) field.current?.focus();
+    before.current = mode;
   }, [mode]);
 
   const approveEdited = (): void => {

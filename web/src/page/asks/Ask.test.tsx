@@ -6,13 +6,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as api from "../../api/calls";
 import { ApiError } from "../../api/client";
 import type { Interrupt, Turn } from "../../api/types";
+import { useAnnouncement } from "../../state/announce";
 import { noteClosed, useAnswers, useChosen } from "../../state/answers";
 import { storeDraft } from "../../state/drafts";
 import { Ask, AskForm } from "./Ask";
 
 vi.mock("../../api/calls");
 // Long enough to be noticed, short enough for a test.
-vi.mock("./moment", () => ({ GUARD: 40, SLOW: 40 }));
+vi.mock("./moment", () => ({ GUARD: 40, SLOW: 40, TOLD: 400 }));
 const answer = vi.mocked(api.answer);
 
 const PLAIN: Interrupt = {
@@ -77,6 +78,11 @@ const press = async (name: string) => {
   // A new person each time: two clicks in a row are not one double click.
   await userEvent.setup().click(button(name));
 };
+const pressUntilGiven = (name: string) =>
+  waitFor(() => {
+    fireEvent.click(button(name), { detail: 1 });
+    expect(given()).toHaveLength(1);
+  });
 /** How high texts are. What is folded away has no height. */
 const heights = (scroll: number, client: number) => {
   const unless = (height: number) =>
@@ -225,6 +231,20 @@ describe("the keys of a question", () => {
     expect(given()).toEqual([]);
     fireEvent.keyDown(ask, { key: "Enter", ctrlKey: true });
     expect(given()).toHaveLength(1);
+  });
+
+  it("do not press a button again and again while Enter is held down", async () => {
+    show(PLAIN);
+    await ready("Approve");
+    // What a browser does unless it is told not to.
+    for (const key of [{ repeat: true }, { repeat: false }]) if (fireEvent.keyDown(button("Approve"), { key: "Enter", ...key })) fireEvent.click(button("Approve"));
+    expect(given()).toHaveLength(1);
+    cleanup();
+    show({ ...PLAIN, id: "int-2" });
+    await ready("Approve");
+    expect(fireEvent.keyDown(button("Approve"), { key: "Enter", repeat: true })).toBe(false);
+    await press("Refuse");
+    expect(fireEvent.keyDown(screen.getByRole("textbox"), { key: "Enter", repeat: true })).toBe(true);
   });
 
   it("refuse nothing by themselves: a refusal is a step of its own", async () => {
@@ -457,6 +477,78 @@ describe("several questions", () => {
   });
 });
 
+describe("the focus after an answer", () => {
+  const TWO = [PLAIN, { ...PLAIN, id: "int-2", args: { command: "ls" } }];
+  const showWithBox = (interrupts: Interrupt[]) =>
+    render(
+      <>
+        <Ask interrupts={interrupts} asked={{}} />
+        <textarea id="box" />
+      </>,
+    );
+  const box = () => document.getElementById("box") as HTMLTextAreaElement;
+  const late = () => {
+    let end = { taken: (_: Turn): void => undefined, lost: (_: ApiError): void => undefined };
+    answer.mockReturnValueOnce(new Promise((taken, lost) => (end = { taken, lost })));
+    return { taken: () => end.taken({} as Turn), lost: () => end.lost(new ApiError(503, "unavailable", "")) };
+  };
+  const moment = () => new Promise((later) => setTimeout(later, 120));
+
+  it("stays where the person writes meanwhile, and what they type there answers nothing", async () => {
+    const response = late();
+    showWithBox(TWO);
+    await press("Approve");
+    const person = userEvent.setup();
+    await person.click(box());
+    await person.keyboard("that is ");
+    response.taken();
+    expect(await screen.findByText("Approved")).toBeTruthy();
+    await moment();
+    await ready("Approve");
+    await person.keyboard("really all{Control>}{Enter}{/Control}");
+    expect(document.activeElement).toBe(box());
+    expect(box().value.trim()).toBe("that is really all");
+    expect(given()).toHaveLength(1);
+  });
+
+  it("stays in another question that the person has gone to", async () => {
+    const response = late();
+    showWithBox(TWO);
+    await press("Approve");
+    await userEvent.click(button("Refuse"));
+    response.taken();
+    await moment();
+    expect(document.activeElement).toBe(screen.getByRole("textbox", { name: /^Why/ }));
+  });
+
+  it("goes back to the question if the answer was not taken, but not away from where the person writes", async () => {
+    const response = late();
+    showWithBox([PLAIN]);
+    await press("Approve");
+    response.lost();
+    await waitFor(() => expect(document.activeElement?.getAttribute("data-ask")).toBe("int-1"));
+    const other = late();
+    await press("Approve");
+    await userEvent.click(box());
+    other.lost();
+    await moment();
+    expect(document.activeElement).toBe(box());
+  });
+
+  it("is not taken by the next question because something was typed into it before", async () => {
+    storeDraft("ask.int-2", JSON.stringify({ mode: "refuse", reason: "not now" }));
+    const response = late();
+    showWithBox(TWO);
+    await press("Approve");
+    await userEvent.click(box());
+    expect(screen.getByDisplayValue("not now")).toBeTruthy();
+    expect(document.activeElement).toBe(box());
+    response.taken();
+    await moment();
+    expect(document.activeElement).toBe(box());
+  });
+});
+
 describe("the first moment of a question", () => {
   it("takes no click, and a double click counts once", async () => {
     show(PLAIN);
@@ -486,10 +578,46 @@ describe("the first moment of a question", () => {
     place.mockReturnValue({ top: 60, bottom: 90, left: 0 } as DOMRect);
     fireEvent.click(button("Approve"), { detail: 1 });
     expect(given()).toEqual([]);
-    await waitFor(() => {
-      fireEvent.click(button("Approve"), { detail: 1 });
-      expect(given()).toHaveLength(1);
-    });
+    await pressUntilGiven("Approve");
+  });
+
+  const ENTER: [string, () => unknown][] = [
+    ["the window gets the focus", () => fireEvent(window, new Event("focus"))],
+    ["the page is shown again", () => fireEvent(window, new Event("pageshow"))],
+    ["the tab is seen again", () => fireEvent(document, new Event("visibilitychange"))],
+  ];
+
+  it.each(ENTER)("begins again when %s, for clicks and for keys", async (_, enter) => {
+    show(PLAIN);
+    await ready("Approve");
+    enter();
+    // What a person does who meant a window that lay over the page.
+    fireEvent.pointerDown(button("Approve"));
+    fireEvent.click(button("Approve"), { detail: 1 });
+    enter();
+    fireEvent.keyDown(screen.getByRole("group", { name: "Run a command?" }), { key: "Enter", ctrlKey: true });
+    expect(given()).toEqual([]);
+    await pressUntilGiven("Approve");
+    expect(given()).toEqual([["int-1", { decision: "approve" }]]);
+  });
+
+  it("loses nothing that is typed while the window gets the focus", async () => {
+    show(PLAIN);
+    await press("Refuse");
+    const person = userEvent.setup();
+    await person.type(screen.getByRole("textbox"), "not");
+    fireEvent(window, new Event("focus"));
+    await person.type(screen.getByRole("textbox"), " now");
+    await pressUntilGiven("Refuse");
+    expect(given()).toEqual([["int-1", { decision: "reject", message: "not now" }]]);
+  });
+
+  it("asks who pressed too soon to press again, and says so no longer after a while", async () => {
+    show(PLAIN);
+    fireEvent.click(button("Approve"), { detail: 1 });
+    expect(screen.getByText("That came too soon. Please press again.")).toBeTruthy();
+    expect(useAnnouncement.getState().text).toContain("Please press again");
+    await waitFor(() => expect(screen.queryByText(/^That came too soon/)).toBeNull(), { timeout: 10_000 });
   });
 
   it("does not end while the question cannot be seen", async () => {

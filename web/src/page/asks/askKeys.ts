@@ -1,12 +1,17 @@
 import type { KeyboardEvent } from "react";
 
-import { command, isWriting } from "../keys";
+import { command, isHeld, isWriting } from "../keys";
 
 /** The keys of a question: ⌘↵ sends it; E, R and 1–9 while nothing is written, and on an option only 1–9. A key that is held down counts once, and
  * the buttons themselves refuse what comes too early. */
 export function askKeys(event: KeyboardEvent<HTMLElement>): void {
   if (event.nativeEvent.isComposing || event.defaultPrevented) return;
   const ask = event.currentTarget;
+  if (isHeld(event)) {
+    event.preventDefault();
+    event.stopPropagation();
+    return;
+  }
   if (event.key === "Enter" && command(event) && !event.shiftKey) {
     event.preventDefault();
     event.stopPropagation();

@@ -1,15 +1,3 @@
-import { focusBox } from "../places";
-import { TOUCH } from "../useMedia";
-
-/** After an answer the focus goes to the next question, else to where the person writes. */
-export function focusNext(answered: string): void {
-  setTimeout(() => {
-    const next = waiting().find((ask) => ask.dataset.ask !== answered);
-    if (next) show(next);
-    else if (!document.getElementById("box") || !matchMedia(TOUCH).matches) focusBox();
-  }, 50);
-}
-
 /** The questions on the page that are open, in their order. */
 export function waiting(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>("[data-ask]")];
@@ -24,7 +12,7 @@ export function jumpToNext(): boolean {
   return true;
 }
 
-function show(ask: HTMLElement): void {
+export function show(ask: HTMLElement): void {
   if (ask instanceof HTMLDetailsElement) ask.open = true;
   ask.scrollIntoView({ block: "nearest" });
   ask.focus({ preventScroll: true });

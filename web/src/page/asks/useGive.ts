@@ -5,7 +5,7 @@ import type { NewAnswer } from "../../api/types";
 import { giveAnswer, useAnswers } from "../../state/answers";
 import { refusalText } from "../../words/faults";
 import { useWords } from "../../words/words";
-import { focusNext } from "./focus";
+import { holdFocus } from "./hold";
 import { SLOW } from "./moment";
 
 interface Give {
@@ -21,10 +21,12 @@ export function useGive(id: string): Give {
   const [fault, setFault] = useState("");
   const send = async (answer: NewAnswer): Promise<void> => {
     setFault("");
+    const goOn = holdFocus(id);
     try {
       await giveAnswer(id, answer);
-      focusNext(id);
+      goOn(true);
     } catch (error) {
+      goOn(false);
       // The end of a session has a dialog of its own.
       if (error instanceof ApiError && error.status === 401) return;
       const unreachable = !(error instanceof ApiError) || error.unreachable;

@@ -39,7 +39,7 @@ function spotOf(card: HTMLElement | null): Spot | null {
 
 const moved = (one: Spot, other: Spot): boolean => Math.abs(one.top - other.top) > STIR || Math.abs(one.left - other.left) > STIR;
 
-/** Watches a question that is unfolded. The time begins when it was painted, and again whenever it has moved. */
+/** Watches a question that is unfolded. The time begins when it was painted, and again whenever it has moved, or the window was entered. */
 export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): Settled {
   const [ready, setReady] = useState(false);
   const [texts, setTexts] = useState<ReadonlySet<string>>(new Set());
@@ -71,10 +71,25 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
       measure();
       own = performance.now();
     };
+    // A window that lay over the page may have vanished under the person's finger: the next click or key was meant for that one.
+    const entered = (): void => {
+      settled.current = false;
+      spot.current = null;
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+      begin();
+    };
+    let frame = 0;
     // The first frame paints it, the second comes after that.
-    let frame = requestAnimationFrame(() => {
-      frame = requestAnimationFrame(look);
-    });
+    const begin = (): void => {
+      frame = requestAnimationFrame(() => {
+        frame = requestAnimationFrame(look);
+      });
+    };
+    begin();
+    addEventListener("focus", entered);
+    addEventListener("pageshow", entered);
+    document.addEventListener("visibilitychange", entered);
     addEventListener("wheel", byPerson, { passive: true });
     addEventListener("touchmove", byPerson, { passive: true });
     element.addEventListener("input", byPerson);
@@ -82,6 +97,9 @@ export function useSettled(card: RefObject<HTMLElement | null>, open: boolean): 
     return () => {
       cancelAnimationFrame(frame);
       clearTimeout(timer);
+      removeEventListener("focus", entered);
+      removeEventListener("pageshow", entered);
+      document.removeEventListener("visibilitychange", entered);
       removeEventListener("wheel", byPerson);
       removeEventListener("touchmove", byPerson);
       element.removeEventListener("input", byPerson);
