@@ -178,7 +178,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
 
   // signing in, besides
   undone: "服务器没有响应。请再试一次。",
-  keepUnstored: "此浏览器无法存储你写的内容。重新加载或关闭本页会丢失：请发送或复制。",
+  keepUnstored: "此浏览器无法存储你写的内容。重新加载或关闭本页可能会丢失：请发送或复制。",
   unanswered: "服务器没有响应。可以再发一次，不会重复。",
   alreadyWriting: "这里正在写另一条回答。你的消息还在输入框里，等回答结束后再发送。",
   signOutEverywhere: "在所有设备上退出登录",
@@ -328,7 +328,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   seeChanges: "查看改动",
   discardDraft: "丢弃草稿",
   draftKept: "保存之前留在此浏览器。",
-  draftNotStored: "此浏览器无法存储草稿。重新加载或关闭本页会丢失：请保存或复制。",
+  draftNotStored: "此浏览器无法存储草稿。重新加载或关闭本页可能会丢失：请保存或复制。",
   olderEdited: "你在编辑第 {0} 版，已有更新的第 {1} 版：保存会用你的文字另存为新版本。",
   documentMoved: "你编辑时出现了第 {0} 版；你开始时最新的是第 {1} 版。什么都没丢。",
   notSaved: "没有保存。{0}",
