@@ -1,6 +1,7 @@
 // What this page answered, and what became of it. A question stays in the log until the turn goes on.
 import * as api from "../api/calls";
 import { ApiError, mayBeDone, newKey } from "../api/client";
+import { serverNow } from "../api/clock";
 import type { NewAnswer } from "../api/types";
 import { ANSWERED } from "./drafts";
 import { keep, kept } from "./kept";
@@ -75,15 +76,15 @@ export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
   try {
     await api.answer(id, answer, own.key);
     tried.delete(id);
-    over(id, { phase: "given", decision: answer.decision, at: Date.now() });
+    over(id, { phase: "given", decision: answer.decision, at: serverNow() });
   } catch (error) {
     if (error instanceof ApiError && error.code === "already_answered") {
       const decision = wordOf(error.more.decision);
-      over(id, { ...takenFrom(id, decision), at: Date.now() });
+      over(id, { ...takenFrom(id, decision), at: serverNow() });
       return;
     }
     if (error instanceof ApiError && (error.code === "nothing_pending" || error.status === 404)) {
-      over(id, { phase: "closed", outcome: "expired", at: Date.now() });
+      over(id, { phase: "closed", outcome: "expired", at: serverNow() });
       return;
     }
     if (mayBeDone(error) && !known) tried.set(id, [...before, own]);
@@ -111,6 +112,6 @@ export function noteClosed(id: string, outcome: string, decision: string | null)
   if (given?.phase === "elsewhere" && (given.decision !== null || decision === null)) return false;
   const answered = outcome === "answered";
   const taken = takenFrom(id, decision);
-  over(id, answered ? { ...taken, at: Date.now() } : { phase: "closed", outcome, at: Date.now() });
+  over(id, answered ? { ...taken, at: serverNow() } : { phase: "closed", outcome, at: serverNow() });
   return answered && !given && taken.phase === "elsewhere";
 }

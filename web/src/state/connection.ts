@@ -2,10 +2,11 @@
 import { create } from "zustand";
 
 import { onHeard } from "../api/client";
+import { ticks } from "../api/clock";
 import type { Link, LinkState } from "../stream/link";
 
 interface Connection {
-  /** The next try, while the connection is lost. Zero: it is under way. */
+  /** The tick of the next try, while the connection is lost. Zero: it is under way. */
   lost: { retryAt: number } | null;
   /** How many words came after the connection was back. */
   back: { words: number } | null;
@@ -87,8 +88,8 @@ const EAGER = 3000;
 export function followRequests(): void {
   let last = -Infinity;
   onHeard(() => {
-    if (lost.size === 0 || Date.now() - last < EAGER) return;
-    last = Date.now();
+    if (lost.size === 0 || ticks() - last < EAGER) return;
+    last = ticks();
     tryNow();
   });
 }

@@ -1,5 +1,6 @@
 // The one module that knows reconnection: it follows a stream from a cursor until there is nothing left to read.
-import { errorOf, learnClock, sessionEnded } from "../api/client";
+import { errorOf, sessionEnded } from "../api/client";
+import { learnClock, moment, passed, ticks } from "../api/clock";
 import { parser, type Frame } from "./frames";
 import { takePlace } from "./places";
 
@@ -8,7 +9,7 @@ export type LinkState =
   | { kind: "open" }
   /** Other windows have all the connections that streams may take. This one waits for its turn, or until `retry` if it is idle. */
   | { kind: "crowded" }
-  /** The next try is at this time of this machine's clock. */
+  /** The next try is at this tick. */
   | { kind: "lost"; retryAt: number }
   | { kind: "ended"; why: "done" | "gone" | "closed" };
 
@@ -64,7 +65,7 @@ export function follow(options: LinkOptions): Link {
   let restTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
-  let heardAt = 0;
+  let heard = moment();
   let answered = false;
   const tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel("caesura.tabs") : undefined;
 
@@ -79,7 +80,7 @@ export function follow(options: LinkOptions): Link {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || signal.aborted) return;
-      heardAt = Date.now();
+      heard = moment();
       losses = 0;
       for (const frame of frames.push(decoder.decode(value, { stream: true }))) {
         if (closed) return;
@@ -111,19 +112,19 @@ export function follow(options: LinkOptions): Link {
     const abort = new AbortController();
     current = abort;
     answered = false;
-    heardAt = Date.now();
+    heard = moment();
     let left = false;
     const leave = options.placed ? await place(abort, () => (left = true)) : undefined;
     // The server is asked from here on.
-    heardAt = Date.now();
+    heard = moment();
     let patience = Math.min(SILENCE, PATIENCE * 1.5 ** losses);
     // One timer that looks again, instead of a new one with every word.
-    const look = (): void => {
-      const left = heardAt + patience - Date.now();
+    const check = (): void => {
+      const left = heard.ticks + patience - ticks();
       if (left <= 0) abort.abort();
-      else watch = setTimeout(look, left);
+      else watch = setTimeout(check, left);
     };
-    let watch = setTimeout(look, patience);
+    let watch = setTimeout(check, patience);
     try {
       abort.signal.throwIfAborted();
       const headers: Record<string, string> = { Accept: "text/event-stream" };
@@ -132,7 +133,7 @@ export function follow(options: LinkOptions): Link {
       learnClock(response);
       abort.signal.throwIfAborted();
       answered = true;
-      heardAt = Date.now();
+      heard = moment();
       patience = SILENCE;
       if (response.status === 204) return { kind: "done" };
       if (!response.ok) {
@@ -156,7 +157,7 @@ export function follow(options: LinkOptions): Link {
   };
 
   const later = (wait: number): void => {
-    report({ kind: "lost", retryAt: Date.now() + wait });
+    report({ kind: "lost", retryAt: ticks() + wait });
     timer = setTimeout(run, wait);
   };
 
@@ -191,9 +192,13 @@ export function follow(options: LinkOptions): Link {
   };
 
   /** Whether the try that is under way may hang: the server has not answered yet, or has missed a ping. */
-  const doubtful = (): boolean => !answered || Date.now() - heardAt > DOUBT;
+  const doubtful = (): boolean => !answered || passed(heard) > DOUBT;
   const retry = (): void => {
     if (!closed && !resting && !queued && (timer !== undefined || parked || doubtful())) run();
+  };
+  /** Somebody looks, maybe after the machine has slept. */
+  const look = (): void => {
+    if (passed(heard) > DOUBT) retry();
   };
   const dropped = (): void => current?.abort();
 
@@ -218,11 +223,11 @@ export function follow(options: LinkOptions): Link {
     if (!document.hidden) {
       tabs?.postMessage("seen");
       if (resting) wake();
-      else if (Date.now() - heardAt > DOUBT) retry();
+      else look();
     } else if (options.rest !== null) restTimer = setTimeout(rest, options.rest);
   };
   /** Of the tabs that nobody sees only the last one that was seen goes on reading for a while. */
-  const heard = ({ data }: MessageEvent): void => {
+  const told = ({ data }: MessageEvent): void => {
     if (data === "new" && !document.hidden) tabs?.postMessage("seen");
     if (data === "seen" && document.hidden && options.rest !== null) {
       clearTimeout(restTimer);
@@ -247,17 +252,19 @@ export function follow(options: LinkOptions): Link {
     removeEventListener("pagehide", rest);
     removeEventListener("pageshow", restored);
     removeEventListener("online", retry);
+    removeEventListener("focus", look);
     removeEventListener("offline", dropped);
     if (why !== "closed") report({ kind: "ended", why });
   };
 
-  if (tabs) tabs.onmessage = heard;
+  if (tabs) tabs.onmessage = told;
   document.addEventListener("visibilitychange", seen);
   document.addEventListener("freeze", rest);
   document.addEventListener("resume", seen);
   addEventListener("pagehide", rest);
   addEventListener("pageshow", restored);
   addEventListener("online", retry);
+  addEventListener("focus", look);
   addEventListener("offline", dropped);
   run();
   seen();
