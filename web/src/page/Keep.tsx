@@ -84,8 +84,9 @@ function useTruth(id: string | null, words: Words): Told {
 
 /** That the connection is lost, or back again; null if there is nothing to tell. */
 function useConnectionTold({ say, count }: Words): Told | null {
-  const { lost, back } = useConnection();
+  const { lost, back, held } = useConnection();
   const now = useNow(lost !== null);
+  if (lost && held) return { kind: "lost", text: say("keepHeld") };
   if (lost) {
     const seconds = Math.ceil((lost.retryAt - ticks()) / 1000);
     return { kind: "lost", text: now && seconds > 0 ? say("keepLost", seconds) : `${say("connectionLost")}. ${say("keepConnecting")}…` };

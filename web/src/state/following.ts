@@ -4,7 +4,7 @@ import { ticks } from "../api/clock";
 import { isKnown } from "../log/events";
 import { isLive, reduce, type TurnLog } from "../log/turn";
 import type { Frame } from "../stream/frames";
-import { follow, type Link } from "../stream/link";
+import { follow, type OwnLink } from "../stream/link";
 import { noteClosed } from "./answers";
 import { caughtUp, countWords, hold, report } from "./connection";
 import { onFeed, type FeedEvents } from "./feed";
@@ -31,7 +31,7 @@ interface Then {
 const get = useThread.getState;
 const set = useThread.setState;
 
-let link: Link | null = null;
+let link: OwnLink | null = null;
 let followed: string | null = null;
 let next: Then | null = null;
 let waiting: Frame[] = [];
@@ -53,6 +53,16 @@ export function unfollow(): void {
   cancel?.();
   cancel = null;
   updated = -Infinity;
+}
+
+/** A snapshot is newer than what the stream of this turn has told: the stream goes on from there. False: it is not followed. */
+export function skipTo({ turn, log }: Entry): boolean {
+  if (!link || followed !== turn.id || !isLive(log.status)) return false;
+  cancel?.();
+  cancel = null;
+  waiting = [];
+  link.skipTo(String(log.cursor));
+  return true;
 }
 
 export function watch({ turn, log }: Entry, then: Then): void {

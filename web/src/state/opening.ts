@@ -4,7 +4,7 @@ import { ApiError } from "../api/client";
 import type { SeenTurn, Snapshot } from "../api/types";
 import { fromSnapshot } from "../log/snapshot";
 import { nameOf, rescue, storedDraft } from "./drafts";
-import { unfollow, watch } from "./following";
+import { skipTo, unfollow, watch } from "./following";
 import { putRow, useList } from "./list";
 import { markOf } from "./reading";
 import { NONE, useThread, type Entry } from "./thread";
@@ -45,6 +45,17 @@ export async function reload(): Promise<void> {
   if (id) await load(id, false);
 }
 
+/** Reads once what a silent stream would have told, and lets that stream go on with its tries. Throws what was not read. */
+export async function refresh(): Promise<void> {
+  const { id, phase } = get();
+  if (!id || phase !== "ready") return;
+  const snapshot = await api.snapshot(id, null, PAGE);
+  const [known, last] = [get().entries.at(-1), snapshot.turns.at(-1)];
+  if (get().id !== id || get().sending || (known && known.turn.id === last?.id && known.log.cursor >= last.cursor)) return;
+  show(snapshot, false, true);
+  void loadArtifacts();
+}
+
 async function load(id: string, first: boolean): Promise<void> {
   loading?.abort();
   const abort = new AbortController();
@@ -71,8 +82,7 @@ function entryOf(turn: SeenTurn): Entry {
   return { turn: meta, log: fromSnapshot(turn) };
 }
 
-function show(snapshot: Snapshot, first: boolean): void {
-  unfollow();
+function show(snapshot: Snapshot, first: boolean, stay = false): void {
   const fresh = snapshot.turns.map(entryOf);
   const known = new Map(get().entries.map((entry) => [entry.turn.id, entry]));
   const join = fresh[0] ? get().entries.findIndex((entry) => entry.turn.id === fresh[0]?.turn.id) : -1;
@@ -80,6 +90,9 @@ function show(snapshot: Snapshot, first: boolean): void {
   const older = !first && join > 0 ? get().entries.slice(0, join) : [];
   const entries = [...older, ...fresh.map((entry) => kept(known.get(entry.turn.id), entry))];
   const row = useList.getState().rows[snapshot.conversation.id];
+  const last = entries.at(-1);
+  const stays = stay && last !== undefined && skipTo(last);
+  if (!stays) unfollow();
   set({
     phase: "ready",
     conversation: snapshot.conversation,
@@ -89,8 +102,7 @@ function show(snapshot: Snapshot, first: boolean): void {
     mark: first ? markOf(snapshot.conversation.id, entries, snapshot.read ?? null) : get().mark,
   });
   putRow({ ...row, ...snapshot.conversation });
-  const last = entries.at(-1);
-  if (last) follow(last);
+  if (last && !stays) follow(last);
 }
 
 /** Follows the newest turn. */

@@ -21,12 +21,12 @@ export function startSession(): () => void {
     if (name === "ready") list();
   });
   const others = followOthers();
-  // Nobody has answered anything before the first paint.
+  // Nobody has answered anything before the first paint, and no stream has been silent.
   let over = false;
-  let overdue = (): void => undefined;
-  void import("./overdue").then(
-    ({ followOverdue }) => {
-      if (!over) overdue = followOverdue();
+  let ends: (() => void)[] = [];
+  void Promise.all([import("./overdue"), import("./held")]).then(
+    ([{ followOverdue }, { followHeld }]) => {
+      if (!over) ends = [followOverdue(), followHeld()];
     },
     () => undefined,
   );
@@ -37,7 +37,7 @@ export function startSession(): () => void {
     forget();
     others();
     over = true;
-    overdue();
+    for (const stop of ends) stop();
     end();
   };
 }

@@ -10,7 +10,12 @@ export type LinkState =
   /** Other windows have all the connections that streams may take. This one waits for its turn, or until `retry` if it is idle. */
   | { kind: "crowded" }
   /** The next try is at this tick. */
-  | { kind: "lost"; retryAt: number }
+  | {
+      kind: "lost";
+      retryAt: number;
+      /** So many tries in a row have ended in silence, without a refusal. */
+      silent: number;
+    }
   | { kind: "ended"; why: "done" | "gone" | "closed" };
 
 export interface LinkOptions {
@@ -36,6 +41,11 @@ export interface Link {
   close: () => void;
 }
 
+export interface OwnLink extends Link {
+  /** The next try goes on after this frame: what came before it is known from elsewhere. */
+  skipTo: (after: string) => void;
+}
+
 /** Milliseconds before the first, second, … try after a loss. */
 export const WAITS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000] as const;
 /** A stream pings every 15 seconds. One that is silent for this long is dead, whatever the browser thinks. */
@@ -52,9 +62,10 @@ const isStream = (response: Response): boolean => response.headers.get("Content-
 
 type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" } | { kind: "left" };
 
-export function follow(options: LinkOptions): Link {
+export function follow(options: LinkOptions): OwnLink {
   let after = options.after;
   let losses = 0;
+  let silent = 0;
   let tries = 0;
   let closed = false;
   let resting = false;
@@ -82,6 +93,7 @@ export function follow(options: LinkOptions): Link {
       if (done || signal.aborted) return;
       heard = moment();
       losses = 0;
+      silent = 0;
       for (const frame of frames.push(decoder.decode(value, { stream: true }))) {
         if (closed) return;
         if (frame.id) after = frame.id;
@@ -121,8 +133,10 @@ export function follow(options: LinkOptions): Link {
     // One timer that looks again, instead of a new one with every word.
     const check = (): void => {
       const left = heard.ticks + patience - ticks();
-      if (left <= 0) abort.abort();
-      else watch = setTimeout(check, left);
+      if (left <= 0) {
+        silent += 1;
+        abort.abort();
+      } else watch = setTimeout(check, left);
     };
     let watch = setTimeout(check, patience);
     try {
@@ -137,6 +151,7 @@ export function follow(options: LinkOptions): Link {
       patience = SILENCE;
       if (response.status === 204) return { kind: "done" };
       if (!response.ok) {
+        silent = 0;
         const error = await errorOf(response);
         if (error.status === 401) sessionEnded(error);
         if (GONE.includes(error.status)) return { kind: "gone" };
@@ -148,6 +163,8 @@ export function follow(options: LinkOptions): Link {
       await read(response, abort.signal);
       return left ? { kind: "left" } : { kind: "again", wait: null, refused: false };
     } catch {
+      // Nothing gave up: the network did.
+      if (!abort.signal.aborted) silent = 0;
       return left ? { kind: "left" } : { kind: "again", wait: null, refused: true };
     } finally {
       clearTimeout(watch);
@@ -157,7 +174,7 @@ export function follow(options: LinkOptions): Link {
   };
 
   const later = (wait: number): void => {
-    report({ kind: "lost", retryAt: ticks() + wait });
+    report({ kind: "lost", retryAt: ticks() + wait, silent });
     timer = setTimeout(run, wait);
   };
 
@@ -269,5 +286,8 @@ export function follow(options: LinkOptions): Link {
   run();
   seen();
   tabs?.postMessage("new");
-  return { retry, close: () => finish("closed") };
+  const skipTo = (id: string): void => {
+    after = id;
+  };
+  return { retry, skipTo, close: () => finish("closed") };
 }

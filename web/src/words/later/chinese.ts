@@ -178,6 +178,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
 
   // signing in, besides
   undone: "服务器没有响应。请再试一次。",
+  keepHeld: "本页与服务器之间有什么（例如代理）扣留了数据流。新内容会晚一些出现，不会丢失。",
   keepUnstored: "此浏览器无法存储你写的内容。重新加载或关闭本页可能会丢失：请发送或复制。",
   unanswered: "服务器没有响应。可以再发一次，不会重复。",
   alreadyWriting: "这里正在写另一条回答。你的消息还在输入框里，等回答结束后再发送。",

@@ -177,6 +177,7 @@ export const ENGLISH = {
   // signing in, besides
   undone: "The server did not answer. Try again.",
   keepUnstored: "This browser cannot store what you write. It can be lost when you reload or close this page: send it, or copy it.",
+  keepHeld: "Something between this page and the server, such as a proxy, holds the stream back. What is new comes late; nothing is lost.",
   unanswered: "The server did not answer. Send again: it cannot arrive twice.",
   alreadyWriting: "An answer is being written here already. Your message is in the box: send it when the answer has ended.",
   signOutEverywhere: "Sign out everywhere",
