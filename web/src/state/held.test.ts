@@ -6,10 +6,10 @@ import { ApiError } from "../api/client";
 import { hold, report, SILENT, useConnection, type Name } from "./connection";
 import { followHeld } from "./held";
 import { useList } from "./list";
-import { refresh } from "./opening";
+import { refresh } from "./refreshing";
 
 vi.mock("../api/calls");
-vi.mock("./opening");
+vi.mock("./refreshing");
 const LOST = new ApiError(0, "unreachable", "");
 const held = (): boolean => useConnection.getState().held;
 const settle = () => vi.advanceTimersByTimeAsync(0);
@@ -23,7 +23,7 @@ let end: () => void;
 beforeEach(() => {
   vi.useFakeTimers();
   vi.resetAllMocks();
-  vi.mocked(api.inbox).mockResolvedValue({ interrupts: [], next: null } as never);
+  vi.mocked(api.inbox).mockResolvedValue({ interrupts: [], next: null });
   hold("turn", null);
   hold("feed", null);
   end = followHeld();

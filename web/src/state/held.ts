@@ -5,7 +5,7 @@ import { ApiError } from "../api/client";
 import { noteHeld, onSilence, type Name } from "./connection";
 import { received } from "./feed";
 import { loadInbox } from "./inbox";
-import { refresh } from "./opening";
+import { refresh } from "./refreshing";
 
 const READ: Record<Name, () => Promise<void>> = { feed: readFeed, turn: refresh };
 

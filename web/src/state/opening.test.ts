@@ -4,7 +4,8 @@ import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Snapshot } from "../api/types";
 import type { OwnLink } from "../stream/link";
-import { loadOlder, open, refresh, reload } from "./opening";
+import { loadOlder, open, reload } from "./opening";
+import { refresh } from "./refreshing";
 import { NONE, useThread } from "./thread";
 
 vi.mock("../api/calls");

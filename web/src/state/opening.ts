@@ -10,7 +10,7 @@ import { markOf } from "./reading";
 import { NONE, useThread, type Entry } from "./thread";
 
 /** Turns in one page. A conversation opens with the newest page; older ones come while scrolling up. */
-const PAGE = 30;
+export const PAGE = 30;
 /** Milliseconds after which a conversation that could not be loaded is tried again. */
 const AGAIN = 3000;
 
@@ -45,17 +45,6 @@ export async function reload(): Promise<void> {
   if (id) await load(id, false);
 }
 
-/** Reads once what a silent stream would have told, and lets that stream go on with its tries. Throws what was not read. */
-export async function refresh(): Promise<void> {
-  const { id, phase } = get();
-  if (!id || phase !== "ready") return;
-  const snapshot = await api.snapshot(id, null, PAGE);
-  const [known, last] = [get().entries.at(-1), snapshot.turns.at(-1)];
-  if (get().id !== id || get().sending || (known && known.turn.id === last?.id && known.log.cursor >= last.cursor)) return;
-  show(snapshot, false, true);
-  void loadArtifacts();
-}
-
 async function load(id: string, first: boolean): Promise<void> {
   loading?.abort();
   const abort = new AbortController();
@@ -82,7 +71,8 @@ function entryOf(turn: SeenTurn): Entry {
   return { turn: meta, log: fromSnapshot(turn) };
 }
 
-function show(snapshot: Snapshot, first: boolean, stay = false): void {
+/** With `stay` the stream of a turn that goes on is not begun anew. */
+export function show(snapshot: Snapshot, first: boolean, stay = false): void {
   const fresh = snapshot.turns.map(entryOf);
   const known = new Map(get().entries.map((entry) => [entry.turn.id, entry]));
   const join = fresh[0] ? get().entries.findIndex((entry) => entry.turn.id === fresh[0]?.turn.id) : -1;

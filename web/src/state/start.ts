@@ -21,12 +21,11 @@ export function startSession(): () => void {
     if (name === "ready") list();
   });
   const others = followOthers();
-  // Nobody has answered anything before the first paint, and no stream has been silent.
   let over = false;
-  let ends: (() => void)[] = [];
-  void Promise.all([import("./overdue"), import("./held")]).then(
-    ([{ followOverdue }, { followHeld }]) => {
-      if (!over) ends = [followOverdue(), followHeld()];
+  let troubles = (): void => undefined;
+  void import("./troubles").then(
+    ({ followTroubles }) => {
+      if (!over) troubles = followTroubles();
     },
     () => undefined,
   );
@@ -37,7 +36,7 @@ export function startSession(): () => void {
     forget();
     others();
     over = true;
-    for (const stop of ends) stop();
+    troubles();
     end();
   };
 }
