@@ -70,11 +70,9 @@ export const ENGLISH = {
   // the keep line: always one of these, below the composer
   keepIdle: "Every word is kept.",
   keepRunning: "Runs on the server. You can close this tab.",
-  keepLeaving: "Stops soon after you close this tab. What was said is kept.",
   keepWaiting: "Paused until you answer. You can close this tab.",
   keepWaitingUntil: "Paused until you answer, at the latest {0}. You can close this tab.",
   keepLost: "Connection lost, nothing else. Next try in {0} s.",
-  keepBack: "Back. {0} words caught up, none lost.",
   keepStopped: "Stopped. What was said is kept.",
   keepFailed: "Failed. What was said is kept.",
   keepSending: "Sending",
@@ -108,7 +106,6 @@ export const ENGLISH = {
   // announcements, faults
   answerReady: "Answer ready",
   connectionLost: "Connection lost",
-  connectionBack: "Connection is back",
   keepConnecting: "Connecting",
   keepQueued: "Queued on the server. You can close this tab.",
   loadFailed: "This could not be loaded.",

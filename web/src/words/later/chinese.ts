@@ -178,6 +178,9 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
 
   // signing in, besides
   undone: "服务器没有响应。请再试一次。",
+  keepLeaving: "关掉此页后不久会停止，说过的都会保存。",
+  keepBack: "已恢复，补上 {0} 字，无一遗漏。",
+  connectionBack: "连接已恢复",
   keepHeld: "本页与服务器之间有什么（例如代理）扣留了数据流。新内容会晚一些出现，不会丢失。",
   keepUnstored: "此浏览器无法存储你写的内容。重新加载或关闭本页可能会丢失：请发送或复制。",
   unanswered: "服务器没有响应。可以再发一次，不会重复。",
