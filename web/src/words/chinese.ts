@@ -69,14 +69,11 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   latest: "最新",
   waitsPill: "等你处理：{0}",
 
-  // the keep line: always one of these, below the composer
+  // the keep line, below the composer; its rarer texts come later
   keepIdle: "每个字都已保存。",
   keepRunning: "在服务器上运行，可以关掉此页。",
   keepWaiting: "已暂停，等你回答，可以关掉此页。",
-  keepWaitingUntil: "已暂停，等你在 {0} 前回答，可以关掉此页。",
   keepLost: "只是连接断了，内容没有丢失。{0} 秒后重连。",
-  keepStopped: "已停止，说过的都已保存。",
-  keepFailed: "出错了，说过的都已保存。",
   keepSending: "发送中",
   tryNow: "立即重连",
 
