@@ -1,5 +1,6 @@
 // Requests to the server. The browser sends the cookie by itself; a request that changes something carries the token
 // against forged requests.
+import { learnClock, ticks } from "./clock";
 
 export class ApiError extends Error {
   constructor(
@@ -28,8 +29,6 @@ export function mayBeDone(error: unknown): boolean {
 let forgery = "";
 let ended: (revoked: boolean) => void = () => undefined;
 let heard: () => void = () => undefined;
-/** How much the server's clock is ahead of this one, in milliseconds. */
-let ahead = 0;
 
 /** The token of the session against forged requests. */
 export function setForgeryToken(token: string): void {
@@ -49,19 +48,6 @@ export function sessionEnded(error: ApiError): void {
 /** Whether the session was ended before its time: the person has signed out everywhere, or changed the password. */
 export function wasRevoked(error: ApiError): boolean {
   return error.code === "revoked";
-}
-
-/** The time by the server's clock. */
-export function serverNow(): number {
-  return Date.now() + ahead;
-}
-
-/** Learns the server's clock from a response. Its header has whole seconds, so small differences mean nothing. */
-export function learnClock(response: Response): void {
-  const date = Date.parse(response.headers.get("Date") ?? "");
-  if (Number.isNaN(date)) return;
-  const difference = date + 500 - Date.now();
-  ahead = Math.abs(difference) > 2000 ? difference : 0;
 }
 
 export function retryAfter(response: Response): number | null {
@@ -158,14 +144,14 @@ export function newKey(): string {
 
 /** Sends a request again, with the same key, while the server cannot be reached. It ends in any case: somebody waits for it. */
 export async function insist<T>(path: string, sent: Sent & { key: string }, tries = 3): Promise<T> {
-  const until = Date.now() + LONGEST;
+  const until = ticks() + LONGEST;
   for (let n = 1; ; n += 1) {
     try {
       return await request<T>(path, sent);
     } catch (error) {
       if (!(error instanceof ApiError && error.unreachable) || n >= tries) throw error;
       const wait = (error.retryAfter ?? n) * 1000;
-      if (wait > PAUSE || Date.now() + wait > until) throw error;
+      if (wait > PAUSE || ticks() + wait > until) throw error;
       await new Promise((done) => setTimeout(done, wait));
     }
   }

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 
 import type { ApiError } from "../api/client";
+import { ticks } from "../api/clock";
 import type { Interrupt } from "../api/types";
 import { tryNow, useConnection } from "../state/connection";
 import { nameOf, useAway, useUnstored } from "../state/drafts";
@@ -83,10 +84,11 @@ function useTruth(id: string | null, words: Words): Told {
 
 /** That the connection is lost, or back again; null if there is nothing to tell. */
 function useConnectionTold({ say, count }: Words): Told | null {
-  const { lost, back } = useConnection();
+  const { lost, back, held } = useConnection();
   const now = useNow(lost !== null);
+  if (lost && held) return { kind: "lost", text: say("keepHeld") };
   if (lost) {
-    const seconds = Math.ceil((lost.retryAt - Date.now()) / 1000);
+    const seconds = Math.ceil((lost.retryAt - ticks()) / 1000);
     return { kind: "lost", text: now && seconds > 0 ? say("keepLost", seconds) : `${say("connectionLost")}. ${say("keepConnecting")}…` };
   }
   return back && { kind: "back", text: back.words > 0 ? say("keepBack", count(back.words)) : say("connectionBack") };

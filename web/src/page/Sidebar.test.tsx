@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
+import { learnClock } from "../api/clock";
 import type { Conversation } from "../api/types";
 import { dropRow, putRow, useList } from "../state/list";
 import { search, useSearch } from "../state/search";
@@ -122,4 +123,14 @@ it("an open drawer keeps the focus, and gives it back", () => {
   act(() => openDrawer(false));
   expect(document.activeElement).toBe(opener);
   opener.remove();
+});
+
+it("the days are the server's, whatever this machine's clock shows", () => {
+  const server = Date.now() + 72 * 3_600_000;
+  const answered = (at: number): void => learnClock(new Response(null, { headers: { Date: new Date(at).toUTCString() } }));
+  answered(server);
+  putRow({ ...row("c1", "One"), updated_at: server });
+  render(<Sidebar />);
+  expect([...document.querySelectorAll(".list h2")].map((head) => head.textContent)).toEqual(["Today", "Earlier"]);
+  answered(Date.now());
 });

@@ -1,5 +1,6 @@
 import { Suspense, useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type RefObject } from "react";
 
+import { serverNow } from "../api/clock";
 import type { Conversation } from "../api/types";
 import { shownLine } from "../log/shown";
 import { useInbox } from "../state/inbox";
@@ -193,7 +194,7 @@ function List({ rows, next, more, byDay = false }: ListProps) {
     return () => watcher.disconnect();
   }, [next, rows.length, more]);
 
-  const midnight = new Date().setHours(0, 0, 0, 0);
+  const midnight = new Date(serverNow()).setHours(0, 0, 0, 0);
   let group = "";
   return (
     // The links in it are the controls: the list only leads from one to the next.

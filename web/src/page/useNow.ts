@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { serverNow } from "../api/client";
+import { serverNow } from "../api/clock";
 
 /** The time by the server's clock, again every second while it is wanted. */
 export function useNow(wanted: boolean, every = 1000): number {

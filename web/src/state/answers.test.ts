@@ -59,6 +59,15 @@ it("an own answer is not somebody else's after a reload", async () => {
   expect(anew.useAnswers.getState().q5?.phase).toBe("given");
 });
 
+it("nor is somebody else's answer an own one", async () => {
+  answer.mockResolvedValue({} as Turn);
+  noteClosed("q7", "answered", "reject");
+  await giveAnswer("q8", { decision: "approve" });
+  vi.resetModules();
+  const { q7, q8 } = (await import("./answers")).useAnswers.getState();
+  expect([q7, q8]).toMatchObject([{ phase: "elsewhere", decision: "reject" }, { phase: "given", decision: "approve" }]);
+});
+
 it("what was typed into a question is dropped when the question is closed", () => {
   sessionStorage.setItem("caesura.draft.ask.q6", "{}");
   noteClosed("q6", "expired", null);

@@ -1,6 +1,7 @@
 // What this page answered, and what became of it. A question stays in the log until the turn goes on.
 import * as api from "../api/calls";
 import { ApiError, mayBeDone, newKey } from "../api/client";
+import { serverNow } from "../api/clock";
 import type { NewAnswer } from "../api/types";
 import { ANSWERED } from "./drafts";
 import { keep, kept } from "./kept";
@@ -13,25 +14,32 @@ export type Given =
   | { phase: "elsewhere"; decision: string | null; at: number }
   | { phase: "closed"; outcome: string; at: number };
 
-/** After a reload the answers that were given in this tab are still its own. */
-export const useAnswers = createRecords<Given>(own());
+/** After a reload the answers that were given in this tab are still its own, and those that came from elsewhere are not. */
+export const useAnswers = createRecords<Given>(remembered());
 
-/** So many own answers are remembered over a reload. */
+/** So many answers are remembered over a reload. */
 const MOST = 50;
 
-function own(): Record<string, Given> {
+/** What is kept of an answer: its decision, in a list if it came from elsewhere. */
+type Kept = string | [string | null];
+
+function memory(): Record<string, Kept> {
   try {
-    const found = JSON.parse(kept(ANSWERED, "tab") ?? "{}") as Record<string, string>;
-    return Object.fromEntries(Object.entries(found).map(([id, decision]) => [id, { phase: "given", decision, at: 0 }]));
+    return (JSON.parse(kept(ANSWERED, "tab") ?? "null") as Record<string, Kept> | null) ?? {};
   } catch {
     return {};
   }
 }
 
+function remembered(): Record<string, Given> {
+  const given = (item: Kept): Given => (Array.isArray(item) ? { phase: "elsewhere", decision: item[0], at: 0 } : { phase: "given", decision: item, at: 0 });
+  return Object.fromEntries(Object.entries(memory()).map(([id, item]) => [id, given(item)]));
+}
+
 /** Null: this question was not answered after all. */
-function remember(id: string, decision: string | null): void {
-  const before = Object.entries(own()).flatMap(([known, given]) => (given.phase === "given" && known !== id ? [[known, given.decision] as const] : []));
-  const now = decision === null ? before : [...before.slice(1 - MOST), [id, decision] as const];
+function remember(id: string, item: Kept | null): void {
+  const before = Object.entries(memory()).filter(([known]) => known !== id);
+  const now = item === null ? before : [...before.slice(1 - MOST), [id, item] as const];
   keep(ANSWERED, JSON.stringify(Object.fromEntries(now)), "tab");
 }
 
@@ -40,6 +48,7 @@ function over(id: string, given: Given): void {
   useAnswers.setState({ [id]: given });
   dropTyped(id);
   if (given.phase === "given") remember(id, given.decision);
+  if (given.phase === "elsewhere") remember(id, [given.decision]);
 }
 
 /** The server does not have this answer: the question is open again. */
@@ -75,15 +84,15 @@ export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
   try {
     await api.answer(id, answer, own.key);
     tried.delete(id);
-    over(id, { phase: "given", decision: answer.decision, at: Date.now() });
+    over(id, { phase: "given", decision: answer.decision, at: serverNow() });
   } catch (error) {
     if (error instanceof ApiError && error.code === "already_answered") {
       const decision = wordOf(error.more.decision);
-      over(id, { ...takenFrom(id, decision), at: Date.now() });
+      over(id, { ...takenFrom(id, decision), at: serverNow() });
       return;
     }
     if (error instanceof ApiError && (error.code === "nothing_pending" || error.status === 404)) {
-      over(id, { phase: "closed", outcome: "expired", at: Date.now() });
+      over(id, { phase: "closed", outcome: "expired", at: serverNow() });
       return;
     }
     if (mayBeDone(error) && !known) tried.set(id, [...before, own]);
@@ -111,6 +120,6 @@ export function noteClosed(id: string, outcome: string, decision: string | null)
   if (given?.phase === "elsewhere" && (given.decision !== null || decision === null)) return false;
   const answered = outcome === "answered";
   const taken = takenFrom(id, decision);
-  over(id, answered ? { ...taken, at: Date.now() } : { phase: "closed", outcome, at: Date.now() });
+  over(id, answered ? { ...taken, at: serverNow() } : { phase: "closed", outcome, at: serverNow() });
   return answered && !given && taken.phase === "elsewhere";
 }

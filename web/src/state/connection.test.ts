@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { request } from "../api/client";
-import { followRequests, hold, report, useConnection } from "./connection";
+import { followRequests, hold, noteHeld, report, useConnection } from "./connection";
 
 const retry = vi.fn();
 
@@ -19,8 +19,8 @@ afterEach(() => {
 });
 
 it("no time is told for a try that is under way", () => {
-  const later = Date.now() + 60_000;
-  report("turn", { kind: "lost", retryAt: later });
+  const later = performance.now() + 60_000;
+  report("turn", { kind: "lost", retryAt: later, silent: 0 });
   vi.advanceTimersByTime(1000);
   expect(useConnection.getState().lost).toEqual({ retryAt: later });
   report("turn", { kind: "connecting" });
@@ -34,8 +34,17 @@ it("a stream that waits is tried as soon as the server answers anything", async 
   followRequests();
   await request("/x");
   expect(retry).not.toHaveBeenCalled();
-  report("feed", { kind: "lost", retryAt: Date.now() + 60_000 });
+  report("feed", { kind: "lost", retryAt: performance.now() + 60_000, silent: 0 });
   await request("/x");
   await request("/x");
   expect(retry).toHaveBeenCalledOnce();
+});
+
+it("a stream that is held back keeps its waits, whatever the server answers", async () => {
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response("{}")));
+  followRequests();
+  report("feed", { kind: "lost", retryAt: performance.now() + 60_000, silent: 3 });
+  noteHeld(true);
+  await request("/x");
+  expect(retry).not.toHaveBeenCalled();
 });

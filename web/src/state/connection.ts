@@ -2,24 +2,30 @@
 import { create } from "zustand";
 
 import { onHeard } from "../api/client";
+import { ticks } from "../api/clock";
 import type { Link, LinkState } from "../stream/link";
 
 interface Connection {
-  /** The next try, while the connection is lost. Zero: it is under way. */
+  /** The tick of the next try, while the connection is lost. Zero: it is under way. */
   lost: { retryAt: number } | null;
   /** How many words came after the connection was back. */
   back: { words: number } | null;
+  /** The server answers requests, and the streams that are lost stay silent. */
+  held: boolean;
 }
 
 /** Milliseconds: a shorter loss is not worth a word. */
 const BLINK = 800;
 const BACK = 6000;
+/** So many silent tries in a row are no accident. */
+export const SILENT = 3;
 
-export const useConnection = create<Connection>()(() => ({ lost: null, back: null }));
+export const useConnection = create<Connection>()(() => ({ lost: null, back: null, held: false }));
 
-type Name = "feed" | "turn";
+export type Name = "feed" | "turn";
 const links = new Map<Name, Link>();
 const lost = new Map<Name, number>();
+let silence: (name: Name) => void = () => undefined;
 let blink: ReturnType<typeof setTimeout> | undefined;
 let backUntil: ReturnType<typeof setTimeout> | undefined;
 
@@ -36,6 +42,7 @@ export function report(name: Name, state: LinkState): boolean {
   const wasShown = useConnection.getState().lost !== null;
   if (state.kind === "lost") {
     lost.set(name, state.retryAt);
+    if (state.silent >= (useConnection.getState().held ? 1 : SILENT)) silence(name);
     if (wasShown) show();
     else blink ??= setTimeout(show, BLINK);
     return false;
@@ -51,9 +58,20 @@ export function report(name: Name, state: LinkState): boolean {
   clearTimeout(blink);
   blink = undefined;
   if (!wasShown) return false;
-  useConnection.setState({ lost: null });
+  useConnection.setState({ lost: null, held: false });
   caughtUp(0);
   return true;
+}
+
+/** Called after a try of a stream that ended in silence, if there were several. */
+export function onSilence(listener: (name: Name) => void): void {
+  silence = listener;
+}
+
+/** Whether the server answers while a stream is silent. */
+export function noteHeld(answered: boolean): void {
+  const held = answered && lost.size > 0;
+  if (held !== useConnection.getState().held) useConnection.setState({ held });
 }
 
 /** Words that came after the connection was back. */
@@ -71,7 +89,7 @@ export function hold(name: Name, link: Link | null): void {
     if (lost.size === 0) {
       clearTimeout(blink);
       blink = undefined;
-      if (useConnection.getState().lost) useConnection.setState({ lost: null });
+      if (useConnection.getState().lost) useConnection.setState({ lost: null, held: false });
     }
   }
 }
@@ -87,8 +105,9 @@ const EAGER = 3000;
 export function followRequests(): void {
   let last = -Infinity;
   onHeard(() => {
-    if (lost.size === 0 || Date.now() - last < EAGER) return;
-    last = Date.now();
+    // A stream that is held back would only be tried more often than it waits.
+    if (lost.size === 0 || useConnection.getState().held || ticks() - last < EAGER) return;
+    last = ticks();
     tryNow();
   });
 }

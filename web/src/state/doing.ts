@@ -59,9 +59,10 @@ async function post(from: string | null, sent: Sent, sending: Sending): Promise<
     keepSent(nameIn(id, sending), mayBeDone(error) ? sent : { ...sent, refused: true });
     close(id, sent, sending, false);
     if (get().id === id) set({ fault: unsent(error) });
-    // Another tab has gone on with the conversation, or the message is there without a response.
+    // Another tab has gone on with the conversation, or the message is there without a response. That may take as long as the sending
+    // did: nobody waits for it to get the text back.
     const moved = mayBeDone(error) || (error instanceof ApiError && error.status === 409);
-    if (get().id === id && moved) await reload();
+    if (get().id === id && moved) void reload();
     return id !== null && mayBeDone(error) && sentOf(nameIn(id, sending)) === null;
   }
 }

@@ -16,25 +16,35 @@ export const useDrafts = createRecords<string>();
 /** What was taken out of the box and is on its way. The browser keeps it as a draft until the server has answered. */
 export const useAway = createRecords<string>();
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
-/** What the browser could not store. */
+/** What the browser could not store, or only until this tab is closed. */
 const unstored = new Map<string, string>();
-/** Whether a reload would lose something that the person wrote. */
+/** Whether closing this tab would lose something that the person wrote. */
 export const useUnstored = create<{ lossy: boolean }>()(() => ({ lossy: false }));
 
 export const nameOf = (id: string | null): string => id ?? NEW;
 
-/** Gives whether a reload finds it again. If not, this page still has it. A tab never removes what another one wrote. */
+/** Gives whether it is found again after this tab has been closed, or a question's after a reload. If not, this page still has it.
+ * A tab never removes what another one wrote. */
 export function storeDraft(name: string, value: string | null): boolean {
-  const before = storedDraft(name);
+  const place = DRAFT + name;
   const shared = !name.startsWith(ASKED);
-  let stored = keep(DRAFT + name, value, "tab");
-  if (value === null) {
-    if (kept(DRAFT + name) === before) keep(DRAFT + name, null);
-  } else if (shared) stored = keep(DRAFT + name, value) || stored;
-  if (stored || value === null) unstored.delete(name);
+  const own = [storedDraft(name), kept(place, "tab")].includes(kept(place));
+  const here = keep(place, value, "tab");
+  const everywhere = value !== null && shared && keep(place, value);
+  // What was stored before would pass for the newest text.
+  if (own && (value === null || (here && !everywhere))) keep(place, null);
+  if (everywhere && !here) keep(place, null, "tab");
+  const safe = value === null || (shared ? everywhere : here);
+  if (safe) unstored.delete(name);
   else unstored.set(name, value);
   noteLossy();
-  return stored;
+  if (value === null) storeAgain();
+  return safe;
+}
+
+/** There may be room now. */
+function storeAgain(): void {
+  for (const [name, value] of [...unstored]) storeDraft(name, value);
 }
 
 /** The request with which a text was sent is no text of the person. */
@@ -50,7 +60,8 @@ function noteLossy(): void {
 
 /** The browser asks whether the person wants to leave. Listening all the time would keep some browsers from bringing the page back. */
 function ask(event: BeforeUnloadEvent): void {
-  event.preventDefault();
+  storeAgain();
+  if (useUnstored.getState().lossy) event.preventDefault();
 }
 
 /** What this tab has stored, or the newest text of any tab. */
@@ -60,7 +71,7 @@ export function storedDraft(name: string): string | null {
 
 /** Whether a reload would lose something that was typed. */
 export function isUnstored(): boolean {
-  return unstored.size > 0;
+  return [...unstored].some(([name, text]) => kept(DRAFT + name, "tab") !== text);
 }
 
 export function draftOf(drafts: Record<string, string>, id: string | null): string {
@@ -97,10 +108,18 @@ export function followLeaving(): void {
 export function storeAll(): void {
   [...timers.keys()].forEach(store);
   // Another person may have signed in meanwhile.
-  if (kept(OWNER, "tab") !== kept("user")) return;
-  for (const name of namesOf(DRAFT, "tab")) {
-    if (!name.startsWith(DRAFT + ASKED) && kept(name) === null) keep(name, kept(name, "tab"));
+  if (kept(OWNER, "tab") === kept("user")) shareAll();
+}
+
+/** What only this tab has becomes what a new tab begins with. */
+function shareAll(): void {
+  for (const place of namesOf(DRAFT, "tab")) {
+    const text = kept(place, "tab");
+    if (text === null || place.startsWith(DRAFT + ASKED) || kept(place) !== null || keep(place, text)) continue;
+    const name = place.slice(DRAFT.length);
+    if (!unstored.has(name)) unstored.set(name, text);
   }
+  noteLossy();
 }
 
 const OWNER = "owner";
@@ -115,6 +134,8 @@ export function claimTab(user: string): void {
     useDrafts.setState({}, true);
   }
   keep(OWNER, user, "tab");
+  // After a reload too, what the browser has no room for ends with this tab.
+  shareAll();
 }
 
 /** The text leaves the box. */

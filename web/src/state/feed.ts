@@ -51,7 +51,8 @@ const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void }
   },
 };
 
-function received(frame: Frame): void {
+/** Takes what the feed tells, or would have told. */
+export function received(frame: Frame): void {
   if (!Object.hasOwn(HANDLERS, frame.event)) return;
   const name = frame.event as keyof FeedEvents;
   const data = JSON.parse(frame.data) as FeedEvents[typeof name];

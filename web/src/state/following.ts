@@ -1,9 +1,10 @@
 // Following the newest turn: its events, as they come, drawn together.
 import * as api from "../api/calls";
+import { ticks } from "../api/clock";
 import { isKnown } from "../log/events";
 import { isLive, reduce, type TurnLog } from "../log/turn";
 import type { Frame } from "../stream/frames";
-import { follow, type Link } from "../stream/link";
+import { follow, type OwnLink } from "../stream/link";
 import { noteClosed } from "./answers";
 import { caughtUp, countWords, hold, report } from "./connection";
 import { onFeed, type FeedEvents } from "./feed";
@@ -30,7 +31,7 @@ interface Then {
 const get = useThread.getState;
 const set = useThread.setState;
 
-let link: Link | null = null;
+let link: OwnLink | null = null;
 let followed: string | null = null;
 let next: Then | null = null;
 let waiting: Frame[] = [];
@@ -38,7 +39,7 @@ let waiting: Frame[] = [];
 let cancel: (() => void) | null = null;
 /** When the page was updated last. */
 let updated = -Infinity;
-let countingUntil = 0;
+let countingUntil = -Infinity;
 let forget: (() => void) | null = null;
 
 export function unfollow(): void {
@@ -52,6 +53,16 @@ export function unfollow(): void {
   cancel?.();
   cancel = null;
   updated = -Infinity;
+}
+
+/** A snapshot is newer than what the stream of this turn has told: the stream goes on from there. False: it is not followed. */
+export function skipTo({ turn, log }: Entry): boolean {
+  if (!link || followed !== turn.id || !isLive(log.status)) return false;
+  cancel?.();
+  cancel = null;
+  waiting = [];
+  link.skipTo(String(log.cursor));
+  return true;
 }
 
 export function watch({ turn, log }: Entry, then: Then): void {
@@ -81,7 +92,7 @@ export function watch({ turn, log }: Entry, then: Then): void {
         link = null;
         if (state.why === "gone") next?.stale();
         else if (isLive(logOf(turn.id)?.status ?? "done")) next?.stale();
-      } else if (report("turn", state)) countingUntil = Date.now() + CATCH_UP;
+      } else if (report("turn", state)) countingUntil = ticks() + CATCH_UP;
     },
   });
   hold("turn", link);
@@ -96,7 +107,7 @@ export function watch({ turn, log }: Entry, then: Then): void {
 /** The first words are drawn with the next frame, those after them together. */
 function schedule(): void {
   if (cancel) return;
-  const wait = updated + (document.hidden ? HIDDEN : PACE) - performance.now();
+  const wait = updated + (document.hidden ? HIDDEN : PACE) - ticks();
   if (wait <= 0) draw();
   else {
     const timer = setTimeout(draw, wait);
@@ -117,7 +128,7 @@ function draw(): void {
 function flush(): void {
   cancel?.();
   cancel = null;
-  updated = performance.now();
+  updated = ticks();
   const id = followed;
   const before = id ? logOf(id) : undefined;
   const frames = waiting;
@@ -125,7 +136,7 @@ function flush(): void {
   if (!id || !before || frames.length === 0) return;
   let log = before;
   let words = 0;
-  const counts = Date.now() < countingUntil;
+  const counts = ticks() < countingUntil;
   let closed = false;
   for (const item of frames) {
     const event = { id: Number(item.id), name: item.event, data: JSON.parse(item.data) as unknown };

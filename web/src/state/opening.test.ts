@@ -3,14 +3,31 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Snapshot } from "../api/types";
+import type { OwnLink } from "../stream/link";
 import { loadOlder, open, reload } from "./opening";
+import { refresh } from "./refreshing";
 import { NONE, useThread } from "./thread";
 
 vi.mock("../api/calls");
+const links: { [Name in keyof OwnLink]: ReturnType<typeof vi.fn> }[] = [];
+vi.mock("../stream/link", () => ({
+  follow: () => {
+    const link = { retry: vi.fn(), skipTo: vi.fn(), close: vi.fn() };
+    links.push(link);
+    return link;
+  },
+}));
 const snapshot = vi.mocked(api.snapshot);
 const SNAPSHOT = { conversation: { id: "c", title: null, updated_at: 1 }, turns: [], before: null, read: null } as unknown as Snapshot;
 
+const running = (cursor: number, status = "running"): Snapshot => ({
+  ...SNAPSHOT,
+  turns: [{ id: "t1", conversation_id: "c", status, messages: [], interrupts: [], running_tools: [], writing_tools: [], notes: [], artifacts: [], cursor }] as unknown as Snapshot["turns"],
+});
+const cursor = (): number | undefined => useThread.getState().entries.at(-1)?.log.cursor;
+
 beforeEach(() => {
+  links.length = 0;
   vi.useFakeTimers();
   useThread.setState(NONE, true);
   snapshot.mockReset();
@@ -47,4 +64,37 @@ test("earlier messages can be asked for again after another branch was opened me
   give({ ...SNAPSHOT, before: null });
   await older;
   expect(useThread.getState()).toMatchObject({ older: "idle", before: "p2" });
+});
+
+test("what a silent stream would have told is shown, and the stream goes on from there with its tries", async () => {
+  snapshot.mockResolvedValueOnce(running(3));
+  await open("c");
+  snapshot.mockResolvedValueOnce(running(7));
+  await refresh();
+  expect(cursor()).toBe(7);
+  expect(links).toHaveLength(1);
+  expect(links[0]?.skipTo).toHaveBeenCalledExactlyOnceWith("7");
+  expect(links[0]?.close).not.toHaveBeenCalled();
+  snapshot.mockResolvedValueOnce(running(9, "done"));
+  await refresh();
+  expect([cursor(), links.length]).toEqual([9, 1]);
+  expect(links[0]?.close).toHaveBeenCalled();
+});
+
+test("a snapshot that is older than what the stream has told meanwhile changes nothing", async () => {
+  snapshot.mockResolvedValueOnce(running(7));
+  await open("c");
+  snapshot.mockResolvedValueOnce(running(3));
+  await refresh();
+  expect(cursor()).toBe(7);
+  expect(links[0]?.skipTo).not.toHaveBeenCalled();
+});
+
+test("what could not be read instead of a stream is not tried again by itself", async () => {
+  snapshot.mockResolvedValueOnce(running(3));
+  await open("c");
+  snapshot.mockRejectedValueOnce(new ApiError(0, "unreachable", ""));
+  await expect(refresh()).rejects.toThrow(ApiError);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(snapshot).toHaveBeenCalledTimes(2);
 });

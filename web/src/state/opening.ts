@@ -4,13 +4,13 @@ import { ApiError } from "../api/client";
 import type { SeenTurn, Snapshot } from "../api/types";
 import { fromSnapshot } from "../log/snapshot";
 import { nameOf, rescue, storedDraft } from "./drafts";
-import { unfollow, watch } from "./following";
+import { skipTo, unfollow, watch } from "./following";
 import { putRow, useList } from "./list";
 import { markOf } from "./reading";
 import { NONE, useThread, type Entry } from "./thread";
 
 /** Turns in one page. A conversation opens with the newest page; older ones come while scrolling up. */
-const PAGE = 30;
+export const PAGE = 30;
 /** Milliseconds after which a conversation that could not be loaded is tried again. */
 const AGAIN = 3000;
 
@@ -71,8 +71,8 @@ function entryOf(turn: SeenTurn): Entry {
   return { turn: meta, log: fromSnapshot(turn) };
 }
 
-function show(snapshot: Snapshot, first: boolean): void {
-  unfollow();
+/** With `stay` the stream of a turn that goes on is not begun anew. */
+export function show(snapshot: Snapshot, first: boolean, stay = false): void {
   const fresh = snapshot.turns.map(entryOf);
   const known = new Map(get().entries.map((entry) => [entry.turn.id, entry]));
   const join = fresh[0] ? get().entries.findIndex((entry) => entry.turn.id === fresh[0]?.turn.id) : -1;
@@ -80,6 +80,9 @@ function show(snapshot: Snapshot, first: boolean): void {
   const older = !first && join > 0 ? get().entries.slice(0, join) : [];
   const entries = [...older, ...fresh.map((entry) => kept(known.get(entry.turn.id), entry))];
   const row = useList.getState().rows[snapshot.conversation.id];
+  const last = entries.at(-1);
+  const stays = stay && last !== undefined && skipTo(last);
+  if (!stays) unfollow();
   set({
     phase: "ready",
     conversation: snapshot.conversation,
@@ -89,8 +92,7 @@ function show(snapshot: Snapshot, first: boolean): void {
     mark: first ? markOf(snapshot.conversation.id, entries, snapshot.read ?? null) : get().mark,
   });
   putRow({ ...row, ...snapshot.conversation });
-  const last = entries.at(-1);
-  if (last) follow(last);
+  if (last && !stays) follow(last);
 }
 
 /** Follows the newest turn. */

@@ -6,8 +6,9 @@ import { onFeed, type FeedEvents } from "./feed";
 import { useList } from "./list";
 import { reload, vanish } from "./opening";
 import { draftOf, nameOf, ownDraft, rescue, takeOut, useAway, useDrafts } from "./drafts";
-import { dropSent, editOf, hasArrived, sentOf, unansweredOf } from "./sent";
+import { dropSent, dropWritten, editOf, hasArrived, sentOf, unansweredOf } from "./sent";
 import { UNANSWERED, useThread, type Entry, type Thread } from "./thread";
+import { editTurn, useView } from "./view";
 
 const get = useThread.getState;
 const set = useThread.setState;
@@ -53,6 +54,10 @@ function arrivals(id: string, { entries }: Thread): void {
     if (!sent || !hasArrived(sent, entries)) continue;
     dropSent(name);
     if (name === nameOf(id)) takeOut(id, sent.body.content);
+    else {
+      dropWritten(sent);
+      if (sent.besides.includes(useView.getState().editing ?? "")) editTurn(null);
+    }
     if (get().fault?.code === UNANSWERED) set({ fault: null });
   }
 }

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
+import { serverNow } from "../api/clock";
 import { EMPTY, type LogMessage } from "../log/turn";
 import { keep } from "./kept";
 import { markOf, read } from "./reading";
@@ -55,6 +56,6 @@ describe("where the person left", () => {
   });
 
   it("is not told to somebody who was away for a moment only", () => {
-    expect(markOf("c", [entry("t1", 9)], { turn_id: "t1", cursor: 4, at: Date.now() - 1000 })).toBeNull();
+    expect(markOf("c", [entry("t1", 9)], { turn_id: "t1", cursor: 4, at: serverNow() - 1000 })).toBeNull();
   });
 });

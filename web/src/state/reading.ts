@@ -1,6 +1,6 @@
 // "You left here": how far the person has read, on any device. This browser also keeps the exact place.
 import * as api from "../api/calls";
-import { serverNow } from "../api/client";
+import { serverNow } from "../api/clock";
 import type { Read } from "../api/types";
 import type { Left } from "../log/blocks";
 import { numberOf } from "../log/events";

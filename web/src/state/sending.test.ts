@@ -14,6 +14,7 @@ import { followOthers } from "./others";
 import { go } from "./route";
 import { isBegun, keepInstead, writtenInstead } from "./sent";
 import { NONE, useThread, type Entry } from "./thread";
+import { editTurn, useView } from "./view";
 
 vi.mock("../api/calls");
 vi.mock("./opening");
@@ -177,6 +178,27 @@ describe("a message that could not be sent", () => {
       expect(writtenInstead(said)).toBe("better");
     }
     expect(box("A")).toBe("");
+  });
+
+  it("and replaces another one is back at once, although the conversation cannot be read either", async () => {
+    const said = entry("t1", null, "one");
+    vi.mocked(reload).mockReturnValueOnce(new Promise(() => undefined));
+    post.mockRejectedValueOnce(LOST);
+    expect(await sendInstead(said, "better")).toBe(false);
+  });
+
+  it.each([
+    ["better", null],
+    ["better still", "better still"],
+  ])("and is found in place of the earlier one later is written no more, unless it was changed: %s", async (now, left) => {
+    const said = entry("t1", null, "one");
+    keepInstead(said, "better");
+    post.mockRejectedValueOnce(LOST);
+    expect(await sendInstead(said, "better")).toBe(false);
+    editTurn("t1");
+    keepInstead(said, now);
+    useThread.setState({ entries: [entry("t2", null, "better")] });
+    expect([writtenInstead(said), useView.getState().editing]).toEqual([left, null]);
   });
 
   it("because another tab was faster: the conversation is read again", async () => {

@@ -79,6 +79,11 @@ export function keepInstead({ turn }: Entry, text: string): void {
   storeDraft(insteadOf(turn.id), text === turn.content ? null : text);
 }
 
+/** The message is there, in place of an earlier one. What was changed in it since stays. */
+export function dropWritten({ body, besides }: Sent): void {
+  for (const place of besides.map(insteadOf)) if (storedDraft(place) === body.content) storeDraft(place, null);
+}
+
 /** The person does not want to replace the message any more, or has done so. */
 export function dropInstead({ turn }: Entry): void {
   storeDraft(insteadOf(turn.id), null);

@@ -21,12 +21,11 @@ export function startSession(): () => void {
     if (name === "ready") list();
   });
   const others = followOthers();
-  // Nobody has answered anything before the first paint.
   let over = false;
-  let overdue = (): void => undefined;
-  void import("./overdue").then(
-    ({ followOverdue }) => {
-      if (!over) overdue = followOverdue();
+  let troubles = (): void => undefined;
+  void import("./troubles").then(
+    ({ followTroubles }) => {
+      if (!over) troubles = followTroubles();
     },
     () => undefined,
   );
@@ -37,7 +36,7 @@ export function startSession(): () => void {
     forget();
     others();
     over = true;
-    overdue();
+    troubles();
     end();
   };
 }

@@ -70,9 +70,9 @@ describe("a stream", () => {
     vi.spyOn(Math, "random").mockReturnValue(0.5);
     const { sent, states } = setUp([new TypeError("no"), new TypeError("no"), stream("id: 1\ndata: a\n\n", true)]);
     await settle();
-    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: Date.now() + WAITS[0] });
+    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: performance.now() + WAITS[0], silent: 0 });
     await vi.advanceTimersByTimeAsync(WAITS[0]);
-    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: Date.now() + WAITS[1] });
+    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: performance.now() + WAITS[1], silent: 0 });
     await vi.advanceTimersByTimeAsync(WAITS[1]);
     expect(states.at(-1)).toEqual({ kind: "open" });
     expect(sent).toHaveLength(3);
@@ -114,10 +114,25 @@ describe("a stream", () => {
     expect(kinds().at(-1)).toBe("open");
   });
 
+  it("tells how many tries have ended in silence since something was heard", async () => {
+    const { states } = setUp(["nothing", "nothing", refusal(503, "busy"), "nothing", stream("id: 1\ndata: a\n\n", true)]);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(states.flatMap((state) => (state.kind === "lost" ? state.silent : []))).toEqual([1, 2, 0, 1, 1]);
+  });
+
+  it("goes on after a frame that is known from elsewhere", async () => {
+    const { sent, link } = setUp([new TypeError("no"), stream("", true)]);
+    await settle();
+    link.skipTo("7");
+    link.retry();
+    await settle();
+    expect(sent).toEqual([null, "7"]);
+  });
+
   it("waits as long as a busy server asks for", async () => {
     const { states } = setUp([new Response(null, { status: 503, headers: { "Retry-After": "7" } })]);
     await settle();
-    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: Date.now() + 7000 });
+    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: performance.now() + 7000, silent: 0 });
   });
 
   it("takes long silence for a loss", async () => {
@@ -126,6 +141,29 @@ describe("a stream", () => {
     expect(kinds().at(-1)).toBe("open");
     await vi.advanceTimersByTimeAsync(SILENCE);
     expect(kinds().at(-1)).toBe("lost");
+  });
+
+  it.each([-10_800_000, 10_800_000])("notices silence, and says when it tries again, although the machine's clock jumps by %i ms", async (jump) => {
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    const { states, kinds } = setUp([stream("id: 1\ndata: a\n\n", true)]);
+    await settle();
+    vi.setSystemTime(Date.now() + jump);
+    await vi.advanceTimersByTimeAsync(SILENCE - 1);
+    expect(kinds().at(-1)).toBe("open");
+    await vi.advanceTimersByTimeAsync(1);
+    expect(states.at(-1)).toEqual({ kind: "lost", retryAt: performance.now() + WAITS[0], silent: 1 });
+  });
+
+  it("is tried at once when somebody looks after the machine has slept, in which no timer ran", async () => {
+    const { sent } = setUp([stream("id: 1\ndata: a\n\n", true), stream("", true)]);
+    await settle();
+    dispatchEvent(new Event("focus"));
+    await settle();
+    expect(sent).toEqual([null]);
+    vi.setSystemTime(Date.now() + 8 * 3_600_000);
+    dispatchEvent(new Event("focus"));
+    await settle();
+    expect(sent).toEqual([null, "1"]);
   });
 
   it("rests while nobody sees the page, and goes on where it was when somebody does", async () => {

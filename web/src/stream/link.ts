@@ -1,5 +1,6 @@
 // The one module that knows reconnection: it follows a stream from a cursor until there is nothing left to read.
-import { errorOf, learnClock, sessionEnded } from "../api/client";
+import { errorOf, sessionEnded } from "../api/client";
+import { learnClock, moment, passed, ticks } from "../api/clock";
 import { parser, type Frame } from "./frames";
 import { takePlace } from "./places";
 
@@ -8,8 +9,13 @@ export type LinkState =
   | { kind: "open" }
   /** Other windows have all the connections that streams may take. This one waits for its turn, or until `retry` if it is idle. */
   | { kind: "crowded" }
-  /** The next try is at this time of this machine's clock. */
-  | { kind: "lost"; retryAt: number }
+  /** The next try is at this tick. */
+  | {
+      kind: "lost";
+      retryAt: number;
+      /** So many tries in a row have ended in silence, without a refusal. */
+      silent: number;
+    }
   | { kind: "ended"; why: "done" | "gone" | "closed" };
 
 export interface LinkOptions {
@@ -35,6 +41,11 @@ export interface Link {
   close: () => void;
 }
 
+export interface OwnLink extends Link {
+  /** The next try goes on after this frame: what came before it is known from elsewhere. */
+  skipTo: (after: string) => void;
+}
+
 /** Milliseconds before the first, second, … try after a loss. */
 export const WAITS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000] as const;
 /** A stream pings every 15 seconds. One that is silent for this long is dead, whatever the browser thinks. */
@@ -51,9 +62,10 @@ const isStream = (response: Response): boolean => response.headers.get("Content-
 
 type Outcome = { kind: "again"; wait: number | null; refused: boolean } | { kind: "done" } | { kind: "gone" } | { kind: "left" };
 
-export function follow(options: LinkOptions): Link {
+export function follow(options: LinkOptions): OwnLink {
   let after = options.after;
   let losses = 0;
+  let silent = 0;
   let tries = 0;
   let closed = false;
   let resting = false;
@@ -64,7 +76,7 @@ export function follow(options: LinkOptions): Link {
   let restTimer: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
-  let heardAt = 0;
+  let heard = moment();
   let answered = false;
   const tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel("caesura.tabs") : undefined;
 
@@ -79,8 +91,9 @@ export function follow(options: LinkOptions): Link {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || signal.aborted) return;
-      heardAt = Date.now();
+      heard = moment();
       losses = 0;
+      silent = 0;
       for (const frame of frames.push(decoder.decode(value, { stream: true }))) {
         if (closed) return;
         if (frame.id) after = frame.id;
@@ -111,19 +124,21 @@ export function follow(options: LinkOptions): Link {
     const abort = new AbortController();
     current = abort;
     answered = false;
-    heardAt = Date.now();
+    heard = moment();
     let left = false;
     const leave = options.placed ? await place(abort, () => (left = true)) : undefined;
     // The server is asked from here on.
-    heardAt = Date.now();
+    heard = moment();
     let patience = Math.min(SILENCE, PATIENCE * 1.5 ** losses);
     // One timer that looks again, instead of a new one with every word.
-    const look = (): void => {
-      const left = heardAt + patience - Date.now();
-      if (left <= 0) abort.abort();
-      else watch = setTimeout(look, left);
+    const check = (): void => {
+      const left = heard.ticks + patience - ticks();
+      if (left <= 0) {
+        silent += 1;
+        abort.abort();
+      } else watch = setTimeout(check, left);
     };
-    let watch = setTimeout(look, patience);
+    let watch = setTimeout(check, patience);
     try {
       abort.signal.throwIfAborted();
       const headers: Record<string, string> = { Accept: "text/event-stream" };
@@ -132,10 +147,11 @@ export function follow(options: LinkOptions): Link {
       learnClock(response);
       abort.signal.throwIfAborted();
       answered = true;
-      heardAt = Date.now();
+      heard = moment();
       patience = SILENCE;
       if (response.status === 204) return { kind: "done" };
       if (!response.ok) {
+        silent = 0;
         const error = await errorOf(response);
         if (error.status === 401) sessionEnded(error);
         if (GONE.includes(error.status)) return { kind: "gone" };
@@ -147,6 +163,8 @@ export function follow(options: LinkOptions): Link {
       await read(response, abort.signal);
       return left ? { kind: "left" } : { kind: "again", wait: null, refused: false };
     } catch {
+      // Nothing gave up: the network did.
+      if (!abort.signal.aborted) silent = 0;
       return left ? { kind: "left" } : { kind: "again", wait: null, refused: true };
     } finally {
       clearTimeout(watch);
@@ -156,7 +174,7 @@ export function follow(options: LinkOptions): Link {
   };
 
   const later = (wait: number): void => {
-    report({ kind: "lost", retryAt: Date.now() + wait });
+    report({ kind: "lost", retryAt: ticks() + wait, silent });
     timer = setTimeout(run, wait);
   };
 
@@ -191,9 +209,13 @@ export function follow(options: LinkOptions): Link {
   };
 
   /** Whether the try that is under way may hang: the server has not answered yet, or has missed a ping. */
-  const doubtful = (): boolean => !answered || Date.now() - heardAt > DOUBT;
+  const doubtful = (): boolean => !answered || passed(heard) > DOUBT;
   const retry = (): void => {
     if (!closed && !resting && !queued && (timer !== undefined || parked || doubtful())) run();
+  };
+  /** Somebody looks, maybe after the machine has slept. */
+  const look = (): void => {
+    if (passed(heard) > DOUBT) retry();
   };
   const dropped = (): void => current?.abort();
 
@@ -218,11 +240,11 @@ export function follow(options: LinkOptions): Link {
     if (!document.hidden) {
       tabs?.postMessage("seen");
       if (resting) wake();
-      else if (Date.now() - heardAt > DOUBT) retry();
+      else look();
     } else if (options.rest !== null) restTimer = setTimeout(rest, options.rest);
   };
   /** Of the tabs that nobody sees only the last one that was seen goes on reading for a while. */
-  const heard = ({ data }: MessageEvent): void => {
+  const told = ({ data }: MessageEvent): void => {
     if (data === "new" && !document.hidden) tabs?.postMessage("seen");
     if (data === "seen" && document.hidden && options.rest !== null) {
       clearTimeout(restTimer);
@@ -247,20 +269,25 @@ export function follow(options: LinkOptions): Link {
     removeEventListener("pagehide", rest);
     removeEventListener("pageshow", restored);
     removeEventListener("online", retry);
+    removeEventListener("focus", look);
     removeEventListener("offline", dropped);
     if (why !== "closed") report({ kind: "ended", why });
   };
 
-  if (tabs) tabs.onmessage = heard;
+  if (tabs) tabs.onmessage = told;
   document.addEventListener("visibilitychange", seen);
   document.addEventListener("freeze", rest);
   document.addEventListener("resume", seen);
   addEventListener("pagehide", rest);
   addEventListener("pageshow", restored);
   addEventListener("online", retry);
+  addEventListener("focus", look);
   addEventListener("offline", dropped);
   run();
   seen();
   tabs?.postMessage("new");
-  return { retry, close: () => finish("closed") };
+  const skipTo = (id: string): void => {
+    after = id;
+  };
+  return { retry, skipTo, close: () => finish("closed") };
 }

@@ -1,5 +1,6 @@
 // A browser has six connections to one server (HTTP/1.1), for all of its tabs together. Streams of turns take few of them, so
 // that a request always finds one. Windows that want more take turns: who waits stands in the queue of a lock, and says so.
+import { ticks } from "../api/clock";
 
 /** Streams of turns that may be open at once. With the feed, which the tabs share, two connections are left. */
 export const PLACES = 3;
@@ -94,7 +95,7 @@ async function queue(locks: LockManager, signal: AbortSignal, channel: Broadcast
 
 /** Leaves the place to a window that waits, after a while. A window that has the focus keeps it, unless the other one has it too. */
 function hold(locks: LockManager, channel: BroadcastChannel, release: Leave, { focused, onLeft }: Wishes): Leave {
-  const until = Date.now() + SHARE;
+  const until = ticks() + SHARE;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let urgent = false;
   let left = false;
@@ -118,7 +119,7 @@ function hold(locks: LockManager, channel: BroadcastChannel, release: Leave, { f
   channel.onmessage = ({ data }: MessageEvent<News>) => {
     if (data === "taken") return;
     urgent = data === "urgent";
-    const wait = urgent && !focused() ? 0 : until - Date.now();
+    const wait = urgent && !focused() ? 0 : until - ticks();
     if (wait <= 0) consider();
     else timer ??= setTimeout(consider, wait);
   };

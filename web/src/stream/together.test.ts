@@ -69,8 +69,8 @@ it("one tab reads, and the others hear everything", async () => {
   give(frame("2"));
   await vi.waitFor(() => expect(other.seen).toContain("conversation 2"));
   expect(one.seen).toEqual(["ready 1", "conversation 2"]);
-  open()[0]?.onState({ kind: "lost", retryAt: 5 });
-  await vi.waitFor(() => expect(other.states.at(-1)).toEqual({ kind: "lost", retryAt: 5 }));
+  open()[0]?.onState({ kind: "lost", retryAt: performance.now() + 60_000, silent: 0 });
+  await vi.waitFor(() => expect(other.states.at(-1)?.kind).toBe("lost"));
   expect(streams).toHaveLength(1);
 });
 
@@ -110,4 +110,16 @@ it("a browser without locks reads in each tab", () => {
   tab();
   tab();
   expect(streams).toHaveLength(2);
+});
+
+it("a tab learns how long the next try is away, although each tab counts its own ticks", async () => {
+  tab();
+  await reading();
+  const other = tab();
+  await vi.waitFor(() => expect(other.states).not.toEqual([]));
+  const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+  open()[0]?.onState({ kind: "lost", retryAt: 5000, silent: 0 });
+  now.mockReturnValue(70_000);
+  await vi.waitFor(() => expect(other.states.at(-1)).toEqual({ kind: "lost", retryAt: 74_000, silent: 0 }));
+  now.mockRestore();
 });

@@ -1,4 +1,5 @@
 // One stream for all tabs of a browser: one tab reads it and tells the others. A browser has few connections to one server.
+import { ticks } from "../api/clock";
 import type { Frame } from "./frames";
 import { follow, type Link, type LinkOptions, type LinkState } from "./link";
 
@@ -35,11 +36,14 @@ export function followTogether(options: TogetherOptions): Link {
   let restTimer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
+  /** Each tab has its own ticks: another one is told how long the next try is away. */
+  const away = (now: LinkState): LinkState => (now.kind === "lost" ? { ...now, retryAt: now.retryAt - ticks() } : now);
   const tell = (news: News): void => channel.postMessage(news);
   const take = (frame: Frame): void => {
     if (frame.id) after = frame.id;
     options.onFrame(frame);
   };
+  const hear = (told: LinkState): void => learn(told.kind === "lost" ? { ...told, retryAt: told.retryAt + ticks() } : told);
   const learn = (now: LinkState): void => {
     state = now;
     options.onState(now);
@@ -57,7 +61,7 @@ export function followTogether(options: TogetherOptions): Link {
         },
         onState: (now) => {
           learn(now);
-          tell({ kind: "state", state: now });
+          tell({ kind: "state", state: away(now) });
           if (now.kind === "ended") done();
         },
       });
@@ -82,21 +86,21 @@ export function followTogether(options: TogetherOptions): Link {
     candidate = null;
   };
 
-  const hear = (news: News): void => {
+  const receive = (news: News): void => {
     if (news.kind === "hello") {
       const greeting = link ? options.greeting() : null;
-      if (greeting) tell({ kind: "welcome", to: news.from, greeting, state, after });
+      if (greeting) tell({ kind: "welcome", to: news.from, greeting, state: away(state), after });
     } else if (news.kind === "retry") link?.retry();
     else if (link) return;
     else if (news.kind === "frame") take(news.frame);
-    else if (news.kind === "state") learn(news.state);
+    else if (news.kind === "state") hear(news.state);
     else if (news.to === me) welcome(news);
   };
   const welcome = (news: Extract<News, { kind: "welcome" }>): void => {
     const missed = after !== "" && after !== news.after;
     take(news.greeting);
     after = news.after;
-    learn(news.state);
+    hear(news.state);
     if (missed) options.onGap();
   };
 
@@ -109,7 +113,7 @@ export function followTogether(options: TogetherOptions): Link {
     if (event.persisted) join();
   };
 
-  channel.onmessage = ({ data }: MessageEvent<News>) => hear(data);
+  channel.onmessage = ({ data }: MessageEvent<News>) => receive(data);
   // A tab that nobody sees leaves the stream to one that is seen. It still hears what that one tells.
   tabs.onmessage = ({ data }) => {
     if (data === "new" && !document.hidden) tabs.postMessage("seen");

@@ -69,16 +69,11 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   latest: "最新",
   waitsPill: "等你处理：{0}",
 
-  // the keep line: always one of these, below the composer
+  // the keep line, below the composer; its rarer texts come later
   keepIdle: "每个字都已保存。",
   keepRunning: "在服务器上运行，可以关掉此页。",
-  keepLeaving: "关掉此页后不久会停止，说过的都会保存。",
   keepWaiting: "已暂停，等你回答，可以关掉此页。",
-  keepWaitingUntil: "已暂停，等你在 {0} 前回答，可以关掉此页。",
   keepLost: "只是连接断了，内容没有丢失。{0} 秒后重连。",
-  keepBack: "已恢复，补上 {0} 字，无一遗漏。",
-  keepStopped: "已停止，说过的都已保存。",
-  keepFailed: "出错了，说过的都已保存。",
   keepSending: "发送中",
   tryNow: "立即重连",
 
@@ -110,7 +105,6 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   // announcements, faults
   answerReady: "回答完成",
   connectionLost: "连接断了",
-  connectionBack: "连接已恢复",
   keepConnecting: "正在连接",
   keepQueued: "已在服务器排队，可以关掉此页。",
   loadFailed: "加载失败。",

@@ -67,16 +67,11 @@ export const ENGLISH = {
   latest: "Latest",
   waitsPill: "Waits for you: {0}",
 
-  // the keep line: always one of these, below the composer
+  // the keep line, below the composer; its rarer texts come later
   keepIdle: "Every word is kept.",
   keepRunning: "Runs on the server. You can close this tab.",
-  keepLeaving: "Stops soon after you close this tab. What was said is kept.",
   keepWaiting: "Paused until you answer. You can close this tab.",
-  keepWaitingUntil: "Paused until you answer, at the latest {0}. You can close this tab.",
   keepLost: "Connection lost, nothing else. Next try in {0} s.",
-  keepBack: "Back. {0} words caught up, none lost.",
-  keepStopped: "Stopped. What was said is kept.",
-  keepFailed: "Failed. What was said is kept.",
   keepSending: "Sending",
   tryNow: "Try now",
 
@@ -108,7 +103,6 @@ export const ENGLISH = {
   // announcements, faults
   answerReady: "Answer ready",
   connectionLost: "Connection lost",
-  connectionBack: "Connection is back",
   keepConnecting: "Connecting",
   keepQueued: "Queued on the server. You can close this tab.",
   loadFailed: "This could not be loaded.",

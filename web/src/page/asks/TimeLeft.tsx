@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-import { serverNow } from "../../api/client";
+import { serverNow } from "../../api/clock";
 import { announce } from "../../state/announce";
 import { useWords } from "../../words/words";
 import { minutes, useNow } from "../useNow";

@@ -177,7 +177,14 @@ export const ENGLISH = {
 
   // signing in, besides
   undone: "The server did not answer. Try again.",
-  keepUnstored: "This browser cannot store what you write. It is lost when you reload or close this page: send it, or copy it.",
+  keepUnstored: "This browser cannot store what you write. It can be lost when you reload or close this page: send it, or copy it.",
+  keepLeaving: "Stops soon after you close this tab. What was said is kept.",
+  keepBack: "Back. {0} words caught up, none lost.",
+  connectionBack: "Connection is back",
+  keepWaitingUntil: "Paused until you answer, at the latest {0}. You can close this tab.",
+  keepStopped: "Stopped. What was said is kept.",
+  keepFailed: "Failed. What was said is kept.",
+  keepHeld: "Something between this page and the server, such as a proxy, holds the stream back. What is new comes late; nothing is lost.",
   unanswered: "The server did not answer. Send again: it cannot arrive twice.",
   sendAgain: "Something had just changed here. Your message is in the box: send it again if you still want to.",
   alreadyWriting: "An answer is being written here already. Your message is in the box: send it when the answer has ended.",
