@@ -122,6 +122,7 @@ def test_a_built_in_client_is_made_of_what_the_file_says(made: list[dict[str, An
         "options": {"seed": 7},
         "idle_timeout": 5.0,
         "environ": environ,
+        "window": 128_000,
     }
 
 
