@@ -14,7 +14,7 @@ import { logOf, update, useThread, type Entry } from "./thread";
 /** Milliseconds after a reconnection in which arriving words count as caught up. */
 const CATCH_UP = 1200;
 /** Milliseconds between two updates: a reader does not see the difference, a battery does. */
-export const PACE = 66;
+export const PACE = 83;
 /** The same for a page that nobody sees. */
 const HIDDEN = 250;
 
