@@ -23,6 +23,7 @@ WATCH = """() => {
 }"""
 
 
+@pytest.mark.timeout(600)
 async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visitor: MakeVisitor) -> None:
     people = await _windows(await visitor())
     for person in people:
@@ -30,7 +31,8 @@ async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visi
     for person in people:
         await expect(person.answer).to_contain_text("1 2 3")
     for person in reversed(people):
-        await person.button("Stop").click()
+        # Five windows draw: on a busy machine one of them may be late.
+        await person.button("Stop").click(timeout=120_000)
         await expect(person.page.locator(".keep.stopped")).to_be_visible()
         assert (await person.turns())[-1]["status"] == "stopped"
 

@@ -165,7 +165,9 @@ async def test_gathering_blocks_grows_with_their_number_and_not_with_its_square(
         await pieces(model, [user("hi")])
         return time.thread_time() - began
 
-    assert await seconds(8000) < 16 * await seconds(2000)
+    # The garbage collector may run in some of them.
+    few = min([await seconds(2000) for _ in range(3)])
+    assert min([await seconds(8000) for _ in range(3)]) < 16 * few
 
 
 async def test_too_much_to_keep_is_not_kept() -> None:
