@@ -201,14 +201,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _left_out(items: Iterable[pytest.Item]) -> dict[str, pytest.Item]:
-    """Tests that only a thorough run has: on PostgreSQL two of three of most files above the store."""
+    """Tests that only a thorough run has: on PostgreSQL five of six of most files above the store."""
     files = defaultdict[str, list[pytest.Item]](list)
     for item in items:
         if item.nodeid.startswith(SAMPLED) and not item.nodeid.startswith(WHOLE) and _on_postgres(item):
             files[item.nodeid.partition("::")[0]].append(item)
     left: dict[str, pytest.Item] = {}
     for file, tests in files.items():
-        tried = effort.sample([file] * len(tests), 3)
+        tried = effort.sample([file] * len(tests), 6)
         left |= {test.nodeid: test for place, test in enumerate(tests) if place not in tried}
     return left
 

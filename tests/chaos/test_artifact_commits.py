@@ -46,7 +46,7 @@ async def test_after_a_kill_anywhere_each_version_is_there_once(
         assert await asyncio.to_thread(lives.run, orders) is not None
         await _assert_ended(orders)
 
-    kills = Kills(lives, places, lambda place: place.orders("writer"), on, step=4)
+    kills = Kills(lives, places, lambda place: place.orders("writer"), on, step=8)
     assert await kills.everywhere(at) >= 5
 
 

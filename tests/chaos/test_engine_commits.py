@@ -26,8 +26,8 @@ FIRST = "Working on it."
 LAST = "All done: 2 results."
 #: The smallest number of commits. A busy machine may combine commits, but this many depend on one another.
 FEWEST = 5
-#: Other agents write in the same commits as the first: they are killed at every third of them.
-STEP = 5
+#: Other agents write in the same commits as the first: they are killed at every eighth of them.
+STEP = 8
 EFFECTS = {"call-tools-1-note": "note a", "call-tools-1-seal": "seal b"}
 
 
@@ -243,7 +243,7 @@ async def test_after_a_kill_at_any_event_a_turn_with_two_sub_agents_at_once_cont
         parents = {"helper": "call-a", "second": "call-b"}
         assert all(item.interrupt.parent == parents[item.interrupt.agent] for item in found.asked)
 
-    assert await Kills(lives, files, rejecting("team"), on).everywhere("events") >= 20
+    assert await Kills(lives, files, rejecting("team"), on, step=3).everywhere("events") >= 20
 
 
 async def test_after_a_kill_at_any_commit_around_a_title_the_turn_ends_once(

@@ -1,4 +1,4 @@
-"""How a state is looked at: in a large window, light and dark, and on a phone."""
+"""How a state is looked at: in a large window, and some also in the dark theme and on a phone."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
@@ -13,12 +13,13 @@ from tests.browser.chromium import PATIENCE
 from tests.browser.picture import FOLDER, picture
 from tests.browser.states import agents, crash
 from tests.browser.states.stage import DESKTOP, PHONE, Stage
-from tests.browser.states.table import ALSO, DRAWN, State
+from tests.browser.states.table import ALSO, DRAWN, State, seen
 from tests.browser.visitor import Visitor
 
 #: The other theme differs in its colours alone, and the phone in everything else.
 _COLOURS = {"runOnly": ["color-contrast"]}
 REST = {"rules": {"color-contrast": {"enabled": False}}}
+_DARK, _NARROW = seen("dark"), seen("phone")
 
 
 @asynccontextmanager
@@ -38,7 +39,8 @@ async def staged(browser: Browser, folder: Path) -> AsyncIterator[Stage]:
 
 async def assert_usable(stage: Stage, state: State) -> None:
     """Reach the state. It has no serious fault for people who use a screen reader, need contrast or have a
-    small screen."""
+    small screen. A usual run looks at every state in the light theme, and at some in the dark one and on a
+    phone."""
     try:
         await _assert_usable(stage, state)
     except BaseException:
@@ -56,7 +58,10 @@ async def _assert_usable(stage: Stage, state: State) -> None:
             # The conversation and the panel scroll, never the document around them.
             assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
             assert await axe(page) == []
-            await _dark(page, f"dark-{state.name}")
+            if state.name in _DARK:
+                await _dark(page, f"dark-{state.name}")
+            if state.name not in _NARROW:
+                return
             await page.set_viewport_size(PHONE)
             if state.narrow is not None:
                 await state.narrow(stage)

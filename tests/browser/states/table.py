@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import NamedTuple
 
+from tests import effort
+from tests.browser.sheet import DRAWN as DESIGN
 from tests.browser.states import asks, documents, door, lost, talk
 from tests.browser.states.stage import Stage
 
@@ -48,6 +50,16 @@ def reached(*files: ModuleType) -> list[State]:
     """The states that these files reach."""
     names = {file.__name__ for file in files}
     return [state for state in (*DRAWN, *ALSO) if state.reach.__module__ in names]
+
+
+def seen(look: str) -> frozenset[str]:
+    """The states that are looked at in another way than light and in a large window: those that are drawn so,
+    and a sample of the others. All are, if the tests are thorough."""
+    states = (*DRAWN, *ALSO)
+    tried = effort.sample([(state.reach.__module__, state.narrow is None) for state in states], 8)
+    names = [state.name for state in states]
+    drawn = {name for name in names if (DESIGN / f"{look}-{name}.webp").exists()}
+    return frozenset(drawn).union(names[place] for place in tried)
 
 
 def _name(reach: Reach) -> str:
