@@ -240,7 +240,7 @@ def _cheap_passwords() -> Iterator[None]:
     """A hash of a password takes a tenth of a second on purpose. Server processes of tests still take it."""
     cheap = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("caesura.service.people.PasswordHasher", cheap)
+        patch.setattr("argon2.PasswordHasher", cheap)
         yield
 
 

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib import import_module
 from typing import Any
 
 import uvloop
@@ -17,10 +18,11 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
 import caesura
+from caesura.agents.aside import Aside
 from caesura.agents.definition import NEEDS_REDIS
 from caesura.agents.faults import Fault
 from caesura.agents.loader import Agent, Catalog
-from caesura.agents.model_names import default_model
+from caesura.agents.model_names import DEMO, default_model
 from caesura.agents.models import ModelUnavailable, chat_models, unmatched
 from caesura.agents.shortages import shortage
 from caesura.agents.spec import Model
@@ -86,6 +88,10 @@ logger = logging.getLogger(__name__)
 _LATEST = 5.0
 #: Python looks for garbage after this many new objects. Each stream and each row consists of several objects.
 _YOUNG = 10_000
+#: Seconds after its start in which a server is asked for little.
+_SETTLED = 1.0
+#: Modules that a start does without. FastAPI looks at the first when it builds a route.
+_FIRST_TURN, _DEMO_RULES = ("pydantic.v1",), "caesura.agents.demo.plan"
 #: The agent that leads the others, where the operator has chosen no default agent.
 _LEAD = "lead_agent"
 #: In this order: the first route that matches a path serves it.
@@ -287,6 +293,7 @@ async def _open(settings: Settings, spans: Any, stack: AsyncExitStack) -> Contex
     service.start()
     spawn(gate.watch(streams))
     spawn(_tell_of(sandbox))
+    spawn(_prepare(model))
     stack.callback(streams.abort)
     stack.push_async_callback(service.drain, settings.drain)
     return Context(
@@ -336,6 +343,13 @@ async def _tell_of(sandbox: Sandbox) -> None:
     logger.info("commands run in a sandbox: no network, a read-only system, the workspace alone")
     for weakness in await sandbox.weaknesses():
         logger.warning("sandbox: %s", weakness)
+
+
+async def _prepare(model: str) -> None:
+    """Load what a first turn needs, soon after the start, when usually nobody waits for the server."""
+    modules = [*_FIRST_TURN, *((_DEMO_RULES,) if model == DEMO else ())]
+    await asyncio.sleep(_SETTLED)
+    await Aside("caesura-prepare").run(lambda: [import_module(name) for name in modules])
 
 
 def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:

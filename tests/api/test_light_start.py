@@ -99,7 +99,11 @@ serving._greet = greet
 sys.argv = ["caesura", "serve", "--port", "0", "--data-dir", sys.argv[1]]
 main()
 """
-_LATER = ("alembic", "httpx", "mcp", "psycopg", "pygments", "redis", "rich", "sqlalchemy.dialects.postgresql")
+_LATER = (
+    *("alembic", "argon2", "httpx", "mcp", "psycopg", "pygments", "redis", "rich"),
+    *("caesura.models.anthropic", "caesura.models.openai"),
+    "sqlalchemy.dialects.postgresql",
+)
 
 
 async def _migrate(url: str) -> None:

@@ -27,3 +27,24 @@ def test_models_that_are_defined_later_are_built_at_once() -> None:
         count: int
 
     assert Usual.__pydantic_complete__
+
+
+def test_a_model_that_is_to_be_built_explicitly_is_built_on_first_use_too() -> None:
+    with built_late():
+
+        class Tree(BaseModel):
+            parts: "list[Tree]" = []
+
+        Tree.model_rebuild()
+    before = Tree.__pydantic_complete__
+    assert Tree.model_validate({"parts": [{}]}).parts == [Tree()]
+    assert (before, Tree.__pydantic_complete__) == (False, True)
+
+
+def test_a_model_may_be_used_before_all_are_defined() -> None:
+    with built_late():
+
+        class Early(BaseModel):
+            count: int
+
+        assert Early(count=1).count == 1

@@ -9,10 +9,13 @@ import pytest
 from fastapi import APIRouter, FastAPI, Query
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 
 from caesura.app import DIALECTS
-from caesura.http.late import LateRoute
+from caesura.http import late
+from caesura.http.late import LateRoute, LateText, PlainRoute
 
 
 class Sum(BaseModel):
@@ -94,3 +97,52 @@ def test_two_threads_build_a_route_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_unknown_attribute_is_an_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = route_of(application(LateRoute)).nothing_like_it
+
+
+def test_a_route_below_another_application_is_found() -> None:
+    outer = FastAPI()
+    outer.mount("/below", application(LateRoute))
+    with TestClient(outer) as client:
+        assert client.post("/below/x/abc/sum", json=[1]).json() == {"value": 5}
+        assert client.post("/x/abc/sum", json=[1]).status_code == 404
+
+
+def test_a_plain_route_answers_without_being_built() -> None:
+    router = APIRouter(route_class=PlainRoute)
+
+    @router.get("/hello", response_model=Sum)
+    async def hello(request: Request) -> Response:
+        return PlainTextResponse(f"hello {request.query_params['name']}")
+
+    app = FastAPI()
+    app.router.routes.extend(router.routes)
+    route = route_of(app)
+    with TestClient(app) as client:
+        assert client.get("/hello?name=you").text == "hello you"
+        assert client.post("/hello").status_code == 405
+        assert "dependant" not in vars(route)
+        assert "Sum" in app.openapi()["components"]["schemas"]
+        assert client.get("/hello?name=me").text == "hello me"
+
+
+def test_a_late_text_is_written_with_the_document() -> None:
+    written: list[str] = []
+
+    def write() -> dict[str, Any]:
+        written.append("the text")
+        return {"description": "Too many"}
+
+    router = APIRouter(route_class=LateRoute)
+
+    @router.get("/one", responses={429: LateText(write)})
+    async def one() -> Sum:
+        return Sum(value=1)
+
+    app = FastAPI()
+    app.router.routes.extend(router.routes)
+    with TestClient(app) as client:
+        assert client.get("/one").json() == {"value": 1}
+    assert written == []
+    late.complete(app.routes)
+    assert app.openapi()["paths"]["/one"]["get"]["responses"]["429"]["description"] == "Too many"
+    assert written == ["the text"]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from caesura.core.errors import BadInput, TooLarge
 from caesura.http.errors import parse_json
+from caesura.http.late import LateText
 
 LARGEST = 16 * 1024
 _FIELDS = 20
@@ -45,8 +46,12 @@ async def read(request: Request, model: type[M], *, form: bool = False) -> M:
 
 def documented(model: type[BaseModel], *, form: bool = False) -> dict[str, Any]:
     """The body, for the OpenAPI document."""
-    content = {kind: {"schema": model.model_json_schema()} for kind in (_JSON, _FORM)[: 1 + form]}
-    return {"requestBody": {"required": True, "content": content}}
+
+    def write() -> dict[str, Any]:
+        content = {kind: {"schema": model.model_json_schema()} for kind in (_JSON, _FORM)[: 1 + form]}
+        return {"requestBody": {"required": True, "content": content}}
+
+    return LateText(write)
 
 
 async def _body(request: Request) -> bytes:

@@ -6,6 +6,8 @@ from fastapi import FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.requests import Request
+from starlette.routing import Route
 
 from caesura.http.headers import DOCS
 
@@ -21,8 +23,8 @@ def install(app: FastAPI) -> None:
         swagger_favicon_url=f"{_FILES}/favicon.png",
     )
 
-    async def docs() -> HTMLResponse:
+    async def docs(request: Request) -> HTMLResponse:
         return page
 
-    app.add_api_route(DOCS, docs, include_in_schema=False, response_class=HTMLResponse)
+    app.router.routes.append(Route(DOCS, docs, include_in_schema=False))
     app.mount(_FILES, StaticFiles(packages=[("fastapi_offline", "static")]), name="docs")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -26,7 +26,8 @@ from caesura.core.errors import (
     WorkspacesFull,
 )
 from caesura.http.connections import Standing
-from caesura.http.context import Here
+from caesura.http.context import context_of
+from caesura.http.late import PlainRoute
 from caesura.http.limits import KINDS
 from caesura.http.sse import EventStreams
 from caesura.log.stream import Batch
@@ -51,7 +52,7 @@ _LIMITS = (
     WorkspacesFull,
 )
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=PlainRoute)
 
 
 class Metrics:
@@ -166,6 +167,7 @@ class Metrics:
         200: {"description": "For Prometheus", "content": {"text/plain": {"schema": {"type": "string"}}}}
     },
 )
-async def metrics(here: Here) -> Response:
+async def metrics(request: Request) -> Response:
+    here = await context_of(request)
     text = await here.metrics.text(here.service, here.streams)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -14,14 +14,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from caesura.agents.aside import Aside
-from caesura.http import cookies, sse
+from caesura.http import cookies, late, sse
 
 _SCHEME = "SessionCookie"
 
 
 def install(app: FastAPI) -> None:
     described = app.openapi
-    app.openapi = lambda: _completed(described())  # type: ignore[method-assign]
+
+    def write() -> dict[str, Any]:
+        late.complete(app.router.routes)
+        return _completed(described())
+
+    app.openapi = write  # type: ignore[method-assign]
     written = Written(lambda: bytes(JSONResponse(app.openapi()).body))
 
     async def document(request: Request) -> Response:

@@ -7,10 +7,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import mimetypes
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -131,7 +132,7 @@ def _is_lost(scope: Scope) -> bool:
 
 def read(folder: Path) -> dict[str, File]:
     """The files of a build by their path in an address."""
-    return {f"/{path.relative_to(folder).as_posix()}": _file(folder, path) for path in _files(folder)}
+    return {address: _file(address, path) for address, path in sorted(_files(str(folder), "/"))}
 
 
 def install(app: FastAPI, folder: Path = BUILT) -> None:
@@ -160,16 +161,29 @@ def install(app: FastAPI, folder: Path = BUILT) -> None:
         app.router.routes.append(_Nowhere(app, files))
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix in (_TYPES.keys() | mimetypes.types_map.keys()):
-            yield path
+def _files(folder: str, address: str) -> Iterator[tuple[str, str]]:
+    """The files below this folder: the address and the path of each. There are hundreds, and a `Path` of
+    each would cost a start more than all else about the page."""
+    try:
+        entries = os.scandir(folder)
+    except FileNotFoundError:
+        return
+    with entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _files(entry.path, f"{address}{entry.name}/")
+            elif _type(entry.name):
+                yield address + entry.name, entry.path
 
 
-def _file(folder: Path, path: Path) -> File:
-    hashed = f"/{path.relative_to(folder).as_posix()}".startswith((ASSETS, FRAME_FILES))
-    media_type = _TYPES.get(path.suffix) or mimetypes.types_map[path.suffix]
-    file = File(media_type, _FOREVER if hashed else _CHECKED, partial(_content, path))
+def _type(name: str) -> str | None:
+    suffix = os.path.splitext(name)[1]
+    return _TYPES.get(suffix) or mimetypes.types_map.get(suffix)
+
+
+def _file(address: str, path: str) -> File:
+    hashed = address.startswith((ASSETS, FRAME_FILES))
+    file = File(_type(path) or "", _FOREVER if hashed else _CHECKED, lambda: _content(Path(path)))
     if not hashed:
         file.content  # noqa: B018 - read now: another build may replace it
     return file

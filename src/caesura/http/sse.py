@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from caesura.core.errors import CaesuraError, TooManyRequests
 from caesura.http.headers import USER
+from caesura.http.late import LateText
 
 if TYPE_CHECKING:
     from caesura.http.tokens import Access
@@ -52,23 +53,28 @@ def frame(id: int | str, event: str, data: bytes) -> bytes:
 
 
 def documented(
-    names: Iterable[str], description: str = "", models: Mapping[str, type[BaseModel]] | None = None
+    description: str = "",
+    names: Iterable[str] = (),
+    models: Callable[[], Mapping[str, type[BaseModel]]] | None = None,
 ) -> dict[int | str, dict[str, Any]]:
-    """The responses of a route that streams these events, for the OpenAPI document. `models` are those of the
-    data of each event, by its name."""
-    content: dict[str, Any] = {"schema": schema(names)}
-    if models:
-        found = [(model, "serialization") for model in models.values()]
-        named, parts = models_json_schema(found, ref_template=_REFERENCE)  # type: ignore[arg-type]
-        data = {name: named[model, "serialization"] for name, model in models.items()}
-        content = {"schema": {"oneOf": [_one(name, data[name]) for name in data]}, SCHEMAS: parts["$defs"]}
-    return {
-        200: {
+    """The responses of a route that streams these events, for the OpenAPI document. `models` gives those of
+    the data of each event, by its name, in place of the names alone."""
+
+    def write() -> dict[str, Any]:
+        content = _content(models()) if models else {"schema": schema(names)}
+        return {
             "description": f"Server-sent events. {description}".strip(),
             "content": {"text/event-stream": content},
-        },
-        204: {"description": "Everything was sent, and nothing more will come"},
-    }
+        }
+
+    return {200: LateText(write), 204: {"description": "Everything was sent, and nothing more will come"}}
+
+
+def _content(models: Mapping[str, type[BaseModel]]) -> dict[str, Any]:
+    found = [(model, "serialization") for model in models.values()]
+    named, parts = models_json_schema(found, ref_template=_REFERENCE)  # type: ignore[arg-type]
+    data = {name: named[model, "serialization"] for name, model in models.items()}
+    return {"schema": {"oneOf": [_one(name, data[name]) for name in data]}, SCHEMAS: parts["$defs"]}
 
 
 def schema(names: Iterable[str] = ()) -> dict[str, Any]:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
-from caesura.models import addresses, anthropic, windows
-from caesura.models.anthropic import Messages
+from caesura.models import addresses, windows
 from caesura.models.client import Client, Speech
 from caesura.models.connections import Connections
 from caesura.models.endpoint import Endpoint
 from caesura.models.failures import ModelError, Unusable
 from caesura.models.model import Model
-from caesura.models.openai import ChatCompletions
 
 #: The most models of a list.
 _LISTED = 2_000
@@ -150,8 +148,12 @@ def make(
     endpoint = _endpoint(provider, place, headers, idle_timeout, connections)
     speech: Speech
     if provider.protocol == "anthropic":
+        from caesura.models.anthropic import Messages  # few servers speak both protocols
+
         speech = Messages(model, temperature, options, headers["anthropic-version"], window)
     else:
+        from caesura.models.openai import ChatCompletions
+
         speech = ChatCompletions(model, temperature, options, provider.returns_reasoning)
     return Client(model, endpoint, speech)
 
@@ -202,6 +204,8 @@ def answer_tokens(full_name: str) -> int | None:
     provider = provider_of(full_name)
     if provider is None or PROVIDERS[provider].protocol != "anthropic":
         return None
+    from caesura.models import anthropic
+
     return anthropic.most_tokens(full_name.partition(":")[2] or full_name)
 
 
@@ -254,6 +258,8 @@ def _special(provider: Provider, options: dict[str, Any]) -> dict[str, str]:
     """The headers that a protocol has of its own. The options that stand for them are taken out."""
     if provider.protocol != "anthropic":
         return {}
+    from caesura.models import anthropic
+
     version = str(options.pop("anthropic_version", anthropic.VERSIONS[0]))
     if version not in anthropic.VERSIONS:
         raise Unusable(f"anthropic_version is one of {', '.join(anthropic.VERSIONS)}, not {version[:40]!r}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Literal, ParamSpec, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection
 
 from caesura.agents.aside import Aside
@@ -25,6 +24,9 @@ from caesura.store import invites, users
 from caesura.store.database import Database
 from caesura.store.invites import Invite
 from caesura.store.users import User
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
 
 #: The only person of a server without authentication. Nobody can register this name.
 LOCAL = "local"
@@ -49,7 +51,7 @@ class People:
         registration: Registration = "open",
     ) -> None:
         self._database, self.registration = database, registration
-        self._hasher = hasher or PasswordHasher()
+        self._given = hasher
         # Only two hashes at once, because each takes 64 MiB. They have their own threads, because an
         # operator's models and tools may block all others.
         self._hashing = Aside("caesura-hash", 2)
@@ -117,7 +119,7 @@ class People:
         return username
 
     async def _hash(self, password: str) -> str:
-        return await self._work(self._hasher.hash, password)
+        return await self._work(lambda: self._hasher.hash(password))
 
     async def _verify(self, known: str, password: str) -> bool:
         return await self._work(self._matches, known, password)
@@ -131,7 +133,16 @@ class People:
         finally:
             self._queue -= 1
 
+    @cached_property
+    def _hasher(self) -> PasswordHasher:
+        """Used in threads alone, so its import delays no other request."""
+        from argon2 import PasswordHasher
+
+        return self._given or PasswordHasher()
+
     def _matches(self, known: str, password: str) -> bool:
+        from argon2.exceptions import InvalidHashError, VerificationError
+
         try:
             return self._hasher.verify(known, password)
         except (VerificationError, InvalidHashError):

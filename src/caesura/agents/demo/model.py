@@ -6,16 +6,17 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from caesura.agents.aside import Aside
-from caesura.agents.demo import plan
-from caesura.agents.demo.scene import Call, Reply, Scene, scene_of
 from caesura.core.messages import Message
 from caesura.models.failures import ModelError
 from caesura.models.model import CallPart, Finish, Piece, Reasoning, Schema, Text, Usage
+
+if TYPE_CHECKING:
+    from caesura.agents.demo.scene import Call, Reply, Scene
 
 #: The tokens: words with the space after them, and Chinese text two characters at a time.
 _TOKEN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]{1,2}|[^\s\u3400-\u9fff\uf900-\ufaff]+\s*|\s+")
@@ -103,6 +104,9 @@ class DemoModel:
 
 
 def _planned(messages: Sequence[Message], tools: Sequence[Schema]) -> tuple[Scene, Reply]:
+    from caesura.agents.demo import plan  # with many patterns, which only replies need
+    from caesura.agents.demo.scene import scene_of
+
     scene = scene_of(messages, {tool.name: tool.parameters for tool in tools})
     return scene, plan.reply(scene)
 

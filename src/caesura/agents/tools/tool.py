@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -56,17 +57,45 @@ Function = Callable[..., Awaitable[str | Result]]
 Apart = Callable[[Callable[[], str | None]], Awaitable[str | None]]
 
 
-class Action(NamedTuple):
+class Action:
     """What a tool does, and what it needs for that. `parameters` is the JSON schema of the arguments.
     `arguments` checks them, and the function gets them by name. Without it the function gets them unchecked,
     as one dict. So it does with `apart`, because the check may take long: then the function checks them
     itself."""
 
-    function: Function
-    description: str
-    parameters: dict[str, Any]
-    arguments: type[BaseModel] | None = None
-    apart: Apart | None = None
+    def __init__(
+        self,
+        function: Function,
+        description: str,
+        parameters: dict[str, Any],
+        arguments: type[BaseModel] | None = None,
+        apart: Apart | None = None,
+    ) -> None:
+        self.function, self.description, self.apart = function, description, apart
+        self._parameters, self._arguments = parameters, arguments
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self._parameters
+
+    @property
+    def arguments(self) -> type[BaseModel] | None:
+        return self._arguments
+
+
+class _Structured(Action):
+    """Its model and its schema are made when they are first needed: few agents have all tools."""
+
+    def __init__(self, function: Function, description: str, arguments: type[BaseModel] | None) -> None:
+        super().__init__(function, description, {}, arguments)
+
+    @cached_property
+    def arguments(self) -> type[BaseModel]:
+        return self._arguments or arguments_of(self.function)
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        return parameters_of(self.arguments)
 
 
 class Replaces(NamedTuple):
@@ -159,8 +188,7 @@ class Tool:
 
 def structured(function: Function, description: str, arguments: type[BaseModel] | None = None) -> Action:
     """An action whose arguments are checked: by this model, or by one of the function's signature."""
-    checked = arguments or arguments_of(function)
-    return Action(function, description, parameters_of(checked), checked)
+    return _Structured(function, description, arguments)
 
 
 def wrong_arguments(error: ValidationError) -> str:

@@ -57,8 +57,8 @@ register_url_convertor("conversation", _ConversationId())
 
 
 _STREAM = sse.documented(
-    ("metadata", "stream", "complete", "interrupt", "error"),
     "`metadata` comes first, then `stream` events. `complete`, `interrupt` or `error` comes last.",
+    ("metadata", "stream", "complete", "interrupt", "error"),
 )
 
 router = APIRouter(prefix="/api/v1", responses=ALWAYS, tags=["artifactflow"], route_class=LateRoute)

@@ -31,5 +31,6 @@ def _first_line(kind: type[Any]) -> str | None:
     return None if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
 
 
-#: The data of each event, by its name on the wire. Every member is always there.
-MODELS: dict[str, type[BaseModel]] = {name: _model(kind) for kind, name in encode.NAMES.items()}
+def models() -> dict[str, type[BaseModel]]:
+    """The data of each event, by its name on the wire. Every member is always there."""
+    return {name: _model(kind) for kind, name in encode.NAMES.items()}

@@ -89,7 +89,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "question_closed": FeedQuestionClosed,
     "inbox": FeedInbox,
 }
-_STREAM = sse.documented(MODELS, "One event for each change; `id` is its cursor.", MODELS)
+_STREAM = sse.documented("One event for each change; `id` is its cursor.", models=lambda: MODELS)
 del _STREAM[204]
 
 Cursor = Annotated[int | None, Query(ge=0, le=2**53, description="The `id` of the last event that was seen")]

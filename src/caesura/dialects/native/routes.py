@@ -10,8 +10,16 @@ from pydantic import BaseModel
 from caesura.core import json_data
 from caesura.core.errors import NotFound
 from caesura.core.stored_interrupts import StoredInterrupt
-from caesura.dialects.native import artifacts, encode, feed, question_replies, replies, requests, turn_replies
-from caesura.dialects.native.event_data import MODELS
+from caesura.dialects.native import (
+    artifacts,
+    encode,
+    event_data,
+    feed,
+    question_replies,
+    replies,
+    requests,
+    turn_replies,
+)
 from caesura.dialects.native.faults import FORM
 from caesura.http import pagination, sse
 from caesura.http.auth import Entered, RunningUser, StreamUser, User
@@ -28,7 +36,7 @@ _ALWAYS = documented(FORM, 401, 403, 429, 500, 503)
 _FOUND = documented(FORM, 404, 422)
 _SENT = documented(FORM, 400, 413, 422)
 _STARTS = documented(FORM, 400, 404, 409, 413, 422)
-_STREAM = sse.documented(MODELS, "One event for each fact; `id` is its cursor.", MODELS)
+_STREAM = sse.documented("One event for each fact; `id` is its cursor.", models=event_data.models)
 
 router = APIRouter(prefix="/api/v2", responses=_ALWAYS, route_class=LateRoute)
 DIALECT = Dialect(FORM, router, headers=("Idempotency-Key",))

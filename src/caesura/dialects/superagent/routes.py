@@ -48,9 +48,9 @@ TYPES = (
 _CURSOR = re.compile(r"(\d{1,16})(?:\.(\d{1,4}))?", re.ASCII)
 _GONE = "the conversation was deleted"
 _STREAM = sse.documented(
-    TYPES,
     "In the legacy form each `data` is a piece of text, an interrupt, or `[DONE]`, which comes last. In the "
     "A2UI form each `data` is `{type, timestamp, data}`, and `done` comes last.",
+    TYPES,
 )
 _READ = {200: _STREAM[200]}
 _TAKES = FOUND | documented(FORM, 413)
