@@ -1,4 +1,5 @@
-"""A model that ends its answers at the end of its window, as Anthropic's newer ones do."""
+"""Models that end their answers too early: at the end of the window, as Anthropic's newer ones do, or for
+another reason."""
 
 from __future__ import annotations
 
@@ -38,3 +39,16 @@ class Full:
         spoken = tokens.of_text(answer) if answer == WORDS else room
         yield Usage({"input_tokens": taken, "output_tokens": spoken, "total_tokens": taken + spoken})
         yield Finish("end_turn" if answer == WORDS else FULL)
+
+
+class Ends:
+    """It `says` a text, and gives this `reason` for its end."""
+
+    def __init__(self, says: str, reason: str) -> None:
+        self._says, self._reason = says, reason
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Schema] = ()
+    ) -> AsyncGenerator[Piece, None]:
+        yield Text(self._says)
+        yield Finish(self._reason)

@@ -1,4 +1,4 @@
-"""Answers that end because the model's window is full."""
+"""Answers that end because the model's window is full, or because no more may be written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tests.engine.full_model import FULL, WORDS
 from tests.engine.world import World
 
 CUT = "(The answer is cut off here: the conversation is too long for the model.)"
+SHORT = "(The answer is cut off here: it is as long as the model may write.)"
 
 
 def agent(world: World, options: str) -> None:
@@ -51,3 +52,24 @@ async def test_an_answer_of_thoughts_alone_says_that_it_is_cut_off(world: World)
     said = await world.say("word " * 300)
     assert said.finished
     assert said.text == CUT
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens"])
+@pytest.mark.parametrize(("says", "told"), [("words", f"words\n\n{SHORT}"), ("", SHORT)])
+async def test_an_answer_that_is_as_long_as_allowed_says_that_it_is_cut_off(
+    world: World, reason: str, says: str, told: str
+) -> None:
+    options = f"{{says: '{says}', reason: {reason}}}"
+    world.agent(f"model: {{class: 'tests.engine.full_model:Ends', options: {options}}}")
+    said = await world.say("hello")
+    assert said.finished
+    assert said.text == told
+    assert said.of(ev.ModelFinished)[-1].finish_reason == reason
+    row = await world.checked(said.turn)
+    assert row.messages is not None
+    assert row.messages[-1].content == told
+
+
+async def test_a_whole_answer_has_no_such_sentence(world: World) -> None:
+    world.agent("model: {class: 'tests.engine.full_model:Ends', options: {says: words, reason: stop}}")
+    assert (await world.say("hello")).text == "words"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from caesura.core import events as ev
 from caesura.core.errors import CaesuraError
+from caesura.core.language import Language
 from caesura.core.messages import Message
 from caesura.engine import confirmations, model_failures, speech, texts, view
 from caesura.engine.branch import Branch
@@ -37,6 +38,8 @@ _BREATH = 32
 _CUTS = 8
 #: Anthropic's reason for an answer that has come to the end of the model's window.
 _FULL = "model_context_window_exceeded"
+#: What providers say of an answer that has come to the greatest number of tokens for an answer.
+_SHORT = ("length", "max_tokens", "MAX_TOKENS")
 
 
 class Said(NamedTuple):
@@ -225,8 +228,8 @@ class _Speaker:
         run, number = self._run, self._begin()
         calls = reply.tool_calls(run.call_ids())
         run.reserve(call["id"] for call in calls)
-        if reply.finish_reason == _FULL and not calls:
-            run.say(ev.TextDelta(number, ("\n\n" if self._wrote else "") + texts.cut_off(run.language)))
+        if not calls and (note := _note(reply.finish_reason, run.language)):
+            run.say(ev.TextDelta(number, ("\n\n" if self._wrote else "") + note))
         run.say(ev.ModelFinished(number, calls, reply.usage, reply.finish_reason, reply.kept))
         _, message = run.transcript.calls[number]
         ended.output, ended.tool_calls = message.content, calls
@@ -250,6 +253,13 @@ class _Speaker:
             )
             self._run.say(started)
         return self._call
+
+
+def _note(finish_reason: str | None, language: Language) -> str | None:
+    """What people are told of an answer that ended too early."""
+    if finish_reason == _FULL:
+        return texts.cut_off(language)
+    return texts.cut_short(language) if finish_reason in _SHORT else None
 
 
 def _clean(text: str) -> str:

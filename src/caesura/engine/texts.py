@@ -66,6 +66,13 @@ def cut_off(language: Language) -> str:
     return "(The answer is cut off here: the conversation is too long for the model.)"
 
 
+def cut_short(language: Language) -> str:
+    """Stands at the end of an answer that has come to the greatest number of tokens for an answer."""
+    if language == "zh":
+        return "（回答在此中断：已达到模型单次回答的长度上限。）"
+    return "(The answer is cut off here: it is as long as the model may write.)"
+
+
 def unknown_outcome(description: str, language: Language) -> str:
     """The note comes first, so that the description cannot forge it or push it out of sight."""
     if language == "zh":
