@@ -396,6 +396,49 @@ async def test_a_tool_of_langchain_is_a_tool_too(tmp_path: Path) -> None:
         assert (await found["shout"].run({"txt": "hey"})).status == "error"
 
 
+def test_a_tool_of_langchain_that_cannot_be_read_is_a_fault_of_its_agent_alone(tmp_path: Path) -> None:
+    pytest.importorskip("langchain_core")
+    code = """
+        from langchain_core.tools import StructuredTool
+
+        class Bad(StructuredTool):
+            @property
+            def tool_call_schema(self):
+                raise SystemExit("no schema today")
+
+        bad = Bad.from_function(lambda text: text, name="bad", description="Bad.")
+    """
+    catalog = put(tmp_path, "orders:bad", code)
+    agent_files.put(tmp_path, "b", "tools: [read_file]\n")
+    [fault] = [str(fault) for fault in check(tmp_path, STANDARD.names)]
+    assert fault.startswith("a.yaml:")
+    assert "orders:bad: cannot be a tool: SystemExit: no schema today (" in fault
+    catalog = Catalog(tmp_path, STANDARD.names, builtin=None, interval=0)
+    assert [agent.name for agent in catalog.agents()] == ["b"]
+
+
+def test_a_tool_of_langchain_is_read_once(tmp_path: Path) -> None:
+    """Not again when a turn begins, where a fault would be told to nobody who can mend it."""
+    pytest.importorskip("langchain_core")
+    code = """
+        from pathlib import Path
+        from langchain_core.tools import StructuredTool
+
+        class Moody(StructuredTool):
+            @property
+            def tool_call_schema(self):
+                if Path(__file__).with_name("later").exists():
+                    raise RuntimeError("not again")
+                return super().tool_call_schema
+
+        moody = Moody.from_function(lambda text: text, name="moody", description="Moody.")
+    """
+    catalog = put(tmp_path, "orders:moody", code)
+    assert not catalog.faults
+    tmp_path.joinpath("later").touch()
+    assert tools_of(catalog)["moody"].schema.description == "Moody."
+
+
 @pytest.mark.parametrize(
     ("describe", "args", "told"),
     [

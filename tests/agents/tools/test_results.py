@@ -65,7 +65,7 @@ def _looking(**options: Any) -> Tool:
         return f"saw {text}"
 
     made = StructuredTool.from_function(coroutine=look, **options)
-    return Tool("look", langchain.action(made), describe_any("look"))
+    return Tool("look", langchain.action(langchain.read(made)), describe_any("look"))
 
 
 async def test_a_tool_of_langchain_gives_its_text() -> None:
@@ -93,4 +93,6 @@ async def test_a_plain_function_of_langchain_runs_too() -> None:
         """Add."""
         return a + b
 
-    assert await _run(Tool("add", langchain.action(add), describe_any("add")), {"a": 1}) == Result("3")
+    assert await _run(
+        Tool("add", langchain.action(langchain.read(add)), describe_any("add")), {"a": 1}
+    ) == Result("3")

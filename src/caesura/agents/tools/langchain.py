@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -16,14 +16,30 @@ from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.tool import Action, Result, ToolError, wrong_arguments
 
 
-def action(tool: BaseTool, threads: OwnThreads | None = None) -> Action:
+class Read(NamedTuple):
+    """A tool, and what a model is told of it. `plain`: it is not async."""
+
+    tool: BaseTool
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    plain: bool
+
+
+def read(tool: BaseTool) -> Read:
+    """Read the tool once. Its own code may raise anything here."""
+    told = convert_to_openai_tool(tool)["function"]
+    parameters = told.get("parameters") or {"type": "object", "properties": {}}
+    return Read(tool, tool.name, told.get("description") or "", parameters, _is_plain(tool))
+
+
+def action(read: Read, threads: OwnThreads | None = None) -> Action:
     """What this tool does. LangChain checks the arguments itself, when the tool is called. A tool that is not
     async runs in these threads, or in asyncio's own, which a tool that never ends would keep from ending."""
-    told = convert_to_openai_tool(tool)["function"]
-    plain = threads if _is_plain(tool) else None
+    tool, plain = read.tool, threads if read.plain else None
 
     async def invoke(args: dict[str, Any]) -> str | Result:
-        call = ToolCall(name=tool.name, args=args, id=context.current().tool_call_id, type="tool_call")
+        call = ToolCall(name=read.name, args=args, id=context.current().tool_call_id, type="tool_call")
         try:
             return _result(await (tool.ainvoke(call) if plain is None else _in_thread(plain, tool, call)))
         except ToolException as error:
@@ -31,8 +47,7 @@ def action(tool: BaseTool, threads: OwnThreads | None = None) -> Action:
         except ValidationError as error:
             raise ToolError(wrong_arguments(error)) from error
 
-    parameters = told.get("parameters") or {"type": "object", "properties": {}}
-    return Action(invoke, told.get("description") or "", parameters)
+    return Action(invoke, read.description, read.parameters)
 
 
 async def _in_thread(threads: OwnThreads, tool: BaseTool, call: ToolCall) -> Any:

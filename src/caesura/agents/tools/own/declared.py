@@ -96,10 +96,10 @@ def _langchain(found: Any) -> Declared:
     from caesura.agents.tools import langchain  # only where an operator has such a tool
 
     name, mark = _checked_name(found.name), mark_of(found)
-    names = tuple(langchain.action(found).parameters.get("properties", {}))
-    return Declared(
-        name, mark, describer(name, mark, names), lambda threads: langchain.action(found, threads)
-    )
+    # Only here, where a fault is told: what is read of the tool runs the operator's code.
+    read = langchain.read(found)
+    describe = describer(name, mark, tuple(read.parameters.get("properties", {})))
+    return Declared(name, mark, describe, lambda threads: langchain.action(read, threads))
 
 
 def _kind(found: Any) -> str:
