@@ -1,4 +1,5 @@
-"""The checks of an operator's own types: they run in threads, because they may take any time."""
+"""The checks of an operator's own types, and their descriptions of calls: they run in threads, because they
+may take any time."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 
+from caesura.agents.tools.own import described
 from caesura.core.answers import Answer
 from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import Approval
@@ -35,6 +37,12 @@ CODE = '''
         return value
 
 
+    def told(args):
+        where = seen(args["value"])
+        args["value"] = "changed"
+        return f"Do {where}"
+
+
     Checked = Annotated[str, BeforeValidator(seen)]
 
 
@@ -54,6 +62,12 @@ CODE = '''
     def asks(value: Checked) -> str:
         """A function that a person approves."""
         return value
+
+
+    @caesura.tool(label="Do it", describe=told)
+    def described(value: str) -> str:
+        """A function that a person approves, as the operator describes it."""
+        return value
 '''
 DEMO = "model: {primary: demo, options: {delay: 0, think: false}}"
 
@@ -61,7 +75,7 @@ DEMO = "model: {primary: demo, options: {delay: 0, think: false}}"
 @pytest.fixture
 def shop(world: World) -> World:
     world.agents.joinpath("shop.py").write_text(dedent(CODE))
-    world.agent(f"tools: ['shop:plain', 'shop:waits', 'shop:asks']\n{DEMO}")
+    world.agent(f"tools: ['shop:plain', 'shop:waits', 'shop:asks', 'shop:described']\n{DEMO}")
     assert not world.catalog.faults
     return world
 
@@ -115,3 +129,29 @@ async def test_the_check_of_an_edit_has_a_limit(shop: World, monkeypatch: pytest
         await shop.answer(said.turn, {asked.id: Answer("edit", args={"value": "slow"})})
     shop.folder.joinpath("go").touch()
     assert (await shop.resume(said, YES)).results() == [("asks", "one", "ok")]
+
+
+async def test_a_call_is_described_in_a_thread_and_delays_nobody_else(shop: World) -> None:
+    turn = await shop.send(words("described", "slow"))
+    await until_traced(shop, 1)
+    assert shop.traces() == ["caesura-own-tool"]
+    await shop.begin(user="bob")
+    assert (await shop.say(words("plain", "quick"))).results() == [("plain", "quick", "ok")]
+    shop.folder.joinpath("go").touch()
+    said = await shop.segment(turn)
+    [asked] = said.waiting(Approval)
+    assert (asked.label, asked.description) == ("Do it", "Do slow")
+    assert asked.args == {"value": "slow"}
+    shop.user = "alice"
+    assert (await shop.resume(said, YES)).results() == [("described", "slow", "ok")]
+
+
+async def test_a_call_that_is_not_described_in_time_gets_the_usual_description(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(described, "_PATIENCE", 0.05)
+    said = await shop.say(words("described", "slow"))
+    [asked] = said.waiting(Approval)
+    assert (asked.label, asked.description) == ("Do it", 'Using tool: described {"value":"slow"}')
+    shop.folder.joinpath("go").touch()
+    assert (await shop.resume(said, YES)).results() == [("described", "slow", "ok")]

@@ -169,8 +169,7 @@ class _Call:
         ]
 
     async def _approval(self, unknown: bool, changed: bool = False) -> Approval:
-        large = len(json_data.dumps(self._args)) > LARGE
-        (label, description), args = await self._run.aside.run(self._describe) if large else self._describe()
+        (label, description), args = await self._described()
         if unknown:
             description = texts.unknown_outcome(description, self._run.language)
         if changed:
@@ -429,11 +428,18 @@ class _Call:
     def _message(self, text: str, status: str) -> Message:
         return Message("tool", text, tool_call_id=self._id, name=self._name, status=status)
 
-    def _describe(self) -> tuple[Description, Any]:
+    async def _described(self) -> tuple[Description, Any]:
         """The description of the call for a person, and its arguments."""
         assert self._tool is not None  # noqa: S101 - for the type checker
-        args = self._tool.filled(self._args)
-        return self._tool.describe(args, self._run.language), json_data.clean(args)
+        tool, language = self._tool, self._run.language
+        args = tool.filled(self._args)
+        large = len(json_data.dumps(self._args)) > LARGE
+        shown = await self._run.aside.run(json_data.clean, args) if large else json_data.clean(args)
+        if tool.describe_apart is not None:
+            return await tool.describe_apart(args, language), shown
+        if large:
+            return await self._run.aside.run(tool.describe, args, language), shown
+        return tool.describe(args, language), shown
 
 
 def _what(item: Interrupt) -> _What:

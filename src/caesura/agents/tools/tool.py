@@ -38,6 +38,8 @@ class Description(NamedTuple):
 
 
 Describe = Callable[[Mapping[str, Any], Language], Description]
+#: The same where it delays nobody.
+DescribeApart = Callable[[Mapping[str, Any], Language], Awaitable[Description]]
 
 
 class Result(NamedTuple):
@@ -124,6 +126,8 @@ class Tool:
     Then no person is asked to approve it.
 
     `timeout` are the seconds that a call may take, in place of the server's limit.
+
+    `describe_apart` is used in place of `describe` where that runs an operator's code.
     """
 
     name: str
@@ -137,6 +141,7 @@ class Tool:
     replaces: Replaces | None = None
     shown_live: bool = False
     timeout: float | None = None
+    describe_apart: DescribeApart | None = None
     #: What arguments are if the model leaves them out, as far as that is known and JSON can say it.
     defaults: Mapping[str, Any] = field(default_factory=dict)
 

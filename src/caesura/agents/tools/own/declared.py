@@ -11,7 +11,7 @@ from typing import Any
 
 from caesura.agents.tools.own import docstrings, parameters
 from caesura.agents.tools.own.call import OwnCall
-from caesura.agents.tools.own.described import describer
+from caesura.agents.tools.own.described import describer, describer_apart
 from caesura.agents.tools.own.marks import Mark, mark_of
 from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.own.unusable import Unusable, line_of
@@ -42,6 +42,7 @@ class Declared:
             said.permission,
             repeatable=said.repeatable,
             timeout=said.timeout,
+            describe_apart=describer_apart(self.name, said, self.describe, threads),
             defaults=self.defaults,
         )
         return replace(made, refusal=lambda args: made.check(dict(args)))

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import replace
 from string import Formatter
 from typing import Any
 
 from caesura.agents.tools.own.marks import Mark
+from caesura.agents.tools.own.threads import OwnThreads
 from caesura.agents.tools.own.unusable import Unusable
-from caesura.agents.tools.tool import Describe, Description, describe_any
+from caesura.agents.tools.tool import Describe, DescribeApart, Description, ToolError, describe_any
 from caesura.core.language import Language
 
 logger = logging.getLogger(__name__)
 Sentence = Callable[[Mapping[str, Any], Language], object]
+
+#: Seconds for a description, with the wait for a thread.
+_PATIENCE = 5.0
 
 
 def describer(name: str, mark: Mark, parameters: Iterable[str]) -> Describe:
@@ -38,6 +45,24 @@ def describer(name: str, mark: Mark, parameters: Iterable[str]) -> Describe:
         return Description(label, own if own.strip() else description)
 
     return describe
+
+
+def describer_apart(name: str, mark: Mark, describe: Describe, threads: OwnThreads) -> DescribeApart | None:
+    """`describe` in a thread, if it runs a function of the operator's: that may take any time. A call that is
+    not described soon gets the usual description. None if nothing of the operator's runs."""
+    if mark.describe is None or isinstance(mark.describe, str):
+        return None
+    usual = describer(name, replace(mark, describe=None), ())
+
+    async def described(args: Mapping[str, Any], language: Language) -> Description:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await threads.check(f"describe {name}", lambda: describe(deepcopy(args), language))
+        except (TimeoutError, ToolError):
+            logger.warning("a call of %s was not described within %g s", name, _PATIENCE)
+        return await threads.write(lambda: usual(args, language))
+
+    return described
 
 
 def _sentence(mark: Mark, parameters: tuple[str, ...]) -> Sentence | None:
