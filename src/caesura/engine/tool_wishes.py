@@ -1,0 +1,44 @@
+"""A call that a model wants, and the tool for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from caesura.agents.tools.tool import Tool
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval, Interrupt
+from caesura.engine.run import Scope
+
+
+class Wish:
+    """`args` are those of the model, until a person edits them."""
+
+    def __init__(self, scope: Scope, wanted: Mapping[str, Any]) -> None:
+        self.scope, self.run, self.agent = scope, scope.run, scope.agent
+        self.id = str(wanted["id"])
+        self.name: str = wanted["name"]
+        self.args: dict[str, Any] = wanted["args"]
+        self.found: Tool | None = self.agent.tool(self.name)
+
+    @property
+    def tool(self) -> Tool:
+        """The tool, which the agent is known to have."""
+        assert self.found is not None  # noqa: S101 - for the type checker
+        return self.found
+
+    def approvals(self, unknown: bool = False) -> list[tuple[Approval, Answer]]:
+        """What a person has decided about this call."""
+        return [
+            (item, answer)
+            for item, answer in self.answered()
+            if isinstance(item, Approval) and item.unknown == unknown
+        ]
+
+    def answered(self) -> list[tuple[Interrupt, Answer]]:
+        """The interrupts of this call that have an answer, with the answer."""
+        return [
+            (item.interrupt, item.answer)
+            for item in self.run.interrupts
+            if item.interrupt.tool_call_id == self.id and item.answer is not None
+        ]
