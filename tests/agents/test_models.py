@@ -13,7 +13,8 @@ import pytest
 from caesura.agents import imports
 from caesura.agents.demo.model import DemoModel
 from caesura.agents.model_names import default_model, wrong_name
-from caesura.agents.models import Lack, ModelUnavailable, Named, chat_models, lack, ready
+from caesura.agents.model_places import Named
+from caesura.agents.models import Lack, ModelUnavailable, chat_models, lack, ready
 from caesura.agents.spec import Model
 from caesura.core.messages import Message
 from caesura.models import model as protocol

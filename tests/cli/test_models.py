@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from caesura.cli.models import remedy
+from caesura.cli.remedies import remedy
 from caesura.models.failures import ModelError
-from tests import agent_files
+from tests import agent_files, graph_files
 from tests.cli.conftest import Run
 from tests.openai_server import Desk, Refusal, Say, Server
 from tests.servers.server import free_port
@@ -144,6 +144,106 @@ def test_a_model_that_says_nothing_is_a_fault(run: Run, desk: Desk) -> None:
 
 def test_the_demo_model_answers_the_doctor_too(run: Run) -> None:
     assert "ok     call       demo" in run("doctor", "--call").out
+
+
+OWN = """
+from caesura.models.model import Text
+
+class Shouts:
+    def __init__(self, mark="!"):
+        self.mark = mark
+
+    async def stream(self, messages, tools=()):
+        yield Text("READY" + self.mark)
+"""
+
+
+def calls_in(out: str) -> list[str]:
+    return [line for line in out.splitlines() if line.split()[1] == "call"]
+
+
+def test_the_doctor_calls_a_model_class_next_to_its_file(run: Run, tmp_path: Path) -> None:
+    agent_files.put(tmp_path / "agents", "loud", "model: {class: 'own:Shouts', options: {mark: '?'}}")
+    (tmp_path / "agents/own.py").write_text(OWN)
+    ran = run("doctor", "--agents-dir", tmp_path / "agents", "--call", "--agent", "loud")
+    assert ran.code == 0
+    assert "ok     model      own:Shouts (agent loud)\n" in ran.out
+    (line,) = calls_in(ran.out)
+    assert line.startswith('ok     call       Shouts answered "READY?" after ')
+
+
+def test_the_doctor_calls_every_model_of_an_agent(run: Run, desk: Desk, tmp_path: Path) -> None:
+    model = "model: {primary: 'openai:first', fallbacks: ['openai:second', demo]}"
+    agent_files.put(tmp_path / "agents", "careful", model)
+    desk.script(Refusal(500), model="first")
+    desk.script(Say("ready"), model="second")
+    ran = run("doctor", "--agents-dir", tmp_path / "agents", "--call", "--agent", "careful")
+    assert ran.code == 0
+    assert "ok     model      openai:first, then openai:second, then demo" in ran.out
+    first, second, last = calls_in(ran.out)
+    assert first.startswith("note   call       openai:first: ")
+    assert "try again later (agent careful)" in first
+    assert second.startswith('ok     call       second answered "ready" after ')
+    assert last.startswith("ok     call       demo")
+
+
+def test_an_agent_none_of_whose_models_answers_is_a_fault(run: Run, desk: Desk, tmp_path: Path) -> None:
+    model = f"""
+        model:
+          primary: openai:absent
+          fallbacks: [openai:locked]
+          base_url: {desk.base_url}
+        """
+    agent_files.put(tmp_path / "agents", "unlucky", model)
+    desk.script(Refusal(404, error={"message": "no such model"}), model="absent")
+    desk.script(Refusal(401), model="locked")
+    ran = run("doctor", "--agents-dir", tmp_path / "agents", "--model", "demo", "--call")
+    assert ran.code == 1
+    found = {line.split()[2].rstrip(":"): line for line in calls_in(ran.out)}
+    assert found["demo"].startswith("ok ")
+    assert found["demo"].endswith("(agents approval-agent, assistant, crawl_agent, lead_agent, search_agent)")
+    assert found["openai:absent"].startswith("fault ")
+    assert "correct the model's name" in found["openai:absent"]
+    assert found["openai:locked"].startswith("fault ")
+    assert "correct the key" in found["openai:locked"]
+
+
+def test_a_dead_address_is_told_with_its_port(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
+    (line,) = calls_in(run("doctor", "--model", "openai:x", "--call").out)
+    assert line.startswith(f"fault  call       openai:x: 127.0.0.1:{port} cannot be reached")
+    assert line.endswith("start it, or correct the base URL")
+
+
+def test_the_doctor_does_not_call_a_model_for_a_graph(run: Run, desk: Desk, tmp_path: Path) -> None:
+    agent_files.put(tmp_path / "agents", "flow", "type: langgraph\ngraph: 'flow:graph'")
+    code = graph_files.chain("def speak(state): return {'messages': []}", "speak")
+    (tmp_path / "agents/flow.py").write_text(graph_files.IMPORTS + code)
+    ran = run("doctor", "--agents-dir", tmp_path / "agents", "--call", "--agent", "flow")
+    assert ran.code == 0
+    assert "ok     model      agent flow is a graph, which makes its own models" in ran.out
+    assert calls_in(ran.out) == [
+        "note   call       not called: agent flow, because a graph makes its own models"
+    ]
+    assert not desk.requests
+
+
+def test_an_agent_that_is_not_there_is_a_fault_and_nothing_is_called(run: Run) -> None:
+    ran = run("doctor", "--call", "--agent", "nobody")
+    assert ran.code == 1
+    assert "fault  agent      agent not found: nobody" in ran.out
+    assert calls_in(ran.out) == []
+
+
+def test_an_address_that_names_no_model_is_pointed_out_when_the_demo_answers(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_BASE_URL", "http://127.0.0.1:9/v1")
+    ran = run("doctor", "--call")
+    (line,) = [line for line in ran.out.splitlines() if line.split()[1] == "model"]
+    assert line.startswith("note   model      demo (no AI): VLLM_BASE_URL is set, but that names no model")
+    assert "CAESURA_MODEL=vllm:" in line
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from caesura.agents import imports
-from caesura.agents.demo.model import LABEL, DemoModel
-from caesura.agents.model_names import DEMO, NOTHING_REPLACED, full_name, provider_of, wrong_name
+from caesura.agents.demo.model import DemoModel
+from caesura.agents.model_names import DEMO, NOTHING_REPLACED, provider_of, wrong_name
+from caesura.agents.model_places import Named, Place, places, replaced_by
 from caesura.agents.spec import Model as Spec
 from caesura.core.errors import CaesuraError
 from caesura.core.messages import Message
@@ -17,7 +18,6 @@ from caesura.models.failures import Unusable
 from caesura.models.model import Model, Piece, Schema
 from caesura.models.providers import PROVIDERS
 
-DEMO_LABEL = LABEL
 
 
 class ModelUnavailable(CaesuraError):
@@ -26,20 +26,20 @@ class ModelUnavailable(CaesuraError):
     code = "model_unavailable"
 
 
-class Named(NamedTuple):
-    """A model that an agent uses, as its window is known by: `tokens` is None if its size is not known."""
-
-    name: str
-    base_url: str | None
-    tokens: int | None
-    options: Mapping[str, Any]
-
-
 class Ready(NamedTuple):
     """A model that is ready to be called, and its window."""
 
     model: Model
     window: Named
+
+
+class Tried(NamedTuple):
+    """A model of an agent that was made, or why it cannot be used. What has the same `identity` is the same
+    model with the same settings."""
+
+    name: str
+    identity: str
+    made: Model | ModelUnavailable
 
 
 def ready(
@@ -57,19 +57,30 @@ def ready(
     are the names in whose place the operator wants another model.
     """
     found, missing = list[Ready](), list[str]()
-    for place in _places(model, default_model, replaced):
-        try:
-            if place.full is None:
-                made = _own(model, model_class)
-            else:
-                made = _named(place.full, place.spec, environ, connections, place.window().tokens)
-        except ModelUnavailable as error:
-            missing.append(error.message)
+    for place in places(model, default_model, replaced):
+        made = _made(place, environ, connections, model_class)
+        if isinstance(made, ModelUnavailable):
+            missing.append(made.message)
         else:
             found.append(Ready(made, place.window()))
     if not found:
         raise ModelUnavailable("; ".join(dict.fromkeys(missing)))
     return found
+
+
+def tried(
+    model: Spec,
+    default_model: str,
+    environ: Mapping[str, str],
+    connections: Connections,
+    model_class: type[Any] | None = None,
+    replaced: Mapping[str, str] = NOTHING_REPLACED,
+) -> list[Tried]:
+    """The primary model and its fallbacks, also those that cannot be used."""
+    return [
+        Tried(place.name, place.identity, _made(place, environ, connections, model_class))
+        for place in places(model, default_model, replaced)
+    ]
 
 
 def chat_models(
@@ -101,7 +112,7 @@ def lack(
     """Look at the models of an agent without calling one. A class of the operator's is not looked at: to make
     a model of it may take long."""
     connections, reasons, left = Connections(environ), list[str](), 0
-    for place in _places(model, default_model, replaced):
+    for place in places(model, default_model, replaced):
         try:
             if place.full is not None:
                 _named(place.full, place.spec, environ, connections)
@@ -110,39 +121,6 @@ def lack(
         else:
             left += 1
     return Lack(tuple(dict.fromkeys(reasons)), not left)
-
-
-class _Place(NamedTuple):
-    """A place in the order of an agent's models. `full` is None for a class of the operator's, and `spec` is
-    what the file says about this model."""
-
-    full: str | None
-    spec: Spec
-    #: Whether the file means this model with what it says about the window.
-    first: bool
-
-    def window(self) -> Named:
-        full, spec = self.full, self.spec
-        if full is None:
-            return Named(spec.class_ or "", None, spec.context_tokens, spec.options)
-        known = providers.context_tokens(full) if full != DEMO else None
-        tokens = spec.context_tokens or known if self.first else known or spec.context_tokens
-        answer = providers.answer_tokens(full)
-        options = spec.options if answer is None else {"max_tokens": answer, **spec.options}
-        return Named(full, spec.base_url, tokens if full != DEMO or self.first else None, options)
-
-
-def _places(model: Spec, default_model: str, replaced: Mapping[str, str]) -> Iterator[_Place]:
-    """What the file says of the window is about its first model, and about others whose names tell
-    nothing."""
-    names = [model.primary, *model.fallbacks]
-    if model.class_ is not None:
-        yield _Place(None, model, first=True)
-        names = model.fallbacks
-    for number, name in enumerate(names):
-        full, its = _replaced(name, model, default_model, replaced)
-        first = number == 0 and model.class_ is None and full == full_name(name, default_model)
-        yield _Place(full, its, first)
 
 
 async def offered(
@@ -156,7 +134,7 @@ async def offered(
     `ModelError`."""
     if model.class_ is not None:
         raise ModelUnavailable(f"{model.class_} is a class of your own, which lists no models")
-    full, its = _replaced(model.primary, model, default_model, replaced)
+    full, its = replaced_by(model.primary, model, default_model, replaced)
     if full == DEMO:
         raise ModelUnavailable("the demo model has no provider: set a key, or name a model with --model")
     provider = providers.provider_named(full)
@@ -185,22 +163,23 @@ def unmatched(replaced: Mapping[str, str], models: Iterable[Spec], default: str)
 
 def named(model: Spec, default_model: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> str:
     """The name of the model that replies first, for people."""
-    if model.class_ is not None:
-        return model.class_
-    full = full_name(model.primary, default_model, replaced)
-    return DEMO_LABEL if full == DEMO else full
+    return next(places(model, default_model, replaced)).name
 
 
-def _replaced(name: str, model: Spec, default: str, replaced: Mapping[str, str]) -> tuple[str, Spec]:
-    """The model that is used where a file says `name`, and what the file says about it. The address, the key
-    and the options are meant for the provider of the primary model: no other provider gets them, and no
-    other address gets a provider's key. Beside a class of the operator's, the options are the class's."""
-    full = full_name(name, default, replaced)
-    if model.class_ is not None:
-        return full, model.model_copy(update={"options": {}})
-    if provider_of(full_name(model.primary, default)) == provider_of(full):
-        return full, model
-    return full, model.model_copy(update={"base_url": None, "api_key_env": None, "options": {}})
+def names(model: Spec, default_model: str, replaced: Mapping[str, str] = NOTHING_REPLACED) -> list[str]:
+    """The names of the model that replies first and of its fallbacks, for people."""
+    return [place.name for place in places(model, default_model, replaced)]
+
+
+def _made(
+    place: Place, environ: Mapping[str, str], connections: Connections, model_class: type[Any] | None
+) -> Model | ModelUnavailable:
+    try:
+        if place.full is None:
+            return _own(place.spec, model_class)
+        return _named(place.full, place.spec, environ, connections, place.window().tokens)
+    except ModelUnavailable as error:
+        return error
 
 
 def _named(
@@ -294,6 +273,9 @@ def _construct(model_class: type[Any], options: dict[str, Any], name: str) -> An
         return model_class(**options)
     except (ValueError, TypeError) as error:
         raise ModelUnavailable(f"model {name} does not take these options: {_first_line(error)}") from error
+    except Exception as error:  # an operator's class fails in its own ways
+        told = f"{type(error).__name__}: {_first_line(error)}"
+        raise ModelUnavailable(f"model {name} cannot be set up: {told}") from error
 
 
 def _first_line(error: Exception) -> str:

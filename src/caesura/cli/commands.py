@@ -172,8 +172,8 @@ def doctor(
     agents_dir: AgentsDir = None,
     model: Annotated[str | None, _flag("provider:name, or demo")] = None,
     registration: Annotated[str | None, _flag("open, invite or closed")] = None,
-    call: Annotated[bool, typer.Option("--call", help="Ask the model for a word, and say what came")] = False,
-    agent: Annotated[str | None, _flag("With --call: ask the model of this agent")] = None,
+    call: Annotated[bool, typer.Option("--call", help="Ask each agent's models for a word")] = False,
+    agent: Annotated[str | None, _flag("Look at the models of this agent, and call them")] = None,
 ) -> None:
     """Check what the server needs, and say what to do. Exit code 1 when something is wrong.
 

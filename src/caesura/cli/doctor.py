@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,8 +18,11 @@ from caesura.core.errors import NotFound, StartupError
 from caesura.settings import Settings, is_loopback, secret_of
 
 if TYPE_CHECKING:
-    from caesura.agents.loader import Catalog
+    from caesura.agents.loader import Agent, Catalog
     from caesura.cli.database import Seen
+
+#: How many agents are named in one line.
+_NAMED = 8
 
 
 class Finding(NamedTuple):
@@ -31,8 +34,8 @@ class Finding(NamedTuple):
 
 
 def examine(flags: Mapping[str, Any], call: bool = False, agent: str | None = None) -> int:
-    """Print the findings; the exit code is 1 when there is a fault. With `call` a model is asked for a word:
-    the server's own, or that of an agent."""
+    """Print the findings; the exit code is 1 when there is a fault. With `call` models are asked for a word:
+    those of an agent, or of all agents."""
     return asyncio.run(_examine(flags, call or agent is not None, agent))
 
 
@@ -57,14 +60,24 @@ async def _findings(flags: Mapping[str, Any], call: bool, agent: str | None) -> 
         yield Finding("note", "register", "open to whoever reaches the server (CAESURA_REGISTRATION)")
     yield _secret(settings)
     yield await aside.run(_database, settings)
+    catalog = _catalog(settings)
     if settings.redis_url is not None:
-        yield await _redis(settings.redis_url, _mirrored(settings))
-    model = _model(settings)
+        mirrored = [item.name for item in catalog.agents() if item.mirrored]
+        yield await _redis(settings.redis_url, mirrored)
+    server = _model(settings)
+    try:
+        chosen = None if agent is None else catalog.get(agent)
+    except NotFound as error:
+        chosen, call = None, False
+        remedy = "see the faults of files below" if catalog.faults else "`caesura agents list` names them"
+        yield Finding("fault", "agent", f"{error.message}: {remedy}")
+    model = server if chosen is None else _models_of(chosen, settings)
     yield model
     if call:
-        yield await _call(settings, agent)
+        for finding in await _calls(settings, catalog.agents() if chosen is None else [chosen]):
+            yield finding
     yield _search(settings)
-    for finding in [*await _sandbox(settings), *_agents(settings, model)]:
+    for finding in [*await _sandbox(settings), *_agents(settings, catalog, (server.text, model.text))]:
         yield finding
 
 
@@ -160,21 +173,51 @@ def _model(settings: Settings) -> Finding:
             chat_models(Model(primary=primary), name, os.environ, Connections(os.environ))
     except ModelUnavailable as error:
         return Finding("fault", "model", error.message)
+    doubt = guess(settings, name, "caesura")
+    if name == DEMO and doubt:
+        return Finding("note", "model", f"demo (no AI): {doubt}")
     if name == DEMO:
         keys = "OPENAI_API_KEY, ANTHROPIC_API_KEY, DEEPSEEK_API_KEY or OLLAMA_HOST"
         return Finding("ok", "model", f"demo (no AI); for a real one set {keys}")
-    doubt = guess(settings, name, "caesura")
     return Finding("note" if doubt else "ok", "model", f"{name}: {doubt}" if doubt else name)
 
 
-async def _call(settings: Settings, agent: str | None) -> Finding:
-    from caesura.agents.models import ModelUnavailable
-    from caesura.cli import models
+def _models_of(agent: Agent, settings: Settings) -> Finding:
+    """The models of this agent, and what they lack."""
+    from caesura.agents.model_names import default_model
+    from caesura.agents.models import names
+    from caesura.agents.shortages import shortage
+    from caesura.cli.guesses import guess
 
-    try:
-        return Finding("ok", "call", await models.ask(settings, agent))
-    except (ModelUnavailable, NotFound) as error:
-        return Finding("fault", "call", error.message)
+    default = default_model(os.environ, settings.model)
+    if short := shortage(agent, default, os.environ, settings.model_map):
+        return Finding("fault" if short.fatal else "note", "model", str(short))
+    if agent.graph is not None:
+        return Finding("ok", "model", f"agent {agent.name} is a graph, which makes its own models")
+    used = names(agent.spec.model, default, settings.model_map)
+    text = f"{', then '.join(used)} (agent {agent.name})"
+    doubt = guess(settings, default, "caesura") if used[0] == default else None
+    return Finding("note" if doubt else "ok", "model", f"{text}: {doubt}" if doubt else text)
+
+
+async def _calls(settings: Settings, agents: Sequence[Agent]) -> list[Finding]:
+    from caesura.cli import calls
+
+    outcomes = await calls.ask(settings, agents)
+    found = []
+    for works, text, users, vital in outcomes:
+        told = f"{text} ({_some(users)})" if len(outcomes) > 1 else text
+        found.append(Finding("ok" if works else "fault" if vital else "note", "call", told))
+    graphs = tuple(agent.name for agent in agents if agent.graph is not None)
+    if graphs:
+        told = f"not called: {_some(graphs)}, because a graph makes its own models"
+        found.append(Finding("note", "call", told))
+    return found
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{'agents' if len(names) > 1 else 'agent'} {', '.join(names[:_NAMED])}{rest}"
 
 
 def _search(settings: Settings) -> Finding:
@@ -203,13 +246,9 @@ def _catalog(settings: Settings) -> Catalog:
     return catalog_of(settings)
 
 
-def _mirrored(settings: Settings) -> list[str]:
-    return [agent.name for agent in _catalog(settings).agents() if agent.mirrored]
-
-
-def _agents(settings: Settings, model: Finding) -> list[Finding]:
-    catalog = _catalog(settings)
-    short = [*_shortages(settings, catalog, model)]
+def _agents(settings: Settings, catalog: Catalog, told: Collection[str]) -> list[Finding]:
+    """`told` is what was said of models before."""
+    short = [*_shortages(settings, catalog, told)]
     faults = [Finding("fault", "agents", str(fault)) for fault in catalog.faults]
     try:
         catalog.get(settings.default_agent)
@@ -222,13 +261,13 @@ def _agents(settings: Settings, model: Finding) -> list[Finding]:
     return [*(faults or [Finding("ok", "agents", names)]), *notes]
 
 
-def _shortages(settings: Settings, catalog: Catalog, model: Finding) -> Iterator[Finding]:
-    """What the models of agents lack. What the server's own model lacks is said once."""
+def _shortages(settings: Settings, catalog: Catalog, told: Collection[str]) -> Iterator[Finding]:
+    """What the models of agents lack, if that was not said before."""
     from caesura.agents.model_names import default_model
     from caesura.agents.shortages import shortage
 
     default = default_model(os.environ, settings.model)
     for agent in catalog.agents():
         found = shortage(agent, default, os.environ, settings.model_map)
-        if found is not None and found.reasons != (model.text,):
+        if found is not None and "; ".join(found.reasons) not in told and str(found) not in told:
             yield Finding("fault" if found.fatal else "note", "agents", str(found))

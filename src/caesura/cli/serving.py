@@ -53,7 +53,8 @@ def _greet(settings: Settings, address: str) -> None:
     url = f" --url {near}" if near != _USUAL else ""
     found = default_model(os.environ, settings.model)
     doubt = guess(settings, found, _program())
-    model = "demo (no AI)" if found == DEMO else f"{found}\n  {doubt}" if doubt else found
+    named = "demo (no AI)" if found == DEMO else found
+    model = f"{named}\n  {doubt}" if doubt else named
     print(
         f"Caesura {caesura.__version__} is at {address}, model: {model}\n"
         f"  {near}/docs\n"

@@ -23,7 +23,8 @@ _REFUSAL_SECONDS = 5.0
 
 
 class Endpoint:
-    """`headers` hold the key. What `secrets` names stays out of every message."""
+    """`headers` hold the key. What `secrets` names stays out of every message. `doubt` is what may be wrong
+    with the address, if nothing that is asked for is there."""
 
     def __init__(
         self,
@@ -32,11 +33,13 @@ class Endpoint:
         headers: Mapping[str, str],
         secrets: tuple[str, ...],
         idle_timeout: float,
+        doubt: str = "",
     ) -> None:
         self._connections, self._url, self._idle_timeout = connections, url.rstrip("/"), idle_timeout
         self._headers = {"Accept-Encoding": "identity", "User-Agent": "caesura", **headers}
-        self._secrets = secrets
-        self.host = urlsplit(url).hostname or ""
+        self._secrets, self._doubt = secrets, doubt
+        #: With its port, unless that is the usual one.
+        self.host = urlsplit(url).netloc
 
     @property
     def unfinished(self) -> Unfinished:
@@ -60,7 +63,8 @@ class Endpoint:
         except TimeoutError:
             raise ModelError("silent", f"{self.host} did not come to the end of its answer") from None
         except ValueError:
-            raise ModelError("broken", f"{self.host} answered with something that is not JSON") from None
+            told = f"{self.host} answered with something that is not JSON"
+            raise ModelError("broken", f"{told} ({self._doubt})" if self._doubt else told) from None
         finally:
             exchange.abort()
 
@@ -77,7 +81,9 @@ class Endpoint:
             said = b""  # the status says enough
         finally:
             exchange.abort()
-        raise refusals.from_status(exchange.status, exchange.headers, said, self.host, self.secrets)
+        raise refusals.from_status(
+            exchange.status, exchange.headers, said, self.host, self.secrets, self._doubt
+        )
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

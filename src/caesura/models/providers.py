@@ -17,6 +17,8 @@ from caesura.models.model import Model
 
 #: The most models of a list.
 _LISTED = 2_000
+#: What may be wrong with a base URL.
+_USUAL_PATH = "the base URL of an OpenAI-compatible server usually ends in /v1"
 _HEADER = re.compile(r"[\x21-\x7e]+")
 
 
@@ -288,4 +290,6 @@ def _endpoint(
     elif place.key:
         sent["Authorization"] = f"Bearer {place.key}"
     secrets = (*((place.key,) if place.key else ()), *place.secrets)
-    return Endpoint(connections, place.url, sent, secrets, idle_timeout)
+    is_usual = provider.protocol != "openai" or place.url == provider.url
+    doubt = "" if is_usual or place.url.endswith("/v1") else _USUAL_PATH
+    return Endpoint(connections, place.url, sent, secrets, idle_timeout, doubt)

@@ -67,13 +67,16 @@ _NO_MODEL = re.compile(
 
 
 def from_status(
-    status: int, headers: Mapping[str, str], body: bytes, host: str, secrets: Iterable[str]
+    status: int, headers: Mapping[str, str], body: bytes, host: str, secrets: Iterable[str], doubt: str = ""
 ) -> ModelError:
-    """The refusal that a provider has sent with this status. `secrets` stay out of its message."""
+    """The refusal that a provider has sent with this status. `secrets` stay out of its message. `doubt` is
+    what may be wrong with the address if nothing is there."""
     error = _error_in(body)
     said = (_said(error) or body[:_LOOKED_AT].decode(errors="replace"))[:_LOOKED_AT]
     told = f"{host} answered {status}: {scrubbed(said, secrets)}"
     kind = _kind(status, error, said.lower())
+    if doubt and kind == "missing":
+        told += f" ({doubt})"
     return ModelError(kind, told, retry_after=_pause(headers), context_tokens=_window(kind, error, said))
 
 

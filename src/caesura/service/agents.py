@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from caesura.agents import loader, model_names, models
+from caesura.agents.demo.model import LABEL as DEMO_LABEL
 from caesura.agents.loader import Agent, Catalog
 
 __all__ = ["Agent", "Agents"]
@@ -13,7 +14,7 @@ __all__ = ["Agent", "Agents"]
 
 def is_demo(model: str | None) -> bool:
     """Whether this is the name of the model that is none."""
-    return model == models.DEMO_LABEL
+    return model == DEMO_LABEL
 
 
 class Agents:
