@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -444,26 +445,27 @@ def test_an_operators_graph_or_its_factory_is_imported(tmp_path: Path, attribute
 
 
 @pytest.mark.parametrize(
-    ("target", "said"),
+    ("target", "where", "said"),
     [
-        ("flow:missing", "flow has no attribute missing"),
-        ("flow:number", "flow:number is not a compiled graph"),
-        ("flow:draft", "flow:draft is a graph that is not compiled: call .compile() on it"),
-        ("nowhere:graph", "nowhere failed: ModuleNotFoundError: No module named 'nowhere'"),
-        ("raises:graph", "raises.py failed: ZeroDivisionError: division by zero"),
-        ("leaves:graph", "leaves.py failed: SystemExit: 3"),
-        ("garbled:graph", "garbled.py failed: SyntaxError"),
+        ("flow:missing", "a.yaml:7: spec.graph", "flow has no attribute missing"),
+        ("flow:number", "a.yaml:7: spec.graph", "flow:number is not a compiled graph"),
+        ("flow:draft", "a.yaml:7: spec.graph", "flow:draft is a graph that is not compiled: call .compile()"),
+        ("nowhere:graph", "a.yaml:7: spec.graph", "nowhere failed: ModuleNotFoundError: No module named"),
+        ("raises:graph", "raises.py:2", "raises.py failed: ZeroDivisionError: division by zero"),
+        ("leaves:graph", "leaves.py:1", "leaves.py failed: SystemExit: 3"),
+        ("garbled:graph", "garbled.py:1", "garbled.py failed: SyntaxError"),
     ],
 )
-def test_a_graph_that_cannot_be_imported_is_reported(tmp_path: Path, target: str, said: str) -> None:
+def test_a_graph_that_cannot_be_imported_is_reported(
+    tmp_path: Path, target: str, where: str, said: str
+) -> None:
     put(tmp_path, "flow.py", GRAPH_FILE)
-    put(tmp_path, "raises.py", "1 / 0\n")
+    put(tmp_path, "raises.py", "\n1 / 0\n")
     put(tmp_path, "leaves.py", "raise SystemExit(3)\n")
     put(tmp_path, "garbled.py", "def (:\n")
     put(tmp_path, "a.yaml", agent("a", f"\n  type: langgraph\n  graph: '{target}'"))
     (fault,) = check(tmp_path, TOOLS)
-    assert (fault.line, fault.field) == (7, "spec.graph")
-    assert fault.message.startswith(said)
+    assert str(fault).startswith(f"{where}: {said}")
 
 
 def test_a_module_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -492,6 +494,43 @@ def test_a_class_that_is_no_chat_model_is_reported(tmp_path: Path) -> None:
     put(tmp_path, "a.yaml", agent("a", "{model: {class: 'pathlib:Path'}}"))
     assert [fault.message for fault in check(tmp_path, TOOLS)] == [
         "pathlib:Path is no chat model: it has no method stream, and is not a subclass of BaseChatModel"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("async def stream(self, messages, tools=()): return 'hi'", "must be an async generator"),
+        ("def stream(self, messages, tools=()): yield 'hi'", "must be an async generator"),
+        ("async def stream(self, messages): yield 'hi'", "must take messages and tools"),
+    ],
+)
+def test_a_method_stream_that_cannot_work_is_reported_where_it_stands(
+    tmp_path: Path, method: str, said: str
+) -> None:
+    put(tmp_path, "own.py", f"class Own:\n    {method}\n")
+    put(tmp_path, "a.yaml", agent("a", "{model: {class: 'own:Own'}}"))
+    (fault,) = check(tmp_path, TOOLS)
+    assert (fault.file, fault.line, fault.message) == ("own.py", 2, f"stream of own:Own {said}")
+    assert "async def stream(self, messages, tools=())" in fault.remedy
+
+
+def test_options_that_a_model_class_does_not_take_are_reported(tmp_path: Path) -> None:
+    code = """
+        class Own:
+            def __init__(self, mark, *, delay=0): ...
+            async def stream(self, messages, tools=()): yield None
+        class Any(Own):
+            def __init__(self, **anything): ...
+        """
+    put(tmp_path, "own.py", dedent(code))
+    model = "\n  model:\n    class: own:Own\n    temperature: 0.5\n    options:\n      dealy: 1"
+    put(tmp_path, "a.yaml", agent("a", model))
+    put(tmp_path, "b.yaml", agent("b", "{model: {class: 'own:Any', options: {dealy: 1}, temperature: 0.5}}"))
+    assert [(fault.file, fault.line, fault.message, fault.remedy) for fault in check(tmp_path, TOOLS)] == [
+        ("a.yaml", 7, "Own needs the option mark", "write options: {mark: …}"),
+        ("a.yaml", 8, "Own takes no option temperature", "it takes mark, delay"),
+        ("a.yaml", 10, "Own takes no option dealy", "did you mean delay?"),
     ]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 import time
+from typing import Any
 
 import pytest
 
 from caesura.core import events as ev
+from caesura.engine.speech import Reply
 from caesura.store import life
 from tests.engine.world import YES, World
 from tests.openai_server import Broken, Call, Error, Refusal, Say
@@ -276,3 +278,9 @@ async def test_the_history_is_read_again_after_a_retry_on_another_engine(world: 
 def _reopen_for(connection: object, turn_id: str, owner: str) -> None:
     turn = life.reopen(connection, turn_id)  # type: ignore[arg-type]
     assert life.claim(connection, turn.num, owner, 60_000)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("piece", "name"), [("hello", "str"), ({"text": "hello"}, "dict"), (None, "NoneType")])
+def test_a_piece_that_is_none_of_ours_is_named(piece: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=f"the model yielded {name}, not Text, .* of caesura.models.model"):
+        Reply().add(piece)

@@ -18,6 +18,7 @@ from caesura.agents.document import Document, Malformed
 from caesura.agents.faults import Fault, did_you_mean, dotted, explain
 from caesura.agents.faults import Path as FieldPath
 from caesura.agents.own import OwnTools, renamed
+from caesura.agents.own_options import misfits
 from caesura.agents.spec import TARGET, AgentFile, Metadata, Spec
 from caesura.agents.tools.own.declared import Declared
 
@@ -152,6 +153,8 @@ class _Check:
         self._faults += self._name_faults({*sub_agents, *own.usable})
         self._faults += self._server_faults()
         model_class = self._imported(("spec", "model", "class"), imports.chat_model_class)
+        if model_class is not None:
+            self._faults += self._option_faults(model_class)
         graph = self._imported(("spec", "graph"), imports.graph)
         definition = None
         if file is not None and not self._faults:
@@ -282,8 +285,26 @@ class _Check:
                 self._sources.append(file)
             return load(target, self._folder)
         except imports.ImportFault as error:
-            self._faults.append(self._fault(path, str(error), error.remedy))
+            self._faults.append(self._import_fault(path, target, error))
             return None
+
+    def _import_fault(self, path: FieldPath, target: str, error: imports.ImportFault) -> Fault:
+        """In the Python file, if the line is known, or where this file names it."""
+        file = imports.module_file(target, self._folder) if error.line else None
+        if file is None:
+            return self._fault(path, str(error), error.remedy)
+        remedy = "correct this line" if error.remedy == imports.WHERE else error.remedy
+        return Fault(str(file.relative_to(self._folder)), error.line, "", str(error), remedy)
+
+    def _option_faults(self, model_class: type[Any]) -> Iterator[Fault]:
+        """`options` and `temperature` are the arguments of the class."""
+        model: FieldPath = ("spec", "model")
+        options = self._written((*model, "options"), dict) or {}
+        given = {name: (*model, "options", name) for name in options if isinstance(name, str)}
+        if self._written((*model, "temperature"), object) is not None:
+            given.setdefault("temperature", (*model, "temperature"))
+        for name, message, remedy in misfits(model_class, given):
+            yield self._fault((*model, "class") if name is None else given[name], message, remedy)
 
     def _digest(self, data: bytes) -> str:
         parts = [data, *(source.read_bytes() for source in self._sources[1:])]

@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import importlib.abc
 import importlib.util
+import inspect
 import sys
 import threading
 import traceback
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 WHERE = "name a module next to this file, or an installed package"
 _ONE_FILE = "the code of a tool is one file: put both into it, or install what they share as a package"
+_GENERATOR = "write: async def stream(self, messages, tools=()), and yield the pieces of the reply"
 #: Packages that an extra installs.
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
@@ -62,7 +64,22 @@ def chat_model_class(target: str, folder: Path | None) -> type[Any]:
         raise ImportFault(
             f"{target} is no chat model: it has no method stream, and is not a subclass of BaseChatModel"
         )
+    if not is_langchain(found):
+        _check_stream(target, inspect.getattr_static(found, "stream"))
     return found
+
+
+def _check_stream(target: str, stream: Any) -> None:
+    """Whether this can be the method of a model. A plain function may return a generator: only a call tells."""
+    if not inspect.isfunction(stream):
+        return
+    line = stream.__code__.co_firstlineno
+    if inspect.iscoroutinefunction(stream) or inspect.isgeneratorfunction(stream):
+        raise ImportFault(f"stream of {target} must be an async generator", _GENERATOR, line)
+    try:
+        inspect.signature(stream).bind(None, [], ())
+    except TypeError:
+        raise ImportFault(f"stream of {target} must take messages and tools", _GENERATOR, line) from None
 
 
 def is_langchain(model_class: type[Any]) -> bool:

@@ -20,6 +20,7 @@ _PARTS = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 #: The size of all blocks of a reply that the provider wants back, as JSON.
 MOST_KEPT = 1024 * 1024
 _LONGEST_REASON = 200
+_PIECES = "Text, Reasoning, CallPart, Kept, Usage or Finish"
 
 
 class Reply:
@@ -39,8 +40,10 @@ class Reply:
             self.usage = counted(piece.counts)
         elif isinstance(piece, Finish):
             self.finish_reason = text(piece.reason)[:_LONGEST_REASON] or None
-        else:
+        elif isinstance(piece, Kept):
             self._keep(piece.block)
+        else:  # a class of an operator's may yield anything
+            raise TypeError(f"the model yielded {type(piece).__name__}, not {_PIECES} of caesura.models.model")
 
     def new_arguments(self, names: Collection[str]) -> Iterator[calls.Piece]:
         """What was added to the calls of these tools since this was asked last."""
