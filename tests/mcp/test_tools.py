@@ -106,6 +106,19 @@ async def test_a_tool_needs_approval_and_the_approved_arguments_are_sent(
     assert done.results()[0][2] == "refused"
 
 
+async def test_nobody_is_asked_about_arguments_that_do_not_fit_the_schema(
+    world: World, outside: Outside
+) -> None:
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    outside.tools(tool("say", inputSchema=schema))
+    world.agent(f"{DEMO}\n{outside.entry()}")
+    said = await call(world, "shop__say", text=5)
+    assert said.results() == [
+        ("shop__say", "the arguments do not fit: text: must be string, not integer", "error")
+    ]
+    assert (await call(world, "shop__say", text="five")).waiting(Approval)
+
+
 async def test_a_tool_that_is_always_allowed_is_not_asked_about_again(world: World, outside: Outside) -> None:
     world.agent(f"{DEMO}\n{outside.entry()}")
     said = await call(world, "shop__say", text="one")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from caesura.agents import context
+from caesura.agents.mcp import arguments
 from caesura.agents.mcp.listing import Offered
 from caesura.agents.mcp.server import Offer, Server
 from caesura.agents.spec import Permission
@@ -37,7 +38,12 @@ class Served:
         """A tool that the server offers."""
         trusted = self.server.entry.trust_annotations
         default: _Default = "auto" if trusted and offered.read_only else "confirm"
-        return self._tool(offered, default, trusted and offered.idempotent)
+        found = self._tool(offered, default, trusted and offered.idempotent)
+
+        async def refusal(args: Mapping[str, Any]) -> str | None:
+            return arguments.misfit(offered.parameters, args)
+
+        return replace(found, refusal=refusal)
 
     def allows(self, tool: Tool) -> Permission:
         return self.says(tool.name) or tool.permission
