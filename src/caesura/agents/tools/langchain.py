@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+from collections.abc import Awaitable
 from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -38,10 +39,14 @@ def action(read: Read, threads: OwnThreads | None = None) -> Action:
     async runs in these threads, or in asyncio's own, which a tool that never ends would keep from ending."""
     tool, plain = read.tool, threads if read.plain else None
 
+    def ainvoke(call: ToolCall) -> Awaitable[Any]:
+        work = tool.ainvoke(call)
+        return work if threads is None or read.plain else threads.steps.watched(read.name, work)
+
     async def invoke(args: dict[str, Any]) -> str | Result:
         call = ToolCall(name=read.name, args=args, id=context.current().tool_call_id, type="tool_call")
         try:
-            return _result(await (tool.ainvoke(call) if plain is None else _in_thread(plain, tool, call)))
+            return _result(await (ainvoke(call) if plain is None else _in_thread(plain, tool, call)))
         except ToolException as error:
             raise ToolError(str(error)) from error
         except ValidationError as error:

@@ -62,7 +62,7 @@ class OwnCall:
         else:
             name = self._function.__name__
             value = self._function(**await self._threads.check(name, lambda: self._checked(args, asking)))
-        found = await _apart(value)
+        found = await _apart(self._threads.steps.watched(self._function.__name__, value))
         if returned.is_small(found):
             return returned.text(found)
         return await self._threads.write(lambda: returned.text(found))
@@ -160,8 +160,13 @@ def _offered(option: Option) -> dict[str, Any]:
         return {"label": option, "value": option}
     if isinstance(option, Mapping):
         return {"label": option.get("label"), "value": option.get("value", option.get("label"))}
-    label, value = option
-    return {"label": label, "value": value}
+    given: object = option  # an operator's code may give anything
+    if isinstance(given, Sequence) and len(given) == 2:
+        return {"label": given[0], "value": given[1]}
+    raise TypeError(
+        "ask: an option is a text, a pair of what the person sees and what is returned, or a dict of both as"
+        f" label and value, not {type(given).__name__}"
+    )
 
 
 def _made(workspace: Path) -> Path:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from caesura.agents.aside import Aside
+from caesura.agents.tools.own.steps import Steps
 from caesura.agents.tools.places import Busy, Places
 from caesura.agents.tools.tool import ToolError
 
@@ -31,6 +32,8 @@ class OwnThreads:
         #: For the checks of arguments: each tool has its share.
         self._checks = Places(count, each)
         self._writers = Aside("caesura-own-results")
+        #: Of functions that are not run in threads.
+        self.steps = Steps()
 
     async def do(self, person: str, work: Callable[[], T]) -> T:
         """Run the work in a thread of its own."""
