@@ -356,7 +356,11 @@ def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
     if settings.agents_dir is not None and not settings.agents_dir.is_dir():
         raise StartupError(f"CAESURA_AGENTS_DIR: there is no folder {settings.agents_dir}")
 
+    started = False
+
     def loaded(agent: Agent) -> None:
+        if started:
+            logger.info("agent %s was loaded again from %s", agent.name, agent.path.name)
         if found := shortage(agent, model, os.environ, settings.model_map):
             logger.warning("%s", found)
 
@@ -368,6 +372,7 @@ def _catalog(settings: Settings, tools: Collection[str], model: str) -> Catalog:
         environ=os.environ,
         loaded=loaded,
     )
+    started = True
     for fault in catalog.faults:
         if fault.message == NEEDS_REDIS:
             raise StartupError(str(fault))

@@ -490,6 +490,26 @@ def test_fixing_a_module_fixes_its_agent(tmp_path: Path) -> None:
     assert "a" in names(found)
 
 
+def test_an_agent_whose_fault_was_repaired_is_told_as_loaded(tmp_path: Path) -> None:
+    file, told = put(tmp_path, "a.yaml", agent("a")), list[str]()
+    found = Catalog(tmp_path, TOOLS, builtin=None, loaded=lambda agent: told.append(agent.name))
+    put(tmp_path, "a.yaml", agent("a", "{colour: red}"))
+    found.refresh()
+    assert told == ["a"]
+    put(tmp_path, "a.yaml", agent("a"))
+    found.refresh()
+    assert told == ["a", "a"]
+    file.touch()
+    found.refresh()
+    assert told == ["a", "a"]
+
+
+def test_a_base_url_without_a_scheme_is_told_in_words(tmp_path: Path) -> None:
+    put(tmp_path, "a.yaml", agent("a", "{model: {base_url: '127.0.0.1:28101'}}"))
+    (fault,) = check(tmp_path, TOOLS)
+    assert fault.message == "'127.0.0.1:28101' must be an address that begins with http:// or https://"
+
+
 def test_a_class_that_is_no_chat_model_is_reported(tmp_path: Path) -> None:
     put(tmp_path, "a.yaml", agent("a", "{model: {class: 'pathlib:Path'}}"))
     assert [fault.message for fault in check(tmp_path, TOOLS)] == [

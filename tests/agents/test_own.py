@@ -224,15 +224,31 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "a neighbour": (
         "orders:find",
         "import again",
-        "orders.py:1: find: orders.py imports again.py, a file next to it, which is not possible (the",
+        "orders.py:1: orders.py imports again.py, a file next to it, which is not possible (the",
+    ),
+    "a relative neighbour": (
+        "orders:find",
+        "\nfrom .again import find",
+        "orders.py:2: orders.py has a relative import, of a file next to it, which is not possible (the code",
+    ),
+    "no type of the context": (
+        "orders:find",
+        "def find(context) -> str: ...",
+        "orders.py:1: find: the parameter context has no type (write its type, for example context: "
+        "caesura.Context)",
+    ),
+    "a type of the file": (
+        "orders:find",
+        "class Odd: ...\ndef find(one: Odd) -> str: ...",
+        "orders.py:2: find: the parameter one has the type orders.Odd, which no JSON schema can say",
     ),
     "no target": ("'orders:'", "", "a.yaml:5: spec.tools[0]: 'orders:' is not of the form module:function"),
     "syntax": (
         "orders:find",
         "x = 1\ndef find(:\n    ...",
-        "orders.py:2: find: orders.py failed: SyntaxError",
+        "orders.py:2: orders.py failed: SyntaxError",
     ),
-    "import": ("orders:find", "\nimport nowhere", "orders.py:2: find: orders.py failed: ModuleNotFoundError"),
+    "import": ("orders:find", "\nimport nowhere", "orders.py:2: orders.py failed: ModuleNotFoundError"),
     "no type": (
         "orders:find",
         "def find(\n    one: str,\n    two,\n) -> str: ...",
@@ -290,17 +306,17 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "wrong option": (
         "orders:find",
         "import caesura\n@caesura.tool(permission='maybe')\ndef find() -> str: ...",
-        "orders.py:2: find: orders.py failed: ValueError: permission must be 'auto' or 'confirm', not",
+        "orders.py:2: orders.py failed: ValueError: permission must be 'auto' or 'confirm', not",
     ),
     "unknown option": (
         "orders:find",
         "import caesura\n@caesura.tool(permision='auto')\ndef find() -> str: ...",
-        "orders.py:2: find: orders.py failed: TypeError: tool() got an unexpected keyword argument",
+        "orders.py:2: orders.py failed: TypeError: tool() got an unexpected keyword argument",
     ),
     "wrong timeout": (
         "orders:find",
         "import caesura\n@caesura.tool(timeout=-1)\ndef find() -> str: ...",
-        "orders.py:2: find: orders.py failed: ValueError: timeout must be seconds, above 0",
+        "orders.py:2: orders.py failed: ValueError: timeout must be seconds, above 0",
     ),
     "wrong describe": (
         "orders:find",
@@ -353,6 +369,18 @@ def test_an_own_tool_cannot_have_the_name_of_a_tool_of_an_mcp_server(tmp_path: P
 def test_a_fault_that_two_agents_share_is_told_once(tmp_path: Path) -> None:
     agent_files.put(tmp_path, "b", "tools: [orders:find]")
     assert len(faults(tmp_path, "orders:find", "def find(one): ...")) == 1
+
+
+def test_a_fault_of_a_file_is_told_once_for_all_its_tools(tmp_path: Path) -> None:
+    (fault,) = put(tmp_path, "'orders:one', 'orders:two'", "def one(: ...").faults
+    assert (fault.file, fault.line, fault.field) == ("orders.py", 1, "")
+
+
+def test_a_context_may_be_left_out_by_those_who_call_the_function_themselves(tmp_path: Path) -> None:
+    code = "import caesura\ndef find(one: str, context: caesura.Context | None = None) -> str: ..."
+    assert list(tools_of(put(tmp_path, "orders:find", code))["find"].schema.parameters["properties"]) == [
+        "one"
+    ]
 
 
 def test_permissions_may_name_an_own_tool_by_its_name_or_as_the_list_does(tmp_path: Path) -> None:

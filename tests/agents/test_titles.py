@@ -38,6 +38,11 @@ QUOTES = set("\"'`“”‘’„‟«»‹›「」『』《》〈〉＂＇｀"
         ("\"'`", None),
         ("\n \t\n", None),
         ("...", None),
+        ("___", None),
+        ("__Trees__", "Trees"),
+        ("_Trees and birds_", "Trees and birds"),
+        ("__init__.py and more", "__init__.py and more"),
+        ("A __name__ of mine", "A __name__ of mine"),
     ],
 )
 def test_a_title_is_made_of_what_the_model_says(said: str, title: str | None) -> None:

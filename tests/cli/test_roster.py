@@ -53,7 +53,26 @@ def test_mcp_servers_are_opened_on_request(run: Run, tmp_path: Path) -> None:
     assert (
         f"{at}spec.permissions names shop__sya, which it does not have (did you mean shop__say?)" in ran.out
     )
-    assert "gardener.yaml: MCP server gone: it is away: its command was not found" in ran.out
+    assert (
+        "gardener.yaml: MCP server gone: it is away: its command was not found (command: /no/such)" in ran.out
+    )
+    assert "good:" not in ran.out
+
+
+def test_good_agents_and_warnings_are_told_beside_the_faults_of_others(run: Run, tmp_path: Path) -> None:
+    code = "def bare(one: str) -> str: ...\ndef told(one: str) -> str:\n    'Tells.'\n"
+    (tmp_path / "own.py").write_text(code)
+    agent_files.put(tmp_path, "fine", "tools: [read_file, 'own:bare', 'own:told', read_file]")
+    agent_files.put(tmp_path, "wrong", "tools: [own.bare]")
+    ran = run("agents", "check", tmp_path)
+    assert ran.code == 1
+    assert ran.out.splitlines() == [
+        "wrong.yaml:5: spec.tools[0]: unknown tool: own.bare (did you mean own:bare?)",
+        "good: fine",
+        "warning: agent fine: read_file is listed 2 times in spec.tools (once is enough)",
+        "warning: agent fine: own:bare has no docstring, so the model knows only its name"
+        " (say in a docstring what it is for)",
+    ]
 
 
 def test_a_folder_without_agents_and_a_missing_folder(run: Run, tmp_path: Path) -> None:

@@ -72,6 +72,12 @@ def test_the_shown_question_can_be_decoded_to_the_text(value: str) -> None:
         assert "▌" not in told
 
 
+def test_turns_that_the_model_does_not_read_are_told_once() -> None:
+    started = [ev.ModelStarted(call, "a", "m", None, context_from="turn-2") for call in (1, 2)]
+    told = shown(ev.ModelStarted(1, "a", "m", None), *started, ev.TextDelta(2, "hi"))
+    assert told == "(this conversation is too long for the model: it does not read the earlier turns)\nhi"
+
+
 def test_names_and_titles_stay_on_their_line() -> None:
     told = shown(
         ev.TitleChanged("a\nb\u202e"), ev.SegmentEnded(), ev.ToolStarted("c", "x\ny", {"a": "\u200b"}, "a")

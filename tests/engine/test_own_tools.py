@@ -477,9 +477,9 @@ async def test_progress_is_one_line_and_the_newest_text_of_a_running_call(world:
     await world.begin()
     turn = await world.send("call slow {}")
     told = await world.until(turn, ev.ToolProgress)
-    assert told.text == "half\\nway"
+    assert told.text == "half way"
     transcript = await world.transcript(turn)
-    assert transcript.progress == {told.id: "half\\nway"}
+    assert transcript.progress == {told.id: "half way"}
     assert await world.turns().stop(world.user, turn.id)
     await world.segment(turn)
 

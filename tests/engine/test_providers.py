@@ -280,7 +280,9 @@ def _reopen_for(connection: object, turn_id: str, owner: str) -> None:
     assert life.claim(connection, turn.num, owner, 60_000)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("piece", "name"), [("hello", "str"), ({"text": "hello"}, "dict"), (None, "NoneType")])
+@pytest.mark.parametrize(
+    ("piece", "name"), [("hello", "str"), ({"text": "hello"}, "dict"), (None, "NoneType")]
+)
 def test_a_piece_that_is_none_of_ours_is_named(piece: Any, name: str) -> None:
     with pytest.raises(TypeError, match=f"the model yielded {name}, not Text, .* of caesura.models.model"):
         Reply().add(piece)

@@ -311,6 +311,9 @@ class _Check:
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def _unknown_tool(self, path: FieldPath, name: str, known: Collection[str]) -> Fault:
+        module, dot, function = name.rpartition(".")
+        if dot and imports.module_file(f"{module}:{function}", self._folder) is not None:
+            return self._fault(path, f"unknown tool: {name}", f"did you mean {module}:{function}?")
         remedy = did_you_mean(name, known) or f"known: {', '.join(sorted(known))}"
         return self._fault(path, f"unknown tool: {name}", remedy)
 

@@ -8,6 +8,7 @@ import importlib
 import importlib.abc
 import importlib.util
 import inspect
+import re
 import sys
 import threading
 import traceback
@@ -30,6 +31,8 @@ _GENERATOR = "write: async def stream(self, messages, tools=()), and yield the p
 _EXTRAS = {"langchain": "langchain", "langchain_core": "langchain", "langgraph": "langgraph"}
 
 
+#: The name under which a file is imported, see `_from_file`.
+_UNIQUE = re.compile(r"\bcaesura_agents_(\w+)_[0-9a-f]{16}\b")
 #: The attribute of a module that holds a lock while its code runs.
 _LOCK = "__caesura_lock__"
 
@@ -39,8 +42,13 @@ class ImportFault(Exception):
     folder's own file where that was found, and 0 if it was not found in such a line."""
 
     def __init__(self, message: str, remedy: str = WHERE, line: int = 0) -> None:
-        super().__init__(message)
+        super().__init__(plain(message))
         self.remedy, self.line = remedy, line
+
+
+def plain(text: str) -> str:
+    """The text, with modules of the agents folder as people call them."""
+    return _UNIQUE.sub(r"\1", text)
 
 
 def module_file(target: str, folder: Path | None) -> Path | None:
@@ -70,7 +78,8 @@ def chat_model_class(target: str, folder: Path | None) -> type[Any]:
 
 
 def _check_stream(target: str, stream: Any) -> None:
-    """Whether this can be the method of a model. A plain function may return a generator: only a call tells."""
+    """Whether this can be the method of a model. A plain function may return a generator: only a call
+    tells."""
     if not inspect.isfunction(stream):
         return
     line = stream.__code__.co_firstlineno
@@ -196,10 +205,17 @@ def _run(code: Callable[[], Any], what: str, path: Path | None = None) -> Any:
         line = _line(error, str(path)) if path is not None else 0
         if (extra := _missing_extra(error)) is not None:
             raise ImportFault(*_needs(what, extra), line) from error
+        if path is not None and _is_relative(error):
+            message = f"{what} has a relative import, of a file next to it, which is not possible"
+            raise ImportFault(message, _ONE_FILE, line) from error
         if path is not None and (neighbour := _neighbour(error, path)) is not None:
             message = f"{what} imports {neighbour}, a file next to it, which is not possible"
             raise ImportFault(message, _ONE_FILE, line) from error
         raise ImportFault(f"{what} failed: {type(error).__name__}: {_said(error)}", line=line) from error
+
+
+def _is_relative(error: BaseException) -> bool:
+    return isinstance(error, ImportError) and "attempted relative import" in str(error)
 
 
 def _neighbour(error: BaseException, path: Path) -> str | None:

@@ -89,9 +89,9 @@ class Catalog:
         loaded: Callable[[Agent], None] = lambda agent: None,
         limit: float = LIMIT,
     ) -> None:
-        """`loaded` is called with each agent that is new or has changed. `redis` is whether the server has a
-        Redis. Without one, an agent that needs it is at fault. So is an agent that needs a variable which is
-        not in `environ`, if that is given."""
+        """`loaded` is called with each agent that is new, has changed, or had a fault before. `redis` is
+        whether the server has a Redis. Without one, an agent that needs it is at fault. So is an agent that
+        needs a variable which is not in `environ`, if that is given."""
         self._folders = [folder for folder in (builtin, directory) if folder is not None]
         self._directory, self._redis, self._environ = directory, redis, environ
         self._tools, self._clock, self._interval = tools, clock, interval
@@ -105,6 +105,8 @@ class Catalog:
         self._serving: dict[str, Agent] = {}
         self._faults: tuple[Fault, ...] = ()
         self._absent: tuple[Fault, ...] = ()
+        #: The files that had faults of their own at the last look.
+        self._faulty: set[Path] = set()
         self._looked = clock()
         self._watcher: threading.Thread | None = None
         self._over = threading.Event()
@@ -163,8 +165,10 @@ class Catalog:
         for fault in self._faults:
             if fault not in known:
                 self._report(fault)
+        faulty = {reading.path for reading in readings if reading.faults}
+        mended, self._faulty = self._faulty - faulty, faulty
         for name, agent in self._serving.items():
-            if name not in before or before[name].version != agent.version:
+            if name not in before or before[name].version != agent.version or agent.path in mended:
                 self._loaded(agent)
         return True
 

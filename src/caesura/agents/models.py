@@ -19,7 +19,6 @@ from caesura.models.model import Model, Piece, Schema
 from caesura.models.providers import PROVIDERS
 
 
-
 class ModelUnavailable(CaesuraError):
     """The model cannot be used"""
 

@@ -76,7 +76,8 @@ class OwnTools:
         if not error.line:
             return replace(at, message=str(error), remedy=_WHERE if usual else error.remedy)
         remedy = "correct this line" if usual else error.remedy
-        return self._in_file(target, at, error.line, str(error), remedy)
+        # Every tool of the file has this fault: it is told without the name of one, and so once.
+        return replace(self._in_file(target, at, error.line, str(error), remedy), field="")
 
     def _unusable(self, target: str, at: Fault, error: Unusable) -> Fault:
         return self._in_file(target, at, error.line, error.message, error.remedy)
@@ -86,8 +87,8 @@ class OwnTools:
         name = target.partition(":")[2]
         path = imports.module_file(target, self._folder)
         if path is None or not line:
-            return replace(at, message=f"{target}: {message}", remedy=remedy)
-        return Fault(str(path.relative_to(self._folder)), line, name, message, remedy)
+            return replace(at, message=imports.plain(f"{target}: {message}"), remedy=remedy)
+        return Fault(str(path.relative_to(self._folder)), line, name, imports.plain(message), remedy)
 
 
 def renamed(spec: Spec, own: Mapping[str, Declared]) -> Spec:

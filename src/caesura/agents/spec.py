@@ -55,6 +55,9 @@ InterruptOn = Annotated[
 _CONFIRM_LABEL: dict[Language, str] = {"en": "Confirm", "zh": "确认"}
 
 
+_BASE_URL = r"^https?://\S+$"
+
+
 class _Part(BaseModel):
     # Write validators for single fields, not for the whole model: they then run even if another field is
     # wrong.
@@ -84,7 +87,7 @@ class Model(_Part):
     temperature: float | None = Field(
         default=None, ge=0, le=2, description="Passed to the provider: 0 for the same words each time"
     )
-    base_url: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = Field(
+    base_url: Annotated[str, StringConstraints(pattern=_BASE_URL)] | None = Field(
         default=None, description="The provider's address, if it is not the usual one"
     )
     api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
@@ -234,6 +237,7 @@ FORMS = {
     _VARIABLE: "the name of an environment variable: letters, digits and _, no digit first",
     _HEADER: "the name of a header, without spaces and colons",
     _ADDRESS: "an address that begins with http:// or https://",
+    _BASE_URL: "an address that begins with http:// or https://",
 }
 _ToolName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 _Variable = Annotated[str, StringConstraints(pattern=_VARIABLE, max_length=200)]

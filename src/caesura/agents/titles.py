@@ -29,9 +29,11 @@ _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL |
 _LABEL = re.compile(r"(?:title|标题|題目|题目)\s*[:：]\s*", re.IGNORECASE)
 _LEAD = re.compile(r"(?:#+|[-*+>•]|\d{1,2}[.)、])\s+")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
-_MARKS = re.compile(r"\*+|__+|~~+")
+_MARKS = re.compile(r"\*+|~~+")
+#: Emphasis of the whole line. Other underscores are part of a name, such as `__init__`.
+_EMPHASIS = re.compile(r"(_{1,3})(?!_)(?![a-z0-9]+_)((?:(?!__).)+)\1")
 _QUOTES = frozenset("\"'`´＂＇｀《》〈〉「」『』｢｣〝〞〟′″‵‶〃")
-_EDGES = " \t.,;:!·|/\\_~-–—。，；：！、…"
+_EDGES = " \t.,;:!·|/\\~-–—。，；：！、…"
 
 
 def prompt(first_message: str, language: Language) -> list[Message]:
@@ -67,6 +69,10 @@ def _settled(line: str) -> str:
 def _stripped(line: str) -> str:
     line = "".join(character for character in _LINK.sub(r"\1", line) if not _unwanted(character))
     line = _MARKS.sub("", " ".join(line.split())).strip(_EDGES)
+    if found := _EMPHASIS.fullmatch(line):
+        line = found[2]
+    if not line.strip(f"_{_EDGES}"):
+        return ""
     for lead in (_LEAD, _LABEL):
         if found := lead.match(line):
             line = line[found.end() :]

@@ -27,7 +27,8 @@ _QUESTION = "Reply with one word: ready"
 
 
 class Outcome(NamedTuple):
-    """What came of a call. `agents` use this model. `vital` is whether one of them has no model that works."""
+    """What came of a call. `agents` use this model. `vital` is whether one of them has no model that
+    works."""
 
     works: bool
     text: str

@@ -264,12 +264,7 @@ def agents_check(
     """Report every fault of the files in a folder. Exit code 1 when there is one."""
     from caesura.cli import roster
 
-    code = roster.check(directory)
-    if opens and code == 0:
-        from caesura.cli import servers
-
-        code = servers.check(directory)
-    raise typer.Exit(code)
+    raise typer.Exit(roster.check(directory, opens))
 
 
 @agents.command("schema")

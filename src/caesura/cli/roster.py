@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from caesura.agents.cautions import cautions
 from caesura.agents.loader import BUILTIN, Agent, Catalog
 from caesura.agents.loader import schema as schema_of
 from caesura.agents.model_names import NOTHING_REPLACED, default_model, full_name
@@ -17,21 +18,33 @@ from caesura.core.errors import StartupError
 from caesura.settings import Settings
 
 
-def check(directory: Path) -> int:
-    """Returns the exit code: 1 if there is a fault."""
+def check(directory: Path, opens: bool = False) -> int:
+    """Print what is wrong, and what is good. Returns the exit code: 1 if there is a fault. With `opens` the
+    MCP servers of the agents are opened too."""
     catalog = Catalog(directory, standard().names, environ=os.environ)
     for fault in catalog.faults:
         print(shown.line(str(fault)))
-    if catalog.faults:
-        return 1
-    good = [agent for agent in catalog.agents() if agent.path.parent != BUILTIN]
-    names = ", ".join(agent.name for agent in good)
-    print(f"good: {names}" if good else "there is no agent file (.yaml) in this folder")
-    for found in _shortages(good):
+    agents = [agent for agent in catalog.agents() if agent.path.parent != BUILTIN]
+    bad = _opened(agents) if opens else set()
+    good = [agent for agent in agents if agent.name not in bad]
+    if good:
+        print(f"good: {', '.join(agent.name for agent in good)}")
+    elif not (bad or catalog.faults):
+        print("there is no agent file (.yaml) in this folder")
+    for found in _shortages(agents):
         print(f"warning: {shown.line(str(found))}")
+    for caution in (caution for agent in agents for caution in cautions(agent)):
+        print(f"warning: {shown.line(caution)}")
     if mirrored := [agent.name for agent in good if agent.mirrored]:
         print(f"these need a Redis, and do not work without CAESURA_REDIS_URL: {', '.join(mirrored)}")
-    return 0
+    return 1 if bad or catalog.faults else 0
+
+
+def _opened(agents: list[Agent]) -> set[str]:
+    """The agents whose MCP servers are at fault, which is printed."""
+    from caesura.cli import servers  # with the package of MCP, which takes a while
+
+    return servers.check(agents)
 
 
 def catalog_of(settings: Settings) -> Catalog:

@@ -51,6 +51,8 @@ class Screen:
         self._prefix = ""
         self._said: set[int] = set()
         self._title: str | None = None
+        #: The first turn that the model was shown when that was last told.
+        self._first: str | None = None
         #: Interrupts that were answered here, which need not be reported.
         self.answered: set[str] = set()
 
@@ -72,7 +74,7 @@ class Screen:
                 if cause == "adopt":
                     self.note("(the server was interrupted, and goes on)")
             case ev.ModelStarted():
-                self._voices.model_started(event)
+                self._begin_call(event)
             case ev.ModelFinished(call):
                 self._tell(self._voices.model_finished(call))
             case ev.TextVoided(call):
@@ -111,6 +113,13 @@ class Screen:
                 pass
             case unreachable:
                 assert_never(unreachable)
+
+    def _begin_call(self, event: ev.ModelStarted) -> None:
+        """Tell once that the model reads only the end of the conversation."""
+        self._voices.model_started(event)
+        if event.parent is None and event.context_from is not None and event.context_from != self._first:
+            self._first = event.context_from
+            self.note("(this conversation is too long for the model: it does not read the earlier turns)")
 
     def _progress(self, event: ev.ToolProgress) -> None:
         begun = self._voices.caller(event.id)

@@ -5,24 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from caesura.agents.faults import did_you_mean
-from caesura.agents.loader import BUILTIN, Agent, Catalog
+from caesura.agents.loader import Agent
 from caesura.agents.mcp.listing import full_name
 from caesura.agents.mcp.server import Offer, Server
 from caesura.agents.mcp.servers import Servers
 from caesura.agents.mcp.session import OPENING
-from caesura.agents.tools.registry import standard
 from caesura.core import shown
 
 
-def check(directory: Path) -> int:
-    """Open every MCP server of the files in a folder, and print its tools and what is wrong. Returns the exit
-    code: 1 if a server is away, or a file names a tool that its server does not have."""
-    catalog = Catalog(directory, standard().names, environ=os.environ)
-    agents = [agent for agent in catalog.agents() if agent.path.parent != BUILTIN]
+def check(agents: Sequence[Agent]) -> set[str]:
+    """Open every MCP server of these agents, and print its tools and what is wrong. Returns the names of the
+    agents at fault: a server is away, or a file names a tool that its server does not have."""
     log = logging.getLogger("caesura.agents.mcp")
     level = log.level
     log.setLevel(logging.CRITICAL)  # what it would say is printed
@@ -32,17 +28,17 @@ def check(directory: Path) -> int:
         log.setLevel(level)
 
 
-async def _check(agents: list[Agent]) -> int:
+async def _check(agents: Sequence[Agent]) -> set[str]:
     servers = Servers(os.environ, lambda: agents)
     opened = [(agent, servers.of(agent.name, entry)) for agent in agents for entry in agent.spec.mcp_servers]
     try:
         offers = await asyncio.gather(*(server.offer(OPENING) for _, server in opened))
     finally:
         await servers.close()
-    faults = 0
+    bad = set[str]()
     for (agent, server), offer in zip(opened, offers, strict=True):
         for fault in _faults(agent, server, offer):
-            faults += 1
+            bad.add(agent.name)
             print(shown.line(f"{agent.path.name}: MCP server {server.name}: {fault}"))
         if server.left_out:
             told = f"MCP server {server.name} lists what is left out: {server.left_out}"
@@ -52,12 +48,13 @@ async def _check(agents: list[Agent]) -> int:
             print(shown.line(f"{agent.name}: MCP server {server.name} offers {tools}"))
     if not opened:
         print("no agent of this folder has an MCP server")
-    return 1 if faults else 0
+    return bad
 
 
 def _faults(agent: Agent, server: Server, offer: Offer) -> Iterator[str]:
     if offer.missing is not None:
-        yield f"it is away: {offer.missing}"
+        command = f" (command: {server.entry.command})" if server.entry.command else ""
+        yield f"it is away: {offer.missing}{command}"
         return
     names, entry = server.names, server.entry
     for field, said in (("tools", entry.tools or ()), ("permissions", entry.permissions)):

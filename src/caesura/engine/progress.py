@@ -32,7 +32,7 @@ class Progress:
         self._timer: asyncio.TimerHandle | None = None
 
     def tell(self, text: str) -> None:
-        line = shown.line(json_data.text(str(text)[:LONGEST].strip()))[:LONGEST]
+        line = shown.line(json_data.text(" ".join(str(text)[:LONGEST].split())))[:LONGEST]
         with self._lock:
             self._newest = line
             if self._due or self._closed:

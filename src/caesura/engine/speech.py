@@ -43,7 +43,9 @@ class Reply:
         elif isinstance(piece, Kept):
             self._keep(piece.block)
         else:  # a class of an operator's may yield anything
-            raise TypeError(f"the model yielded {type(piece).__name__}, not {_PIECES} of caesura.models.model")
+            raise TypeError(
+                f"the model yielded {type(piece).__name__}, not {_PIECES} of caesura.models.model"
+            )
 
     def new_arguments(self, names: Collection[str]) -> Iterator[calls.Piece]:
         """What was added to the calls of these tools since this was asked last."""

@@ -32,6 +32,8 @@ class Declared:
     make: Callable[[OwnThreads], Action]
     #: What parameters are if they are left out.
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether a text says what the tool is for.
+    documented: bool = True
 
     def tool(self, threads: OwnThreads) -> Tool:
         said = self.mark
@@ -68,7 +70,7 @@ def read(found: Any) -> Declared:
 
     mark = mark_of(found)
     describe = _describer(found, name, mark, tuple(read.names.values()))
-    return Declared(name, mark, describe, make, parameters.defaults(read))
+    return Declared(name, mark, describe, make, parameters.defaults(read), bool(doc.text))
 
 
 def _describer(found: Any, name: str, mark: Mark, names: tuple[str, ...]) -> Describe:

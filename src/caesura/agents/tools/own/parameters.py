@@ -7,7 +7,8 @@ import typing
 from collections.abc import Callable
 from contextlib import suppress
 from inspect import Parameter
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
@@ -26,6 +27,10 @@ _REMEDIES = {
     Parameter.VAR_KEYWORD: ("takes any arguments", "name each parameter: a model must know them"),
     Parameter.POSITIONAL_ONLY: ("is positional only", "remove the / from the parameters"),
 }
+
+
+#: What people call the parameter that gets the context.
+_CONTEXTS = ("context", "ctx")
 
 
 class Parameters(NamedTuple):
@@ -49,7 +54,8 @@ def read(function: Callable[..., Any], described: dict[str, str]) -> Parameters:
             message, remedy = _REMEDIES[parameter.kind]
             raise Unusable(f"the parameter {name} {message}", remedy, line_of(function, name))
         if name not in hints:
-            remedy = f"write its type, for example {name}: str"
+            kind = "caesura.Context" if name in _CONTEXTS else "str"
+            remedy = f"write its type, for example {name}: {kind}"
             raise Unusable(f"the parameter {name} has no type", remedy, line_of(function, name))
         if _is_context(hints[name]):
             contexts.append(name)
@@ -92,7 +98,12 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _is_context(hint: Any) -> bool:
-    return hint is Context or (get_origin(hint) is Annotated and get_args(hint)[0] is Context)
+    """Also `Context | None`, for a function that its own tests call without one."""
+    if get_origin(hint) is Annotated:
+        return _is_context(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return {*get_args(hint)} == {Context, type(None)}
+    return hint is Context
 
 
 def _field(function: Callable[..., Any], parameter: Parameter, hint: Any, described: str) -> tuple[Any, Any]:

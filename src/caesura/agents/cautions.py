@@ -1,0 +1,20 @@
+"""What may be wrong with an agent that can be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from caesura.agents.loader import Agent
+
+
+def cautions(agent: Agent) -> Iterator[str]:
+    for name, count in Counter(agent.spec.tools or ()).items():
+        if count > 1:
+            yield f"agent {agent.name}: {name} is listed {count} times in spec.tools (once is enough)"
+    for target, tool in agent.own.items():
+        if not tool.documented:
+            yield (
+                f"agent {agent.name}: {target} has no docstring, so the model knows only its name"
+                " (say in a docstring what it is for)"
+            )
