@@ -60,12 +60,6 @@ class Postgres(Server):
             "port": str(self.port),
             "unix_socket_directories": str(self.folder),
             "max_connections": "200",
-            # Nobody pulls the plug of the machine, and nobody keeps these databases.
-            "fsync": "off",
-            "full_page_writes": "off",
-            "autovacuum": "off",
-            "wal_level": "minimal",
-            "max_wal_senders": "0",
         }
         flags = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         return [str(self.program), "-D", str(self.data), *flags]
