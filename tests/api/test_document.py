@@ -83,7 +83,7 @@ def tester(server: Served) -> dict[str, str]:
 @pytest.mark.timeout(600)
 @schema.parametrize()
 @settings(
-    max_examples=examples(1, 30),
+    max_examples=examples(3, 30),
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
