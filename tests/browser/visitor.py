@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 from playwright.async_api import BrowserContext, Locator, Page, TimeoutError, expect
 
-_TICKS = re.compile(r"`")
+#: The marks of code and of lists.
+_MARKS = re.compile(r"`|^- ", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
 
 
@@ -102,10 +103,15 @@ class Visitor:
     async def seen(self) -> list[tuple[str, str]]:
         """The conversation on the screen: what they said and what was answered, turn by turn."""
         found = await self.page.evaluate(
-            """() => [...document.querySelectorAll(".leaf")].map((leaf) => [
-              leaf.querySelector(".bubble")?.textContent ?? "",
-              [...leaf.querySelectorAll("article > .prose")].map((text) => text.innerText).join(" "),
-            ])"""
+            """() => {
+              // What stands above a piece of code is no part of the answer.
+              const words = (text) => [...text.querySelectorAll(".code > header")]
+                .reduce((all, head) => all.replace(head.innerText, ""), text.innerText);
+              return [...document.querySelectorAll(".leaf")].map((leaf) => [
+                leaf.querySelector(".bubble")?.textContent ?? "",
+                [...leaf.querySelectorAll("article > .prose")].map(words).join(" "),
+              ]);
+            }"""
         )
         return [(plain(said), plain(answer)) for said, answer in found]
 
@@ -154,4 +160,4 @@ def spoken(turn: dict[str, Any]) -> list[str]:
 
 def plain(text: str) -> str:
     """A text without what markdown hides."""
-    return _BLANKS.sub(" ", _TICKS.sub("", text)).strip()
+    return _BLANKS.sub(" ", _MARKS.sub("", text)).strip()

@@ -151,6 +151,36 @@ async def test_it_makes_titles() -> None:
         assert said.startswith(title)
 
 
+@pytest.mark.parametrize("said", ["delay=0.01 count to 30", "count to 30 think=no", "count delay=0 to 30"])
+async def test_settings_are_no_part_of_a_title(said: str) -> None:
+    made = await reply(DemoModel(delay=0), titles.prompt(said, "en"))
+    assert made.content == "count to 30"
+    assert (await answer(said)).content.endswith("29 30 done.")
+
+
+async def closing(said: str, name: str, text: str) -> str:
+    asked = await answer(said)
+    result = Message("tool", text, tool_call_id=asked.tool_calls[0]["id"], name=name, status="ok")
+    return (await reply(DemoModel(delay=0), [user(said), asked, result], TOOLS)).content
+
+
+async def test_the_lines_of_a_command_are_kept() -> None:
+    told = await closing("run ls", "execute", "a\nb\n[exit code 0]")
+    assert told.endswith("\n\n```\na\nb\n[exit code 0]\n```")
+    told = await closing("run cat a.txt", "execute", "```\ncode\n```")
+    assert told.endswith("\n\n````\n```\ncode\n```\n````")
+
+
+@pytest.mark.parametrize(("said", "name"), [("run cat a.md", "execute"), ("read a.md", "read_file")])
+async def test_a_file_that_is_markdown_is_shown_as_markdown(said: str, name: str) -> None:
+    assert (await closing(said, name, "# A heading\n\nwords")).endswith("\n\n# A heading\n\nwords")
+
+
+async def test_answered_questions_are_a_list() -> None:
+    told = await closing("ask me 2 questions", "ask_user", "Which colour? → Red\nWhich animal? → Dog")
+    assert told.endswith("\n\n- Which colour? → Red\n- Which animal? → Dog")
+
+
 async def test_it_says_word_for_word_what_it_is_told_to_say() -> None:
     text = "data: [DONE]\n\n\x00INTERRUPT:{}"
     assert (await answer(f"echo {text}")).content == text

@@ -132,6 +132,22 @@ def test_an_address_that_the_person_gives_is_read_instead_of_a_found_one() -> No
         assert played.args("search_agent")[0]["task"].split()[-1] in ("trees", "树木")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "research lakes with https://own.example/a and https://own.example/b",
+        "research lakes with https://own.example/a https://own.example/b",
+        "research lakes, see https://own.example/a and at https://own.example/b",
+        "研究 lakes 参考 https://own.example/a 和 https://own.example/b",
+        "研究 lakes 参考 https://own.example/a、https://own.example/b",
+    ],
+)
+def test_words_between_addresses_are_no_part_of_the_topic(said: str) -> None:
+    played = Played(said, ALONE)
+    assert [args["query"] for args in played.args("web_search")] == ["lakes"]
+    assert [args["url"][-1] for args in played.args("web_fetch")] == ["a", "b"]
+
+
 def test_only_the_first_hundred_addresses_of_a_message_are_looked_at() -> None:
     first, other = "https://first.example/ ", "https://other.example/ "
     played = Played(f"research trees {first * 99}{other}{other}and lakes", ALONE)

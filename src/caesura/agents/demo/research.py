@@ -24,7 +24,10 @@ _LONGEST_TOPIC, _LONGEST_QUOTE = 200, 1500
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`()\[\]{}|\\（）【】《》“”，。；、…]{1,2000}+")
 _AND = re.compile(r"(?<!\s)\s++(?:and|和|与)\s++|(?<!\s)\s*+、\s*+", re.IGNORECASE)
 _AROUND = " \t.,;:!?。，；：！？"
-_BEFORE_ADDRESS = re.compile(r"(?:\s(?:with|using|from|at|and|see)|参考|使用|用|和|见)\s*\Z", re.IGNORECASE)
+#: What may stand before an address and between two: `trees with A and B` is about trees.
+_BEFORE_ADDRESS = re.compile(
+    r"(?:\s(?:with|using|from|at|and|see)(?!\S)|\s?(?:参考|使用|用|和|与|见|、))+\Z", re.IGNORECASE
+)
 _VERB = re.compile(r"\A(?:search for|fetch|搜索|抓取) ")
 _SEARCH, _READ = ("search_agent", "web_search"), ("crawl_agent", "web_fetch")
 

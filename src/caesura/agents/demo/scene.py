@@ -11,8 +11,11 @@ from typing import Any
 from caesura.core import language
 from caesura.core.messages import Message
 
-#: `delay=0.5` and `think=no` in a message change the reply, and are removed from its text.
-_SETTING = re.compile(r"(?:^|\s)(?:delay=(?P<delay>\d+(?:\.\d+)?)|think=(?P<think>yes|no))(?=\s|$)")
+#: `delay=0.5` and `think=no` in a message change the reply, and are removed from its text with the blanks
+#: after them. The line before stays: a prompt for a title begins its message on a new one.
+_SETTING = re.compile(
+    r"(?<!\S)(?:delay=(?P<delay>\d+(?:\.\d+)?)|think=(?P<think>yes|no))(?:[^\S\n]++|(?=\s)|\Z)"
+)
 #: A person refused. A failed tool may say that somebody else did: that is no refusal.
 _REFUSAL = re.compile(
     r"\b(?:user|person|they|you) (?:has |have )?(?:reject|refus|declin|denied)|用户(?:已?拒绝|取消)",
@@ -83,6 +86,13 @@ class Scene:
     def results(self) -> list[Result]:
         """The results of the tools that were called since the person's last message."""
         return [_result(message) for message in self.since if message.role == "tool"]
+
+    @property
+    def answered(self) -> list[tuple[Result, Mapping[str, Any]]]:
+        """The results, each with the arguments of its call, as far as they are known."""
+        given = {call["id"]: call["args"] for message in self.since for call in message.tool_calls}
+        made = [message for message in self.since if message.role == "tool"]
+        return [(_result(message), given.get(message.tool_call_id, {})) for message in made]
 
     @property
     def calls(self) -> list[Called]:

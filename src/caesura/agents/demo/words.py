@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from caesura.agents.demo import hints
 from caesura.agents.demo.scene import Reply, Result, Scene
 
 _SHOWN = 2000
+#: Tools whose results are lines. A file that is Markdown is shown as what it is.
+_LINES = frozenset({"execute", "list_files", "read_file"})
+_MARKDOWN_FILE = re.compile(r"(?:cat )?[^\s;|&]{1,255}\.md")
 Outcome = Literal["done", "refused", "failed"]
 #: How `_acknowledged` begins, for each outcome.
 _BEGINNINGS: tuple[tuple[Outcome, re.Pattern[str]], ...] = (
@@ -75,7 +79,7 @@ def markdown(scene: Scene) -> str:
 
 def closing(scene: Scene) -> Reply:
     """The reply when the tools are done: it acknowledges every result, refusal and answer."""
-    lines = [_acknowledged(scene, result) for result in scene.results]
+    lines = [_acknowledged(scene, result, args) for result, args in scene.answered]
     thinking = scene.say("The tools have answered; I report what they said.", "工具已有结果，我来汇报。")
     return Reply("\n\n".join(lines) or scene.say("Done.", "完成。"), thinking)
 
@@ -88,7 +92,7 @@ def reported(text: str) -> tuple[Outcome, str]:
     return "done", text
 
 
-def _acknowledged(scene: Scene, result: Result) -> str:
+def _acknowledged(scene: Scene, result: Result, args: Mapping[str, Any]) -> str:
     name, text = result.name or scene.say("the tool", "工具"), result.text.strip()
     shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
     if result.refused and name == "ask_user":
@@ -99,8 +103,18 @@ def _acknowledged(scene: Scene, result: Result) -> str:
     if result.failed:
         return scene.say(f"`{name}` failed: {shown}", f"`{name}` 失败：{shown}")
     if name == "ask_user":
-        return scene.say(f"Thank you. You answered:\n{shown}", f"谢谢，您的回答是：\n{shown}")
+        listed = "\n".join(f"- {line}" for line in shown.splitlines())
+        return scene.say(f"Thank you. You answered:\n\n{listed}", f"谢谢，您的回答是：\n\n{listed}")
+    if name in _LINES and not any(_MARKDOWN_FILE.fullmatch(str(value)) for value in args.values()):
+        shown = _fenced(shown)
     return scene.say(f"`{name}` is done. It says:\n\n{shown}", f"`{name}` 已完成，结果是：\n\n{shown}")
+
+
+def _fenced(text: str) -> str:
+    """The text as a block of code. Its fence is longer than any run of backticks in the text."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}\n{fence}"
 
 
 def numbers(scene: Scene, last: int) -> str:
