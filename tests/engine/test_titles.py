@@ -288,14 +288,6 @@ async def test_a_resumed_segment_has_the_full_time_for_a_title(patient: World) -
     assert resumed.of(ev.TitleChanged) == [ev.TitleChanged("At leisure")]
 
 
-async def test_a_segment_that_fails_without_text_requests_no_title(world: World) -> None:
-    world.agent("tools: []")
-    world.desk.script(Refusal(401), Say("hello"))
-    assert isinstance((await world.say("hi")).outcome, ev.Failed)
-    assert world.desk.titles_asked == 0
-    assert (await world.say("again")).of(ev.TitleChanged) == [ev.TitleChanged("A title")]
-
-
 async def test_no_title_is_requested_if_the_person_set_one(world: World) -> None:
     world.agent("tools: []")
     await world.begin()
@@ -368,3 +360,21 @@ async def test_a_stop_does_not_wait_for_a_title_whose_model_ignores_its_cancella
     await patient.checked(turn)
     assert (await patient.events(turn))[-1] == ev.SegmentEnded()
     assert await title(patient) is None
+
+
+async def test_a_first_reply_that_fails_requests_no_title_and_its_message_gives_one(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Refusal(401), Say("hello"))
+    said = await world.say("tell me about whales")
+    assert [type(event) for event in said.events[-3:]] == [ev.TitleChanged, ev.Failed, ev.SegmentEnded]
+    assert await title(world) == "tell me about whales"
+    assert not (await world.say("and?")).of(ev.TitleChanged)
+    assert world.desk.titles_asked == 0
+
+
+async def test_a_title_stays_when_a_later_reply_fails(world: World) -> None:
+    world.agent("tools: []")
+    world.desk.script(Say("hello"), Refusal(401))
+    await world.say("hi")
+    assert not (await world.say("tell me about whales")).of(ev.TitleChanged)
+    assert await title(world) == "A title"

@@ -19,7 +19,7 @@ from caesura.core.fold import Transcript
 from caesura.core.messages import Message
 from caesura.core.notes import NOTHING, About
 from caesura.core.turns import Turn
-from caesura.engine import model_failures
+from caesura.engine import model_failures, titles
 from caesura.engine.branch import Cut
 from caesura.engine.changes import Changes
 from caesura.engine.failures import RunFailed
@@ -55,6 +55,8 @@ class Ending:
         titled = title is None or not _waits_for(title, run, outcome)
         if title is not None and titled:
             title.close()
+        if isinstance(outcome, ev.Failed):
+            await titles.name_plainly(run)
         at = time.time_ns() // 1_000_000
         messages = _messages(run.transcript, outcome, at)
         rows = _rows(run, outcome, messages, titled, at)

@@ -1,11 +1,12 @@
-"""The title of a conversation: made once, after the first words of a reply, by the same model."""
+"""The title of a conversation: made once, after the first words of a reply, by the same model. If that fails,
+it is the first words of the message."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -142,6 +143,16 @@ class Title:
         return any(finished) or any(
             any(draft.text) for call, draft in transcript.drafts.items() if call > before
         )
+
+
+async def name_plainly(run: Run) -> None:
+    """Give a conversation without a title the first words of its message. A model that failed has made none,
+    and conversations without titles cannot be told apart."""
+    title = titles.clean(run.turn.content)
+    if title is None or run.turn.titled or run.turn.ordinal > TRIES:
+        return
+    with suppress(_Titled):
+        await run.record(ev.TitleChanged(title), also=_First(run.turn.conversation_id, title))
 
 
 @dataclass(frozen=True, slots=True)
