@@ -87,11 +87,14 @@ async def test_signing_out_everywhere_ends_every_session(
     await laptop.box.fill("mine alone")
     await phone.page.get_by_role("button", name="petra").click()
     await phone.page.get_by_role("button", name="Sign out everywhere").click()
+    sure = phone.page.get_by_role("alertdialog", name="Sign out everywhere?")
+    await sure.get_by_role("button", name="Sign out everywhere").click()
     await expect(phone.page.get_by_label("Username")).to_be_visible()
     assert (await phone.api.get("/api/v2/me")).status_code == 401
     # The streams of the other session are cut too. Whoever sits there finds nothing of the person, without
     # a touch of theirs.
     await expect(laptop.page.get_by_label("Username")).to_be_visible()
+    await expect(laptop.page.get_by_role("status")).to_contain_text("You were signed out from elsewhere")
     assert "a private matter" not in await laptop.page.content()
     kept = await laptop.page.evaluate("JSON.stringify(localStorage)")
     assert "mine alone" not in kept

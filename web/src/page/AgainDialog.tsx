@@ -1,6 +1,7 @@
 import { useState } from "react";
 
 import { signIn, signOut, useSession } from "../state/session";
+import { hasUnsent } from "../state/unsent";
 import { useWords } from "../words/words";
 import { Dialog } from "./Dialog";
 import { doorFault } from "./Door";
@@ -25,6 +26,21 @@ export function AgainDialog() {
     }
   };
 
+  const [leaving, setLeaving] = useState(false);
+  if (leaving)
+    return (
+      <Dialog key="leave" alert title={say("leaveUnsent")} onClose={() => setLeaving(false)} onSubmit={() => void signOut()}>
+        <p>{say("leaveUnsentText")}</p>
+        <div className="btns">
+          <button type="button" className="btn" data-autofocus onClick={() => setLeaving(false)}>
+            {say("cancel")}
+          </button>
+          <button type="submit" className="btn primary danger">
+            {say("signOut")}
+          </button>
+        </div>
+      </Dialog>
+    );
   return (
     <Dialog title={say("signInAgain")} onSubmit={() => void enter()}>
       <p>{say("signInAgainText")}</p>
@@ -54,7 +70,7 @@ export function AgainDialog() {
         </span>
       </label>
       <div className="btns">
-        <button type="button" className="btn bare" onClick={() => void signOut()}>
+        <button type="button" className="btn bare" onClick={() => (hasUnsent() ? setLeaving(true) : void signOut())}>
           {say("notYou", user)}
         </button>
         <span className="grow" />

@@ -7,6 +7,8 @@ import { ApiError } from "../api/client";
 import { shownLine } from "../log/shown";
 import { deleteConversation, useList } from "../state/list";
 import { go, useRoute } from "../state/route";
+import { signOut } from "../state/session";
+import { hasUnsent } from "../state/unsent";
 import { openDialog, useView } from "../state/view";
 import { refusalText } from "../words/faults";
 import { useWords, type Key } from "../words/words";
@@ -22,6 +24,8 @@ export function Dialogs() {
       return <Shortcuts />;
     case "grants":
       return <Grants id={dialog.id} />;
+    case "leave":
+      return <Leave everywhere={dialog.everywhere} />;
     case undefined:
       return null;
   }
@@ -62,6 +66,35 @@ function Delete({ id }: { id: string }) {
         </button>
         <button type="submit" className="btn primary danger" disabled={busy}>
           {say("delete")}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Asks before the person signs out. What they wrote and did not send goes with them. */
+function Leave({ everywhere }: { everywhere: boolean }) {
+  const { say } = useWords();
+  const [unsent] = useState(hasUnsent);
+  const word = say(everywhere ? "signOutEverywhere" : "signOut");
+  return (
+    <Dialog
+      alert
+      title={say(unsent ? "leaveUnsent" : "leaveEverywhere")}
+      onClose={close}
+      onSubmit={() => {
+        close();
+        void signOut(everywhere);
+      }}
+    >
+      {unsent ? <p>{say("leaveUnsentText")}</p> : null}
+      {everywhere ? <p>{say("leaveEverywhereText")}</p> : null}
+      <div className="btns">
+        <button type="button" className="btn" data-autofocus onClick={close}>
+          {say("cancel")}
+        </button>
+        <button type="submit" className={unsent ? "btn primary danger" : "btn primary"}>
+          {word}
         </button>
       </div>
     </Dialog>

@@ -61,3 +61,17 @@ it("all that is wrong is told at once, each below its field, and the first of th
   expect(document.activeElement).toBe(name);
   expect(api.register).not.toHaveBeenCalled();
 });
+
+it("who chooses another form by the keyboard writes on in its first field", async () => {
+  show();
+  screen.getByRole("button", { name: "Create account" }).focus();
+  await userEvent.keyboard("{Enter}");
+  expect(document.activeElement).toBe(screen.getByLabelText("Username"));
+});
+
+it("says why somebody is here whose session was ended from elsewhere", () => {
+  useSession.setState({ revoked: true });
+  show();
+  expect(screen.getByRole("status").textContent).toMatch(/^You were signed out from elsewhere/);
+  useSession.setState({ revoked: false });
+});

@@ -5,7 +5,7 @@ import { ApiError } from "../api/client";
 import { register, signIn, useSession } from "../state/session";
 import { isDark, setLanguage, setTheme, useSettings } from "../state/settings";
 import { refusalText } from "../words/faults";
-import { useWords, type Key, type Words } from "../words/words";
+import { learnAll, useWords, type Key, type Words } from "../words/words";
 import { Art } from "./Art";
 import { DoorField } from "./DoorField";
 import { Icon, Logo } from "./Icon";
@@ -50,6 +50,10 @@ export function Door() {
   const { say, language } = words;
   const theme = useSettings((state) => state.theme);
   const { registration } = useSession((state) => state.options);
+  const revoked = useSession((state) => state.revoked);
+  useEffect(() => {
+    if (revoked) void learnAll(language);
+  }, [revoked, language]);
   const [joining, setJoining] = useState(false);
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
@@ -84,9 +88,11 @@ export function Door() {
       setBusy(false);
     }
   };
-  const swap = (): void => {
+  const swap = (byKey: boolean): void => {
     setJoining(!joining);
     setFaults({});
+    // Who uses the keyboard would have to go back through the form.
+    if (byKey) form.current?.querySelector("input")?.focus();
   };
 
   return (
@@ -111,7 +117,9 @@ export function Door() {
             <span className="bars" role="img" aria-label="‖" />
             <span className="drop">{say("verseB")}</span>
           </h1>
-          <p className="lead">{say("signInLead")}</p>
+          <p className="lead" role={revoked ? "status" : undefined}>
+            {(revoked && say("signedOutElsewhere")) || say("signInLead")}
+          </p>
           <DoorField
             label={say("username")}
             hint={joining ? say("nameRule") : ""}
@@ -151,7 +159,7 @@ export function Door() {
           ) : (
             <p className="swap">
               <span>{say(joining ? "haveAccount" : "newHere")}</span>{" "}
-              <button type="button" className="link" onClick={swap}>
+              <button type="button" className="link" onClick={(event) => swap(event.detail === 0)}>
                 {say(joining ? "signIn" : "register")}
               </button>
             </p>

@@ -1,5 +1,6 @@
 import { signOut, useSession } from "../state/session";
 import { setLanguage, setTheme, useSettings, type Theme } from "../state/settings";
+import { hasUnsent } from "../state/unsent";
 import { openConnect, openDialog, openDrawer } from "../state/view";
 import { useWords, type Key } from "../words/words";
 import { Icon } from "./Icon";
@@ -13,6 +14,12 @@ const THEMES: [Theme, Key][] = [
 ];
 
 export function SettingsMenu({ onClose }: { onClose: () => void }) {
+  /** Nobody loses a text, or the sessions of all other devices, by one click. */
+  const leave = (everywhere: boolean): void => {
+    onClose();
+    if (everywhere || hasUnsent()) openDialog({ kind: "leave", everywhere });
+    else void signOut();
+  };
   const { say, language } = useWords();
   const theme = useSettings((state) => state.theme);
   const password = useSession((state) => state.options.auth === "password");
@@ -68,11 +75,11 @@ export function SettingsMenu({ onClose }: { onClose: () => void }) {
       {password ? (
         <>
           <hr />
-          <button type="button" className="item" onClick={() => void signOut()}>
+          <button type="button" className="item" onClick={() => leave(false)}>
             <Icon name="out" />
             <span>{say("signOut")}</span>
           </button>
-          <button type="button" className="item" onClick={() => void signOut(true)}>
+          <button type="button" className="item" onClick={() => leave(true)}>
             <span className="state" />
             <span>{say("signOutEverywhere")}</span>
           </button>

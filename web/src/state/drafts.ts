@@ -6,9 +6,9 @@ import { drop, keep, kept, namesOf } from "./kept";
 import { createRecords } from "./records";
 
 const NEW = "new";
-const DRAFT = "draft.";
+export const DRAFT = "draft.";
 /** What is typed into a question ends with its tab: nobody would remove it from the browser once the question is closed. */
-const ASKED = "ask.";
+export const ASKED = "ask.";
 const DELAY = 300;
 
 /** What is in the box. */

@@ -17,6 +17,8 @@ interface SessionState {
   options: Options;
   /** Counts sign-ins: what loads with a session loads again. */
   epoch: number;
+  /** The person has ended the session of this browser from elsewhere. */
+  revoked: boolean;
 }
 
 export const useSession = create<SessionState>()(() => ({
@@ -24,6 +26,7 @@ export const useSession = create<SessionState>()(() => ({
   user: "",
   options: { auth: "password", registration: "open" },
   epoch: 0,
+  revoked: false,
 }));
 
 function entered(session: Session): void {
@@ -96,7 +99,10 @@ export async function start(): Promise<void> {
 
 function out(error: unknown): null {
   if (!(error instanceof ApiError && error.status === 401)) throw error;
-  if (wasRevoked(error)) forgetPerson();
+  if (wasRevoked(error)) {
+    forgetPerson();
+    useSession.setState({ revoked: true });
+  }
   return null;
 }
 

@@ -3,7 +3,7 @@ import { create } from "zustand";
 
 interface View {
   drawer: boolean;
-  dialog: { kind: "delete"; id: string } | { kind: "shortcuts" } | { kind: "grants"; id: string } | null;
+  dialog: { kind: "delete"; id: string } | { kind: "shortcuts" } | { kind: "grants"; id: string } | { kind: "leave"; everywhere: boolean } | null;
   /** The document that is shown beside the conversation. */
   document: string | null;
   /** The person closed the documents: none opens by itself until the next turn. */

@@ -21,6 +21,11 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   themeDark: "深色",
   shortcuts: "键盘快捷键",
   signOut: "退出登录",
+  leaveUnsent: "还有未发送的文字，要退出吗？",
+  leaveUnsentText: "您在此浏览器中写下、尚未发送或保存的内容会被清除。",
+  leaveEverywhere: "在所有设备上退出登录？",
+  leaveEverywhereText: "所有设备都会退出登录，那里未发送的文字会被清除。正在运行的不会中断。",
+  signedOutElsewhere: "您已在别处退出登录：在另一台设备上，或因更改了密码。",
 
   // the model
   connectTitle: "接入真正的模型",

@@ -19,6 +19,11 @@ export const ENGLISH = {
   themeDark: "Dark",
   shortcuts: "Keyboard shortcuts",
   signOut: "Sign out",
+  leaveUnsent: "You have unsent text. Sign out?",
+  leaveUnsentText: "What you wrote in this browser and did not send or save is removed from it.",
+  leaveEverywhere: "Sign out everywhere?",
+  leaveEverywhereText: "You are signed out on every device, and texts that were not sent there are removed. What runs goes on.",
+  signedOutElsewhere: "You were signed out from elsewhere: on another device, or by a new password.",
 
   // the model
   connectTitle: "Connect a real model",
