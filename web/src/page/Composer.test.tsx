@@ -5,9 +5,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
+import { ticks } from "../api/clock";
 import type { Conversation, Interrupt, Turn, TurnStatus } from "../api/types";
 import { EMPTY } from "../log/turn";
 import { useAnswers } from "../state/answers";
+import { useConnection } from "../state/connection";
 import { forgive } from "../state/doing";
 import { forgetDrafts } from "../state/drafts";
 import { NONE, useThread, type Entry } from "../state/thread";
@@ -225,4 +227,34 @@ it("does not say that every word is kept when the browser stores none", async ()
   full.mockRestore();
   await userEvent.clear(box());
   expect(await screen.findByText("Every word is kept.")).toBeTruthy();
+});
+
+describe("a message that was not sent because the connection is lost", () => {
+  const UNSENT = "The server did not answer. Send again: it cannot arrive twice.";
+  const LOST = /^Connection lost, nothing else\. Next try in \d+ s\. /;
+  const keepLine = () => document.querySelector(".keep > span:nth-child(2)")?.textContent;
+  afterEach(() => useConnection.setState({ lost: null, back: null }));
+
+  it("hides neither the next try nor that the connection is back", () => {
+    useThread.setState({ fault: new ApiError(0, "unanswered", "") });
+    useConnection.setState({ lost: { retryAt: ticks() + 60_000 } });
+    render(<Composer id="A" />);
+    expect(keepLine()).toMatch(LOST);
+    expect(keepLine()).toContain(UNSENT);
+    expect(screen.getByRole("button", { name: "Try now" })).toBeTruthy();
+    act(() => useConnection.setState({ lost: null, back: { words: 0 } }));
+    expect(keepLine()).toBe(`Connection is back. ${UNSENT}`);
+    expect(screen.queryByRole("button", { name: "Try now" })).toBeNull();
+    act(() => useConnection.setState({ back: null }));
+    expect(keepLine()).toBe(UNSENT);
+  });
+
+  it("is told together with the next try while it is sent again and again", () => {
+    useThread.setState({ sending: { content: "hello", parent: undefined, fault: null } });
+    useConnection.setState({ lost: { retryAt: ticks() + 60_000 } });
+    render(<Composer id="A" />);
+    expect(keepLine()).toMatch(LOST);
+    expect(keepLine()).toMatch(/Sending$/);
+    expect(screen.getByRole("button", { name: "Try now" })).toBeTruthy();
+  });
 });

@@ -6,7 +6,7 @@ import type { Interrupt } from "../api/types";
 import { tryNow, useConnection } from "../state/connection";
 import { nameOf, useAway, useUnstored } from "../state/drafts";
 import { useThread } from "../state/thread";
-import { refusalText } from "../words/faults";
+import { refusalText, sentence } from "../words/faults";
 import { useWords, type Words } from "../words/words";
 import { Bars, Icon } from "./Icon";
 import { useNow } from "./useNow";
@@ -104,9 +104,10 @@ function useTold(id: string | null, words: Words): Told {
   const status = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.status : undefined));
   const leaves = useThread((state) => state.entries.at(-1)?.turn.on_disconnect === "stop");
   const until = useThread((state) => (state.id === id ? firstEnd(state.entries.at(-1)?.log.pending ?? []) : null));
-  if (sending) return { kind: "sending", text: say("keepSending") };
-  if (fault) return { kind: "fault", text: faultText(fault, words) };
-  if (connection) return connection;
+  const own: Told | null = sending ? { kind: "sending", text: say("keepSending") } : fault && { kind: "fault", text: faultText(fault, words) };
+  // Both are told: what was not sent, and when the next try is.
+  if (own && connection) return { kind: connection.kind === "lost" ? "lost" : own.kind, text: [sentence(connection.text), own.text].join(" ") };
+  if (own ?? connection) return (own ?? connection) as Told;
   if (!here) return { kind: "idle", text: say("keepIdle") };
   switch (status) {
     case "queued":

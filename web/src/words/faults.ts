@@ -72,5 +72,5 @@ function of(keys: Record<string, Key>, code: string): Key | undefined {
 /** The server's words as a sentence. */
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return begun === "" || /[.!?。！？]$/.test(begun) ? begun : `${begun}.`;
+  return begun === "" || /[.!?。！？]$/.test(begun) ? begun : begun + (/\p{Script=Han}$/u.test(begun) ? "。" : ".");
 }
