@@ -107,6 +107,20 @@ describe("the blocks of an answer", () => {
     expect(after[2]).toMatchObject({ note: { ms: 5000, outcome: "approve" } });
   });
 
+  it("count no time in which the turn waited for the person", () => {
+    const asked = [ask("q1", "c2", "c1"), ask("q2", "c3", "c1")];
+    const closed = (id: string): [string, Record<string, unknown>] => ["interrupt_closed", { id, outcome: "answered", answer: { decision: "approve" }, message: null }];
+    // The call begins at 3 s. Both questions are asked at 6 s, and answered at 7 and 8 s.
+    const base: [string, Record<string, unknown>][] = [RUN, model(1), spoken(1, ["c1", "search_agent"]), started("c1", "search_agent"), model(2, "c1"), spoken(2, ["c2", "t"], ["c3", "t"]), ["interrupted", { interrupts: asked }]];
+    const waiting = blocks(log(...base), AGENTS)[0];
+    expect(waiting).toMatchObject({ waits: true });
+    const answers = [closed("q1"), closed("q2")];
+    expect(blocks(log(...base, closed("q1")), AGENTS)[0]).toMatchObject({ waits: true });
+    expect(blocks(log(...base, ...answers), AGENTS)[0]).toMatchObject({ waits: false, tool: { since: 5000 } });
+    const ended = blocks(log(...base, ...answers, finished("c1")), AGENTS).find((block) => block.kind === "agent");
+    expect(ended).toMatchObject({ tool: { ms: 4000 } });
+  });
+
   it("nest what a sub-agent says, does and asks under its call", () => {
     const base: [string, Record<string, unknown>][] = [RUN, model(1), spoken(1, ["c1", "search_agent"]), started("c1", "search_agent"), model(2, "c1"), text(2, "inner"), spoken(2, ["c2", "web_fetch"])];
     const found = blocks(log(...base, ["interrupted", { interrupts: [ask("i1", "c2", "c1")] }]), AGENTS);

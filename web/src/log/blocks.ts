@@ -1,7 +1,8 @@
 // What a turn looks like, from its log: the blocks of an answer in the order in which they are read.
 import type { Interrupt, Note } from "../api/types";
 import type { ToolCall } from "./events";
-import { endingOf, isLive, type ClosedAsk, type Draft, type LogMessage, type TurnLog, type WrittenCall } from "./turn";
+import { grantKey, grantsOf } from "./grants";
+import { endingOf, isLive, type ClosedAsk, type Draft, type LogMessage, type RunningCall, type TurnLog, type WrittenCall } from "./turn";
 
 export type ToolState = "writing" | "next" | "running" | "ok" | "error" | "refused" | "answered" | "not_done" | "unknown";
 
@@ -44,7 +45,8 @@ export type Block =
   /** `left`: the person had read so many characters of it when they left; null if they left elsewhere. */
   | { kind: "text"; key: string; text: string; live: boolean; left: number | null }
   | { kind: "tools"; key: string; tools: ToolView[] }
-  | { kind: "agent"; key: string; tool: ToolView; inner: Block[] }
+  /** `waits`: it, or a sub-agent of its own, has asked the person. */
+  | { kind: "agent"; key: string; tool: ToolView; inner: Block[]; waits: boolean }
   | { kind: "said"; key: string; text: string }
   | { kind: "note"; key: string; note: Note; pauses: Answered[] }
   | { kind: "ask"; key: string; interrupts: Interrupt[] }
@@ -62,14 +64,6 @@ interface Place {
 }
 
 const NO_GRANTS: ReadonlySet<string> = new Set();
-const grantKey = (agent: string, tool: string): string => `${agent} ${tool}`;
-
-/** The tools that the person has allowed, in this turn, for the rest of the branch. */
-export function grantsOf({ notes, finished }: TurnLog): string[] {
-  if (!notes.some((note) => note.always)) return [];
-  const owners = new Map(finished.flatMap((message) => message.tool_calls.map((call) => [call.id, message.agent] as const)));
-  return notes.flatMap(({ always, tool, tool_call_id: id }) => (always && tool && id ? [grantKey(owners.get(id) ?? "", tool)] : []));
-}
 
 /** `names` are the names of agents: a call of one of them is a sub-agent at work. */
 export function blocks(log: TurnLog, names: ReadonlySet<string>, read: Left | null = null, before: ReadonlySet<string> = NO_GRANTS): Block[] {
@@ -151,7 +145,9 @@ function called(place: Place, found: Block[], call: ToolCall, key: string, agent
   if (log.pending.some((item) => item.tool_call_id === call.id) && !place.agents.has(call.id)) return;
   const tool = toolView(place, call, key, agent);
   if (place.agents.has(call.id)) {
-    found.push({ kind: "agent", key: `a${call.id}`, tool, inner: level({ ...place, parent: call.id }) });
+    const inner = level({ ...place, parent: call.id });
+    const waits = log.pending.some((item) => item.parent === call.id) || inner.some((item) => item.kind === "agent" && item.waits);
+    found.push({ kind: "agent", key: `a${call.id}`, tool, inner, waits });
     return;
   }
   tooled(found, tool);
@@ -182,7 +178,30 @@ function toolView({ log, results, grants }: Place, { id, name, args }: ToolCall,
   const output = result?.content ?? missing;
   const pause = log.notes.findLast((note) => note.tool_call_id === id);
   const granted = !pause && (state === "ok" || state === "running") && grants.has(grantKey(agent, name));
-  return { key, id, name, granted, answers: pause?.answers ?? null, args: edited ?? args, wanted: edited === null ? null : args, state, output, ms: result?.ms ?? null, since: begun?.at ?? null, progress: begun?.progress ?? null };
+  return { key, id, name, granted, answers: pause?.answers ?? null, args: edited ?? args, wanted: edited === null ? null : args, state, output, ...times(log.notes, result, begun), progress: begun?.progress ?? null };
+}
+
+/** How long a call took, or since when it runs, without the time in which the turn waited for the person: nothing runs meanwhile. */
+function times(notes: readonly Note[], result: LogMessage | undefined, begun: RunningCall | undefined): Pick<ToolView, "ms" | "since"> {
+  const start = result?.at != null && result.ms != null ? result.at - result.ms : null;
+  return {
+    ms: result?.ms != null && start !== null ? result.ms - paused(notes, start, result.at as number) : (result?.ms ?? null),
+    since: begun?.at != null ? begun.at + paused(notes, begun.at, Infinity) : null,
+  };
+}
+
+/** The milliseconds between two times in which the turn waited. Questions that were asked at once waited together. */
+function paused(notes: readonly Note[], from: number, to: number): number {
+  let sum = 0;
+  let until = from;
+  const pauses = notes.flatMap(({ kind, at, ms }) => (kind === "pause" && at !== null && ms !== null ? [[at, at + ms] as const] : []));
+  for (const [start, end] of pauses.sort(([one], [other]) => one - other)) {
+    const [first, last] = [Math.max(start, until), Math.min(end, to)];
+    if (last <= first) continue;
+    sum += last - first;
+    until = last;
+  }
+  return sum;
 }
 
 /** Whether the person refused to answer what this call asked. */

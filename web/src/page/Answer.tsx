@@ -18,7 +18,7 @@ import { Broken } from "./Opening";
 import { Chips, WritingChips } from "./Chips";
 import { Copy } from "./Copy";
 import { Hop } from "./Hop";
-import { Icon } from "./Icon";
+import { Bars, Icon } from "./Icon";
 import { Ask, Markdown } from "./lazy";
 import { Mark, Note } from "./Note";
 import { Over } from "./Over";
@@ -149,19 +149,20 @@ function askedAt(notes: readonly NoteData[]): Records<number> {
 /** A sub-agent at work, under the call that started it. */
 function SubAgent({ block, entry, last }: { block: Extract<Block, { kind: "agent" }>; entry: Entry; last: boolean }) {
   const { say, span } = useWords();
-  const { tool, inner } = block;
+  const { tool, inner, waits } = block;
   const steps = inner.reduce((sum, item) => sum + (item.kind === "tools" ? item.tools.length : item.kind === "agent" ? 1 : 0), 0);
-  const asks = inner.some((item) => item.kind === "ask");
-  const working = tool.state === "running" || asks;
+  const working = tool.state === "running" || waits;
   const time = tool.ms !== null ? span(tool.ms) : "";
   return (
     <details className="sub-agent" open={working || undefined}>
       <summary>
-        <ToolMark state={asks ? "next" : stateOf(tool, inner)} />
+        {waits ? <Waits /> : <ToolMark state={stateOf(tool, inner)} />}
         <span className="who">{shownLine(tool.name)}</span>
         <span className="task">{mainArgument(tool.name, tool.args)}</span>
         <span className="grow" />
-        {tool.state === "running" ? (
+        {waits ? (
+          <span className="time waits keep-phone">{say("statusWaits")}</span>
+        ) : tool.state === "running" ? (
           <Running since={tool.since} />
         ) : (
           <span className="time quiet num">
@@ -178,6 +179,15 @@ function SubAgent({ block, entry, last }: { block: Extract<Block, { kind: "agent
         ))}
       </div>
     </details>
+  );
+}
+
+/** The two strokes of what has stopped for the person. The word beside them is read out. */
+function Waits() {
+  return (
+    <span className="state waits">
+      <Bars />
+    </span>
   );
 }
 

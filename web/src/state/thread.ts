@@ -3,7 +3,7 @@ import { create } from "zustand";
 
 import type { ApiError } from "../api/client";
 import type { Artifact, Conversation, SeenTurn } from "../api/types";
-import { grantsOf } from "../log/blocks";
+import { grantsOf } from "../log/grants";
 import type { TurnLog } from "../log/turn";
 import type { ReadMark } from "./reading";
 
