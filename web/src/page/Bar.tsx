@@ -2,6 +2,7 @@ import { Suspense, useState } from "react";
 
 import { shownLine } from "../log/shown";
 import { useAgents, defaultAgent } from "../state/agents";
+import { useInbox } from "../state/inbox";
 import { useList } from "../state/list";
 import { useRoute } from "../state/route";
 import { toggleSide, useSettings } from "../state/settings";
@@ -34,6 +35,7 @@ export function Bar() {
   const documents = useThread((state) => state.artifacts);
   const shownDocument = useView((state) => state.document);
   const sideHidden = useSettings((state) => state.sideHidden);
+  const waits = useInbox((state) => state.count);
   const narrow = useMedia(NARROW);
   const demo = useDemo();
   const connect = useView((state) => state.connect);
@@ -45,11 +47,12 @@ export function Bar() {
       <button
         type="button"
         className={`icon only-drawer${sideHidden ? " always" : ""}`}
-        aria-label={say("openSidebar")}
+        aria-label={waits > 0 ? `${say("openSidebar")}. ${say("waitsPill", waits)}` : say("openSidebar")}
         title={say("openSidebar")}
         onClick={() => (narrow || !sideHidden ? openDrawer(true) : toggleSide())}
       >
         <Icon name="side" />
+        {waits > 0 ? <span className="count">{waits > 99 ? "99+" : waits}</span> : null}
       </button>
       <h1>{shownLine(name) || <span className="sr">Caesura</span>}</h1>
       {demo && here ? (
@@ -65,8 +68,8 @@ export function Bar() {
           <span className="num">{documents.length}</span>
         </button>
       ) : null}
-      {narrow && route.at !== "new" ? (
-        <a className="icon" href="/" onClick={visit} aria-label={say("newConversation")} title={say("newConversation")}>
+      {route.at !== "new" ? (
+        <a className={`icon only-drawer${sideHidden ? " always" : ""}`} href="/" onClick={visit} aria-label={say("newConversation")} title={say("newConversation")}>
           <Icon name="plus" />
         </a>
       ) : null}
