@@ -108,3 +108,54 @@ it("a run that was interrupted is told with the time at which it went on, whethe
     cleanup();
   }
 });
+
+it("an answer without words has nothing to copy", () => {
+  show(entry({ finished: [said("")] }));
+  expect(screen.queryByRole("button", { name: "Copy" })).toBeNull();
+  cleanup();
+  show(entry({ finished: [said("words")] }));
+  expect(screen.getByRole("button", { name: "Copy" })).toBeTruthy();
+});
+
+it.each(["stopped", "failed", "done"] as const)("an earlier answer that is %s can be asked for again", (status) => {
+  show(entry({ status, finished: [said("half")] }), null, false);
+  expect(screen.getByRole("button", { name: "Answer again" })).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+});
+
+it("the newest answer that was stopped is tried again in its place", () => {
+  show(entry({ status: "stopped", finished: [said("half")], notes: [{ kind: "stopped", outcome: "user" } as unknown as Note] }));
+  expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Answer again" })).toBeNull();
+});
+
+it.each([
+  ["model", "the model broke off", "The model broke off", "The model gave no usable answer."],
+  ["model", "the model is not available: its provider failed", "The model is not available right now", "Nothing you said is lost."],
+  ["model_unavailable", "the agent's model is not available: the server's log says why", "The model is not available right now", "Nothing you said is lost."],
+  ["model", "the conversation is too long for the model", "This did not work", "The conversation is too long for the model."],
+])("a failed turn is called by what failed (%s, %s)", (outcome, message, title, text) => {
+  show(entry({ status: "failed", notes: [{ kind: "failed", after: 0, outcome, message } as unknown as Note] }));
+  expect(screen.getByRole("heading").textContent).toBe(title);
+  expect(document.querySelector(".over p")?.textContent.trim()).toMatch(new RegExp(`^${text.replaceAll(".", "\\.")}`));
+});
+
+it("an opened row tells its error once", async () => {
+  show(entry({ finished: [said("", [["c1", "read_file"]]), { ...result("c1", "error"), content: "no such file" }] }));
+  expect(screen.getAllByText("no such file")).toHaveLength(1);
+  (document.querySelector("details.tool") as HTMLDetailsElement).open = true;
+  await screen.findByText("Output");
+  expect(screen.getAllByText("no such file")).toHaveLength(1);
+});
+
+it("a sub-agent that asks waits for the person, and its time stands still", () => {
+  useAgents.setState({ names: new Set(["helper"]) });
+  const running = [{ id: "c1", name: "helper", args: {}, edited: false, agent: "a", parent: null, progress: null, at: 0 }];
+  // Two questions are one card at the end: none stands below its sub-agent.
+  const pending = ["q1", "q2"].map((id) => ({ id, kind: "approval", parent: "c1", tool_call_id: id, name: "t", args: {}, decisions: [] }));
+  const page = show(entry({ status: "waiting", finished: [said("", [["c1", "helper"]])], running, pending: pending as unknown as TurnLog["pending"] }));
+  const row = page.querySelector(".sub-agent > summary");
+  expect(row?.querySelector(".spin")).toBeNull();
+  expect(row?.querySelector(".state.waits .bars")).not.toBeNull();
+  expect(row?.querySelector(".time")?.textContent).toBe("waits for you");
+});

@@ -213,8 +213,8 @@ function Acts({ entry, last, versions }: { entry: Entry; last: boolean; versions
   ].filter(Boolean);
   return (
     <div className={last || versions.length > 1 ? "acts on" : "acts"}>
-      <Copy text={() => answerText(entry.log)} />
-      {status === "done" ? (
+      {answerText(entry.log) === "" ? null : <Copy text={() => answerText(entry.log)} />}
+      {status === "done" || !last ? (
         <button type="button" className="icon" aria-label={say("regenerate")} title={say("regenerate")} onClick={(event) => event.detail < 2 && void regenerate(entry)}>
           <Icon name="again" />
         </button>

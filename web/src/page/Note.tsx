@@ -1,6 +1,7 @@
 import type { Note as NoteData } from "../api/types";
 import type { Answered } from "../log/blocks";
 import { useAnswers } from "../state/answers";
+import { failureTitle } from "../words/faults";
 import { useWords } from "../words/words";
 import { ClosedCard } from "./asks/ClosedCard";
 import { Bars, Icon } from "./Icon";
@@ -16,7 +17,8 @@ interface NoteProps {
 
 /** Something that hangs on the rail: a pause that is over, a restart, an earlier end. */
 export function Note({ note, pauses, again }: NoteProps) {
-  const { say, clock } = useWords();
+  const words = useWords();
+  const { say, clock } = words;
   // A pause is told by its end: when it was answered, or ran out.
   const at = note.at === null ? null : note.at + (note.kind === "pause" ? (note.ms ?? 0) : 0);
   const time = at === null ? null : <time>{clock(at)}</time>;
@@ -31,7 +33,7 @@ export function Note({ note, pauses, again }: NoteProps) {
     return (
       <p className="note">
         <span className="at">{note.kind === "failed" ? <Icon name="cross" small /> : <Bars />}</span>
-        <span>{say(note.kind === "failed" ? "failedHere" : "youStopped")}</span>
+        <span>{note.kind === "failed" ? failureTitle(note.outcome, note.message, words) : say("youStopped")}</span>
         {time}
       </p>
     );

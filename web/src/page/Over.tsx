@@ -1,7 +1,7 @@
 import { endingOf } from "../log/turn";
 import { retry } from "../state/doing";
 import { type Entry } from "../state/thread";
-import { failureText, sentence } from "../words/faults";
+import { failureText, failureTitle, sentence } from "../words/faults";
 import { useWords } from "../words/words";
 import { Copy } from "./Copy";
 import { Bars, Icon } from "./Icon";
@@ -30,7 +30,7 @@ export function Over({ entry, last }: { entry: Entry; last: boolean }) {
     );
   }
   if (status !== "failed") return null;
-  const title = say(ending?.outcome?.startsWith("model") ? "failedHere" : "turnFailed");
+  const title = failureTitle(ending?.outcome ?? null, ending?.message ?? null, words);
   const why = failureText(ending?.outcome ?? null, ending?.message ?? null, words);
   // The server may say the same as the title.
   const told = why === "" ? say("failedText") : [why === sentence(title) ? "" : why, say("nothingLost")].filter(Boolean).join(" ");

@@ -150,7 +150,7 @@ function Tool({ tool }: { tool: ToolView }) {
           </div>
         ) : null}
       </details>
-      <Below tool={tool} />
+      {open && tool.state === "error" ? null : <Below tool={tool} />}
     </>
   );
 }

@@ -59,10 +59,22 @@ export function refusalText(error: ApiError, { say }: Words): string {
   return sentence(shownLine(error.message));
 }
 
+/** The server's words for a model that said nothing at all. One that broke off has the same code. */
+const SILENT = /^the (?:agent's )?model is not available/;
+const TOO_LONG = "the conversation is too long for the model";
+
+/** What a failed turn is called. */
+export function failureTitle(code: string | null, message: string | null, { say }: Words): string {
+  if (!code?.startsWith("model")) return say("turnFailed");
+  return say(code === "model_unavailable" || SILENT.test(message ?? "") ? "modelMissing" : message === TOO_LONG ? "turnFailed" : "failedHere");
+}
+
 /** Why a turn failed; empty if nobody knows. */
 export function failureText(code: string | null, message: string | null, { say }: Words): string {
+  if (code === "model" && SILENT.test(message ?? "")) return sentence(say("modelMissing"));
+  if (code === "model" && message === TOO_LONG) return say("modelFull");
   const key = of(FAILURES, code ?? "");
-  return key ? say(key) : message ? sentence(shownLine(message)) : "";
+  return key ? sentence(say(key)) : message ? sentence(shownLine(message)) : "";
 }
 
 function of(keys: Record<string, Key>, code: string): Key | undefined {
