@@ -152,7 +152,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           <label className="check">
             <input type="checkbox" checked={always} onChange={(event) => setAlways(event.target.checked)} />
             <span>
-              <Phrase k="always" values={[<code key="tool">{shownLine(tool)}</code>]} />
+              <Phrase k={place === "stack" ? "alwaysNext" : "always"} values={[<code key="tool">{shownLine(tool)}</code>]} />
             </span>
           </label>
         )}

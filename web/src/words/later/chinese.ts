@@ -127,6 +127,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   refuseWhy: "原因？智能体会看到，可不填。",
   back: "返回",
   always: "本分支始终允许 {0}",
+  alwaysNext: "从下次请求起，本分支始终允许 {0}",
   severalTitle: "有 {0} 件事等你处理",
   approvedByYou: "已批准",
   waitsForRest: "其余回答后继续",

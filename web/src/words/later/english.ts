@@ -125,6 +125,7 @@ export const ENGLISH = {
   refuseWhy: "Why? The agent reads it. You may leave it empty.",
   back: "Back",
   always: "Always allow {0} on this branch",
+  alwaysNext: "From the next request on, always allow {0} on this branch",
   severalTitle: "{0} things wait for you",
   approvedByYou: "Approved",
   waitsForRest: "goes on when the rest is answered",
