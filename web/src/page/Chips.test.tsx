@@ -4,6 +4,7 @@ import { afterEach, expect, it } from "vitest";
 
 import { EMPTY, type LogMessage, type TurnLog } from "../log/turn";
 import { NONE, useThread } from "../state/thread";
+import { words } from "../words/words";
 import { Chips } from "./Chips";
 
 const CALL = { id: "c1", name: "update_artifact", args: { id: "plan", old: "a", new: "b" } };
@@ -25,4 +26,9 @@ it("a chip has the version that the log says, whatever the tool told the model",
 it("a turn of an older server has a chip without a version", () => {
   expect(show(log({}))).toMatch(/The plan/);
   expect(screen.getByRole("button").textContent).not.toMatch(/v\d/);
+});
+
+it("an older version has the time at which its turn wrote it", () => {
+  const at = new Date(2026, 1, 1, 19, 14).getTime();
+  expect(show(log({ finished: [spoken, { ...result, at }], endedAt: at + 600_000, documents: [{ id: "plan", version: 8 }] }))).toContain(`v8 · ${words("en").clock(at)}`);
 });

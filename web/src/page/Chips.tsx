@@ -19,6 +19,13 @@ function documentsOf(log: TurnLog): [string, number | null][] {
   return [...new Set(calls.flatMap(({ args }) => (typeof args.id === "string" ? [args.id] : [])))].map((id) => [id, null]);
 }
 
+/** When the turn wrote this document last, if its messages tell. */
+function writtenAt({ finished, endedAt }: TurnLog, id: string): number | null {
+  const calls = new Set(finished.flatMap((message) => message.tool_calls).flatMap((call) => (WRITES.has(call.name) && call.args.id === id ? [call.id] : [])));
+  const last = finished.findLast((message) => message.role === "tool" && message.status === "ok" && calls.has(message.tool_call_id ?? ""));
+  return last?.at ?? endedAt;
+}
+
 /** The documents that are being written and not looked at. */
 export function WritingChips({ log }: { log: TurnLog }) {
   const { say, count } = useWords();
@@ -62,7 +69,8 @@ export function Chips({ log }: { log: TurnLog }) {
   return made.map(([id, version]) => {
     const artifact = artifacts.find((item) => item.id === id);
     if (!artifact) return null;
-    const facts = [shownLine(artifact.content_type.replace(/^text\//, "")), version === null ? "" : `v${version}`, version === artifact.version ? clock(artifact.updated_at) : ""].filter(Boolean);
+    const at = version === artifact.version ? artifact.updated_at : writtenAt(log, id);
+    const facts = [shownLine(artifact.content_type.replace(/^text\//, "")), version === null ? "" : `v${version}`, at === null ? "" : clock(at)].filter(Boolean);
     return <Chip key={id} title={artifact.title} facts={facts.join(" · ")} open={open === id} onClick={() => openDocument(id)} />;
   });
 }

@@ -47,7 +47,7 @@ export function Conversation({ id }: { id: string | null }) {
 
   return (
     <div className={`scroll${scroll.atEnd ? "" : " free"}`} ref={scroller} tabIndex={-1} id="scroll">
-      <div className={isNew ? "col first" : "col"} ref={column} role="log" aria-live="off" aria-label={say("conversations")}>
+      <div className={isNew ? "col first" : "col"} ref={column} role="log" aria-live="off" aria-label={say("messages")}>
         {isNew ? <First /> : null}
         {here && phase === "loading" ? <Opening /> : null}
         {here && phase === "missing" ? <Missing text={say("notFound")} more={thread.moved ? say("draftMoved") : ""} /> : null}

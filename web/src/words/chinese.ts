@@ -60,6 +60,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   exArtifactHint: "每个版本都保留，可任意比较。",
 
   // composer
+  messages: "消息",
   placeholder: "输入消息",
   placeholderReply: "回复",
   placeholderWaiting: "改说别的（会拒绝请求）",

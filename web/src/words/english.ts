@@ -58,6 +58,7 @@ export const ENGLISH = {
   exArtifactHint: "Every version is kept. Compare any two.",
 
   // composer
+  messages: "Messages",
   placeholder: "Write a message",
   placeholderReply: "Reply",
   placeholderWaiting: "Reply instead (refuses the request)",

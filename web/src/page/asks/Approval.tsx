@@ -143,7 +143,7 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
           {say("refuse")}
         </button>
         {can("respond") ? (
-          <button type="button" className="btn bare" disabled={busy} onClick={() => setMode("respond")}>
+          <button type="button" className="btn bare" data-respond disabled={busy} onClick={() => setMode("respond")}>
             {say("respond")}
           </button>
         ) : null}

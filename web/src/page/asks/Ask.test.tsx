@@ -347,6 +347,17 @@ describe("questions", () => {
   });
 });
 
+describe("a number while an option has the focus", () => {
+  it("chooses the option with this number, and the focus goes there", async () => {
+    show({ ...QUESTIONS, questions: QUESTIONS.questions.slice(1) });
+    const [one, two] = screen.getAllByRole<HTMLInputElement>("radio") as [HTMLInputElement, HTMLInputElement];
+    await userEvent.click(one);
+    await userEvent.keyboard("2");
+    expect(two.checked).toBe(true);
+    expect(document.activeElement).toBe(two);
+  });
+});
+
 describe("what is typed into a question", () => {
   it("is there after the card was drawn anew, and gone once it is answered", async () => {
     const first = show(QUESTIONS);
@@ -741,8 +752,14 @@ describe("an option", () => {
       { label: "Later", value: "later", allow_custom: false },
     ];
     show({ ...QUESTIONS, questions: [{ question: "Delete?", options }] });
-    expect(document.querySelector(".sends")?.textContent).toBe("sends: Yes, delete it");
-    expect(screen.queryByText(/sends: later/)).toBeNull();
+    expect(document.querySelector(".sends")?.textContent).toBe("The agent reads: Yes, delete it");
+    expect(screen.queryByText(/reads: later/)).toBeNull();
+  });
+
+  it("shows nothing more where only what joins its words differs, and all where a sign may mean something", () => {
+    const option = (label: string, value: string) => ({ label, value, allow_custom: false });
+    show({ ...QUESTIONS, questions: [{ question: "When?", options: [option("After review", "after_review"), option("1", "-1"), option("At once", "now")] }] });
+    expect([...document.querySelectorAll(".sends")].map((item) => item.textContent)).toEqual(["The agent reads: -1", "The agent reads: now"]);
   });
 });
 

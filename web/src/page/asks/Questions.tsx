@@ -32,9 +32,10 @@ function answerOf(question: Question, { option, own }: Choice): string {
   return chosen.allow_custom ? own.trim() : chosen.value;
 }
 
-/** Whether a label says what is sent. Only capitals and outer blanks may differ. */
+/** Whether a label says what is sent. Only capitals, outer blanks and what joins two words may differ: `after_review` is "After review". */
 function tells(label: string, value: string): boolean {
-  return label.trim().toLowerCase() === value.trim().toLowerCase();
+  const plain = (text: string): string => text.trim().toLowerCase().replace(/(?<=\p{L})[ _-]+(?=\p{L})/gu, " ");
+  return plain(label) === plain(value);
 }
 
 export function Questions({ interrupt, place, more }: { interrupt: Interrupt; place: Place; more?: ReactNode }) {

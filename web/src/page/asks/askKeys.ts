@@ -33,6 +33,8 @@ export function askKeys(event: KeyboardEvent<HTMLElement>): void {
   const target = key === "e" ? ask.querySelector<HTMLElement>("[data-edit]") : key === "r" ? ask.querySelector<HTMLElement>("[data-refuse]") : option(ask, key);
   if (!target) return;
   event.preventDefault();
+  // The focus is with what is chosen, as it is after an arrow.
+  if (event.target instanceof HTMLInputElement) target.focus();
   target.click();
 }
 

@@ -118,7 +118,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   moreCharacters: "再显示 {0} 个字符（还有 {1} 个）",
   unmarked: "后面还有 {0} 个隐藏字符，已写出但未标记",
   emptyLines: "{0} 个空行",
-  optionSends: "实际发送：{0}",
+  optionSends: "智能体收到：{0}",
   allArguments: "全部参数",
   approve: "批准",
   approveEdited: "按修改批准",

@@ -116,7 +116,7 @@ export const ENGLISH = {
   moreCharacters: "Show the next {0} of {1} more characters",
   unmarked: "{0} more hidden characters follow, written out without a mark",
   emptyLines: "{0} empty lines",
-  optionSends: "sends: {0}",
+  optionSends: "The agent reads: {0}",
   allArguments: "All arguments",
   approve: "Approve",
   approveEdited: "Approve with changes",
