@@ -1,11 +1,13 @@
 """Several tabs of one browser, and texts that were not sent yet."""
 
+import asyncio
 from functools import partial
 
 import pytest
-from playwright.async_api import Request, expect
+from playwright.async_api import Request, Route, expect
 
 from tests.browser.conftest import MakeVisitor
+from tests.browser.faults import Faults
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,9 +27,8 @@ WATCH = """() => {
 
 async def test_a_stop_reaches_the_server_although_many_windows_read_answers(visitor: MakeVisitor) -> None:
     people = await _windows(await visitor())
-    # Each says something else: the same words twice in a moment are one message that was sent again.
-    for number, person in enumerate(people):
-        await person.say(LONG.format(number))
+    for person in people:
+        await person.say(LONG.format(""))
     for person in people:
         await expect(person.answer).to_contain_text("1 2 3")
     for person in reversed(people):
@@ -70,6 +71,70 @@ async def _windows(alice: Visitor) -> list[Visitor]:
 def _count(snapshots: list[int], window: int, request: Request) -> None:
     if request.url.split("?")[0].endswith("/snapshot"):
         snapshots[window] += 1
+
+
+@pytest.mark.parametrize("copied", [False, True], ids=["another-window", "copy-of-the-window"])
+async def test_windows_that_send_the_same_words_in_the_same_moment_begin_two_conversations(
+    visitor: MakeVisitor, copied: bool
+) -> None:
+    alice = await visitor()
+    released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if route.request.method == "POST":
+            await released.wait()
+        await route.continue_()
+
+    await alice.page.route("**/api/v2/conversations", hold)
+    await alice.say("echo hello")
+    async with alice.context.expect_page() as opened:
+        # A window that is opened by a script has a copy of what its opener keeps for itself.
+        await (alice.page.evaluate("void window.open('/')") if copied else alice.tab("/"))
+    twin = Visitor(alice.name, alice.url, alice.context, await opened.value, alice.api)
+    await expect(twin.box).to_have_value("echo hello")
+    await twin.send()
+    await twin.done()
+    released.set()
+    await alice.done()
+    assert alice.conversation != twin.conversation
+    for person in (alice, twin):
+        assert await person.stored() == [("echo hello", "hello")]
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "loaded-anew"])
+async def test_words_whose_window_is_gone_are_not_sent_twice(
+    visitor: MakeVisitor, faults: Faults, closed: bool
+) -> None:
+    faults.expect("ERR_FAILED")
+    alice = await visitor()
+    taken = asyncio.Event()
+
+    async def lose(route: Route) -> None:
+        """The server gets the message, and the page no response."""
+        if route.request.method == "POST" and not taken.is_set():
+            await route.fetch()
+            taken.set()
+            await asyncio.Event().wait()
+        await route.continue_()
+
+    await alice.page.route("**/turns", lose)
+    await alice.say("echo hello")
+    await taken.wait()
+    path = f"/c/{alice.conversation}"
+    # The next page does not see what the server has before the words are sent again.
+    await alice.context.route("**/snapshot*", lambda route: route.abort())
+    if closed:
+        page = await alice.tab(path)
+        await alice.page.close()
+    else:
+        page = alice.page
+        await page.reload()
+    again = Visitor(alice.name, alice.url, alice.context, page, alice.api)
+    await expect(again.box).to_have_value("echo hello")
+    await alice.context.unroute("**/snapshot*")
+    await again.send()
+    await again.done()
+    assert await again.stored() == [("echo hello", "hello")]
 
 
 async def test_each_tab_keeps_the_texts_that_were_typed_in_it(visitor: MakeVisitor) -> None:

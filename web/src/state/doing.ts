@@ -6,6 +6,7 @@ import { EMPTY, isLive } from "../log/turn";
 import { useAgents } from "./agents";
 import { adopt, comeBack, nameOf, sendOff, useAway } from "./drafts";
 import { settled } from "./following";
+import { kept } from "./kept";
 import { putRow } from "./list";
 import { follow, reload } from "./opening";
 import { once } from "./once";
@@ -24,16 +25,15 @@ export async function send(id: string | null, content: string): Promise<boolean>
   const last = thread.id === id ? thread.entries.at(-1) : undefined;
   const known = id === null || (thread.id === id && thread.phase === "ready");
   const body = withAgent({ content, ...(last?.log.status === "waiting" ? { supersede: true } : {}) });
-  const sent = sentAs(nameOf(id), body, known ? (last?.turn.id ?? null) : undefined);
   sendOff(id, content);
-  return post(id, sent, { content, parent: undefined, fault: null });
+  return post(id, sentAs(nameOf(id), body, known ? (last?.turn.id ?? null) : undefined), { content, parent: undefined, fault: null });
 }
 
 /** Sends another message in place of this turn's, as a new branch. */
 export async function sendInstead({ turn }: Entry, content: string): Promise<boolean> {
   const parent = turn.parent_id;
-  const sent = sentAs(editOf(turn.conversation_id), withAgent({ content, parent }), parent, [...(turn.siblings ?? []), turn.id]);
-  return post(turn.conversation_id, sent, { content, parent, fault: null });
+  const asked = sentAs(editOf(turn.conversation_id), withAgent({ content, parent }), parent, [...(turn.siblings ?? []), turn.id]);
+  return post(turn.conversation_id, asked, { content, parent, fault: null });
 }
 
 function withAgent(body: NewTurn): NewTurn {
@@ -41,9 +41,14 @@ function withAgent(body: NewTurn): NewTurn {
   return agent ? { ...body, agent } : body;
 }
 
-async function post(from: string | null, sent: Sent, sending: Sending): Promise<boolean> {
+async function post(from: string | null, asked: Sent | Promise<Sent>, sending: Sending): Promise<boolean> {
   if (get().id === from) set({ sending, fault: null });
   let id = from;
+  const user = kept("user");
+  const sent = asked instanceof Promise ? await asked : asked;
+  // The person has left meanwhile: nothing of them is kept or sent.
+  if (kept("user") !== user) return false;
+  keepSent(nameIn(from, sending), sent);
   try {
     id ??= await begin(sent, sending);
     const turn = await api.send(id, sent.body, sent.key);

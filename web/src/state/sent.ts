@@ -1,9 +1,11 @@
 // Messages that were sent and of which the page does not know yet whether they arrived. Each is kept with its key: the same
-// text goes out again under the same key, and cannot arrive twice.
+// text goes out again under the same key, and cannot arrive twice. A new tab finds what a closed one has sent. As long as the
+// other tab lives, the same text is another message.
 import { newKey } from "../api/client";
 import type { NewTurn } from "../api/types";
 import { SENT, storeDraft, storedDraft } from "./drafts";
 import { kept } from "./kept";
+import { takeOver, thisPage } from "./living";
 import type { Entry } from "./thread";
 
 export interface Sent {
@@ -15,6 +17,8 @@ export interface Sent {
   besides: string[];
   /** The server did not take it: the next try is another request. */
   refused?: boolean;
+  /** The page that has sent it. A page of an older version does not say. */
+  page?: string;
 }
 
 const place = (name: string) => SENT + name;
@@ -45,15 +49,18 @@ export function dropSent(name: string, key?: string): void {
   if (key === undefined || sentOf(name)?.key === key) storeDraft(place(name), null);
 }
 
-/** The request for this message: the one of the last try, if it was for the same. */
-export function sentAs(name: string, body: NewTurn, after: string | null | undefined, besides: string[] = []): Sent {
+/** The request for this message: the one of the last try, if it was for the same and no other page that lives has sent it. That may
+ * have to be asked. */
+export function sentAs(name: string, body: NewTurn, after: string | null | undefined, besides: string[] = []): Sent | Promise<Sent> {
   const known = sentOf(name);
   // After a reload no agent is chosen.
   const agent = body.agent === undefined || known?.body.agent === body.agent;
   const same = known && !known.refused && agent && known.body.content === body.content && known.body.parent === body.parent;
-  const sent = same ? known : { key: newKey(), body, after, besides };
-  keepSent(name, sent);
-  return sent;
+  const page = thisPage();
+  const fresh = { key: newKey(), body, after, besides, page };
+  if (!same) return fresh;
+  if (known.page === undefined || known.page === page) return { ...known, page };
+  return takeOver(known.page).then((free) => (free ? { ...known, page } : fresh));
 }
 
 export function hasArrived(sent: Sent, entries: readonly Entry[]): boolean {
