@@ -8,7 +8,7 @@ const server = process.env.CAESURA_URL ?? "http://127.0.0.1:8000";
 const proxy = { "/api": { target: server }, "/docs": { target: server } };
 
 /** What the first paint needs and later parts share is one file: in several small ones it is longer. */
-const FIRST = { name: "first", test: /node_modules\/(?:react|react-dom|scheduler|zustand)\/|preload-helper|\/src\/(?:words\/(?!Phrase|chinese|english|later)|api\/|state\/(?!documents|versions))|\/src\/log\/(?:shown|turn|events|members|same|snapshot)\.ts|\/src\/page\/(?:Icon|useMedia|keys|places|useNow|painted|lazy)\./ };
+const FIRST = { name: "first", test: /node_modules\/(?:react|react-dom|scheduler|zustand)\/|preload-helper|\/src\/(?:words\/(?!Phrase|chinese|english|later)|api\/|state\/(?!documents|versions|troubles|held|overdue|storing|asking))|\/src\/log\/(?:shown|turn|events|members|same|snapshot)\.ts|\/src\/page\/(?:Icon|useMedia|keys|places|useNow|painted|lazy)\./ };
 
 /** Tells first.js, which knows the language before the page does, in which files the first texts are. */
 const texts: Plugin = {

@@ -1,4 +1,4 @@
-"""The server is killed with -9 while somebody looks at the page, and started again."""
+"""The server is killed with -9 while somebody looks at the page, and started again, or its disk is full."""
 
 import pytest
 from playwright.async_api import expect
@@ -54,3 +54,39 @@ async def test_a_question_waits_through_a_crash_and_is_answered_once(
     first, second = await alice.turns()
     assert [item["status"] for item in first["messages"] if item["role"] == "tool"] == ["ok"]
     assert [item["content"] for item in second["messages"] if item["role"] == "tool"] == ["once\n"]
+
+
+async def test_a_full_disk_is_told_while_an_answer_is_written_and_the_answer_goes_on_after_it(
+    process: Process, guest: MakeVisitor, faults: Faults
+) -> None:
+    faults.expect("status of 503")
+    alice = await guest(process.url)
+    await alice.open("/")
+    await begin(alice)
+    await alice.box.fill("a draft")
+    with process.full():
+        await expect(alice.page.locator(".keep.fault")).to_contain_text(
+            "The server cannot store anything right now. Your draft is kept here."
+        )
+    await alice.done()
+    await expect(alice.keep).to_contain_text("Every word is kept.")
+    await expect(alice.box).to_have_value("a draft")
+    assert await alice.seen() == await alice.stored() == [(COUNT, " ".join(COUNTED))]
+
+
+async def test_a_message_that_a_full_disk_refuses_stays_in_the_box(
+    process: Process, guest: MakeVisitor, faults: Faults
+) -> None:
+    faults.expect("status of 503")
+    alice = await guest(process.url)
+    await alice.open("/")
+    await alice.box.fill("echo hello")
+    with process.full():
+        await alice.send()
+        await expect(alice.page.locator(".keep.fault")).to_contain_text(
+            "The server cannot store anything right now. Your draft is kept here."
+        )
+        await expect(alice.box).to_have_value("echo hello")
+    await alice.send()
+    await alice.done()
+    assert await alice.seen() == await alice.stored() == [("echo hello", "hello")]

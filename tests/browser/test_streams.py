@@ -1,5 +1,7 @@
 """An answer while it streams: stopping, reloading, losing the network, several tabs, several people."""
 
+import re
+
 import pytest
 from playwright.async_api import Page, expect
 
@@ -145,3 +147,13 @@ async def test_nobody_sees_what_belongs_to_another_person(visitor: MakeVisitor, 
     await expect(bob.page.locator(".row.conv .t")).to_have_text(["echo mine alone"])
     assert "secret" not in await bob.page.content()
     await expect(alice.page.locator(".row.conv .t")).to_have_text(["write secret.txt"])
+
+
+async def test_thoughts_say_how_long_they_took_also_after_a_reload(alice: Visitor) -> None:
+    await alice.say("think about trees")
+    await alice.done()
+    title = alice.answer.locator(".think summary")
+    await expect(title).to_have_text(re.compile(r"^Thought for \d+ s$"))
+    told = await title.inner_text()
+    await alice.page.reload()
+    await expect(title).to_have_text(told)

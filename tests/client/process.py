@@ -4,8 +4,9 @@ Forked from a process that has everything imported, so that it starts at once.
 """
 
 import multiprocessing
-from collections.abc import Callable
-from contextlib import closing
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -52,6 +53,19 @@ class Process:
     def terminate(self) -> int | None:
         """Send SIGTERM: the server releases its runs, and ends. Returns its exit code."""
         return self._end(lambda process: process.terminate())
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """No file of the server can be written meanwhile, as on a full disk."""
+        assert self._process is not None
+        assert self._process.pid is not None
+        pid = self._process.pid
+        usual = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, usual[1]))
+        try:
+            yield
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, usual)
 
     def _end(self, signal: Callable[[ForkServerProcess], None]) -> int | None:
         if self._process is None:

@@ -100,7 +100,9 @@ def by_event(taste: Taste = "tame") -> dict[type[Any], st.SearchStrategy[ev.Even
         ev.ReasoningDelta: st.builds(ev.ReasoningDelta, _small, text),
         ev.CallDelta: st.builds(ev.CallDelta, _small, _small, text, text),
         ev.TextVoided: st.builds(ev.TextVoided, _small),
-        ev.ModelFinished: st.builds(ev.ModelFinished, _small, calls, tokens, name),
+        ev.ModelFinished: st.builds(
+            ev.ModelFinished, _small, calls, tokens, name, thought_ms=st.none() | _small
+        ),
         ev.ToolStarted: st.builds(ev.ToolStarted, text, text, arguments(taste), text, name),
         ev.ToolProgress: st.builds(ev.ToolProgress, text, text),
         ev.ToolFinished: st.builds(

@@ -45,11 +45,15 @@ async def test_reasoning_is_kept_apart_from_the_reply(world: World) -> None:
     said = await world.say("what is it?")
     assert said.thought == "let me think"
     assert said.text == "42"
-    assert said.of(ev.ModelFinished)[0].usage is not None
+    finished = said.of(ev.ModelFinished)[0]
+    assert finished.usage is not None
+    assert finished.thought_ms is not None
     row = await world.checked(said.turn)
     assert row.messages is not None
     assert (row.messages[0].content, row.messages[0].reasoning) == ("42", "let me think")
-    await world.say("sure?")
+    assert row.messages[0].ms == finished.thought_ms
+    plain = await world.say("sure?")
+    assert plain.of(ev.ModelFinished)[0].thought_ms is None
     assert world.desk.sent() == [("user", "what is it?"), ("assistant", "42"), ("user", "sure?")]
 
 

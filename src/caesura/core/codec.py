@@ -53,8 +53,9 @@ def _model_finished(
     usage: dict[str, int] | None = None,
     finish_reason: str | None = None,
     kept: Sequence[dict[str, Any]] = (),
+    thought_ms: int | None = None,
 ) -> ev.ModelFinished:
-    return ev.ModelFinished(call, tuple(tool_calls), usage, finish_reason, tuple(kept))
+    return ev.ModelFinished(call, tuple(tool_calls), usage, finish_reason, tuple(kept), thought_ms)
 
 
 _MAKERS: dict[str, Callable[..., ev.Event]] = {code: kind for kind, code in _CODES.items()} | {
@@ -130,8 +131,9 @@ def _fields(event: ev.Event, offset: int) -> list[Any]:
     if isinstance(event, ev.Interrupted):
         return ["ask", offset, [interrupts.to_dict(item) for item in event.interrupts]]
     if isinstance(event, ev.ModelFinished):
-        kept = [event.kept] if event.kept else []
-        return ["modelled", offset, event.call, event.tool_calls, event.usage, event.finish_reason, *kept]
+        rest = [event.kept] if event.kept or event.thought_ms is not None else []
+        rest += [event.thought_ms] if event.thought_ms is not None else []
+        return ["modelled", offset, event.call, event.tool_calls, event.usage, event.finish_reason, *rest]
     return [_CODES[type(event)], offset, *(getattr(event, name) for name in event.__slots__)]
 
 

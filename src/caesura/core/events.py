@@ -80,13 +80,15 @@ class TextVoided:
 @dataclass(frozen=True, slots=True)
 class ModelFinished:
     """`kept` are blocks that the provider wants back with this reply as long as the turn lasts. No client is
-    shown them."""
+    shown them. `thought_ms` is how long the model thought before its first word, if it showed its reasoning
+    and that is known."""
 
     call: int
     tool_calls: tuple[dict[str, Any], ...] = ()
     usage: dict[str, int] | None = None
     finish_reason: str | None = None
     kept: tuple[dict[str, Any], ...] = ()
+    thought_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

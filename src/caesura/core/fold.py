@@ -56,6 +56,7 @@ class _Draft:
             kept=done.kept if done else (),
             usage=done.usage if done else None,
             at=at,
+            ms=done.thought_ms if done else None,
         )
 
 

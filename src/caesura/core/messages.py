@@ -13,9 +13,10 @@ Role = Literal["user", "assistant", "tool", "system"]
 @dataclass(frozen=True, slots=True)
 class Message:
     """`cut` marks a reply that was stopped or broke off; `parent` a sub-agent's message, by tool call. `at`
-    is when the message ended, if that is known, and `ms` how long a tool call took. `args` are those with
-    which a tool call ran, if they are not those that the model gave: a person has edited them. `kept` is what
-    the provider wants back with a reply as long as its turn lasts: only the turn's log has it."""
+    is when the message ended, if that is known, and `ms` how long a tool call took, or a model thought.
+    `args` are those with which a tool call ran, if they are not those that the model gave: a person has
+    edited them. `kept` is what the provider wants back with a reply as long as its turn lasts: only the
+    turn's log has it."""
 
     role: Role
     content: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import NamedTuple
@@ -162,6 +163,8 @@ class _Speaker:
         self._context_from = context_from
         self._call = 0
         self.spoke = self._wrote = False
+        self._began = time.monotonic()
+        self._thought: int | None = None
         self._live = frozenset(name for name, tool in scope.agent.tools.items() if tool.shown_live)
         self._listener = confirmations.scanner(scope)
 
@@ -193,6 +196,8 @@ class _Speaker:
                 elif isinstance(piece, Reasoning):
                     if piece.text:
                         self.spoke = True
+                        if not self._wrote:
+                            self._thought = round((time.monotonic() - self._began) * 1000)
                         run.say(ev.ReasoningDelta(self._begin(), _clean(piece.text)))
                 else:
                     reply.add(piece)
@@ -230,7 +235,8 @@ class _Speaker:
         run.reserve(call["id"] for call in calls)
         if not calls and (note := _note(reply.finish_reason, run.language)):
             run.say(ev.TextDelta(number, ("\n\n" if self._wrote else "") + note))
-        run.say(ev.ModelFinished(number, calls, reply.usage, reply.finish_reason, reply.kept))
+        ended_as = (reply.usage, reply.finish_reason, reply.kept, self._thought)
+        run.say(ev.ModelFinished(number, calls, *ended_as))
         _, message = run.transcript.calls[number]
         ended.output, ended.tool_calls = message.content, calls
         ended.usage, ended.finish_reason = reply.usage, reply.finish_reason

@@ -29,6 +29,7 @@ export function mayBeDone(error: unknown): boolean {
 let forgery = "";
 let ended: (revoked: boolean) => void = () => undefined;
 let heard: () => void = () => undefined;
+let stored: (stored: boolean) => void = () => undefined;
 
 /** The token of the session against forged requests. */
 export function setForgeryToken(token: string): void {
@@ -58,6 +59,11 @@ export function retryAfter(response: Response): number | null {
 /** Called when the server has answered. */
 export function onHeard(listener: () => void): void {
   heard = listener;
+}
+
+/** Called when the server could store what it was told, or could not. */
+export function onStored(listener: (stored: boolean) => void): void {
+  stored = listener;
 }
 
 /** Why a request was refused. Every refusal of Caesura's has a code. One without a code is from something in between (a proxy, the
@@ -120,10 +126,13 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
   if (!response.ok) {
     const error = await errorOf(response);
     if (error.status === 401 && !door) sessionEnded(error);
+    // It may still read what it has.
+    if (method !== "GET" && error.code === "unavailable") stored(false);
     throw error;
   }
   const value = response.status === 204 ? undefined : await jsonOf(response, signal);
   heard();
+  if (method !== "GET") stored(true);
   return value as T;
 }
 

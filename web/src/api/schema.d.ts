@@ -1321,7 +1321,7 @@ export interface components {
             cut: boolean;
             /**
              * Ms
-             * @description How long a tool call took
+             * @description How long a tool call took, or a model thought
              */
             ms?: number | null;
             /** Name */
@@ -1356,7 +1356,7 @@ export interface components {
         };
         /**
          * ModelFinishedEvent
-         * @description `kept` are blocks that the provider wants back with this reply as long as the turn lasts. No client is shown them.
+         * @description `kept` are blocks that the provider wants back with this reply as long as the turn lasts. No client is shown them. `thought_ms` is how long the model thought before its first word, if it showed its reasoning and that is known.
          */
         ModelFinishedEvent: {
             /**
@@ -1368,6 +1368,8 @@ export interface components {
             call: number;
             /** Finish Reason */
             finish_reason: string | null;
+            /** Thought Ms */
+            thought_ms: number | null;
             /** Tool Calls */
             tool_calls: {
                 [key: string]: unknown;

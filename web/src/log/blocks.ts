@@ -41,7 +41,8 @@ export interface Left {
 }
 
 export type Block =
-  | { kind: "thinking"; key: string; text: string; live: boolean }
+  /** `ms`: how long the model thought, if that is known. */
+  | { kind: "thinking"; key: string; text: string; live: boolean; ms: number | null }
   /** `left`: the person had read so many characters of it when they left; null if they left elsewhere. */
   | { kind: "text"; key: string; text: string; live: boolean; left: number | null }
   | { kind: "tools"; key: string; tools: ToolView[] }
@@ -119,7 +120,7 @@ function spoken(place: Place, found: Block[], message: LogMessage, key: string, 
     found.push({ kind: "said", key, text: message.content });
     return;
   }
-  if (message.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: message.reasoning, live: false });
+  if (message.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: message.reasoning, live: false, ms: message.ms ?? null });
   if (message.content.trim()) written(found, key, message.content, false, left);
   message.tool_calls.forEach((call, index) => called(place, found, call, message.call !== null ? `${message.call}.${index}` : call.id, message.agent));
 }
@@ -134,7 +135,7 @@ function written(found: Block[], key: string, text: string, live: boolean, left:
 function drafted(found: Block[], draft: Draft, running: boolean, left: number | null): void {
   const key = `c${draft.call}`;
   const speaks = draft.text !== "";
-  if (draft.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: draft.reasoning, live: running && !speaks });
+  if (draft.reasoning) found.push({ kind: "thinking", key: `${key}r`, text: draft.reasoning, live: running && !speaks, ms: null });
   // A text is over when a call begins.
   if (speaks) written(found, key, draft.text, running && draft.calls.length === 0, left);
   for (const call of running ? draft.calls : []) tooled(found, unfinished(draft, call));

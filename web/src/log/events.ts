@@ -23,7 +23,7 @@ export interface EventData {
   reasoning_delta: { call: number; text: string };
   call_delta: { call: number; index: number; text: string; name: string };
   text_voided: Timed & { call: number };
-  model_finished: Timed & { call: number; tool_calls: ToolCall[]; usage: Usage | null; finish_reason: string | null };
+  model_finished: Timed & { call: number; tool_calls: ToolCall[]; usage: Usage | null; finish_reason: string | null; thought_ms?: number | null };
   tool_started: Timed & { id: string; name: string; args: Record<string, unknown>; agent: string; parent: string | null };
   tool_progress: Timed & { id: string; text: string };
   tool_finished: Timed & { id: string; name: string; output: string; status: ToolStatus; agent: string; parent: string | null };

@@ -123,3 +123,14 @@ describe("the arguments of a call", () => {
     expect(fold([started({ deep: { b: 2, a: [1, null] }, command: "rm" }), ended], before).finished.at(-1)?.args).toBeNull();
   });
 });
+
+it("a reply has the time for which its model thought, which a server of an older version does not tell", () => {
+  const finish = (more: object): TurnLog =>
+    fold([
+      { id: 1, name: "model_started", data: { at: 1, call: 1, agent: "a", model: "m", parent: null, ref: "" } },
+      { id: 2, name: "reasoning_delta", data: { call: 1, text: "hm" } },
+      { id: 3, name: "model_finished", data: { at: 2, call: 1, tool_calls: [], usage: null, finish_reason: "stop", ...more } },
+    ]);
+  expect(finish({ thought_ms: 1200 }).finished[0]?.ms).toBe(1200);
+  expect(finish({}).finished[0]?.ms).toBeNull();
+});

@@ -218,7 +218,7 @@ function voided(state: TurnLog, call: number): TurnLog {
   return unsure ? { ...state, stale: true } : state;
 }
 
-function spoken(state: TurnLog, { call, tool_calls, usage, at }: EventData["model_finished"]): TurnLog {
+function spoken(state: TurnLog, { call, tool_calls, usage, at, thought_ms }: EventData["model_finished"]): TurnLog {
   const draft = state.drafts.find((item) => item.call === call);
   if (!draft) return { ...state, stale: true };
   const message: LogMessage = {
@@ -232,6 +232,7 @@ function spoken(state: TurnLog, { call, tool_calls, usage, at }: EventData["mode
     usage,
     call,
     at,
+    ms: thought_ms ?? null,
   };
   return {
     ...state,

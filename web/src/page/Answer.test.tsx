@@ -159,3 +159,14 @@ it("a sub-agent that asks waits for the person, and its time stands still", () =
   expect(row?.querySelector(".state.waits .bars")).not.toBeNull();
   expect(row?.querySelector(".time")?.textContent).toBe("waits for you");
 });
+
+it("thoughts say how long they took, if that is known, and not while they last", () => {
+  const thought = (ms: number | null) => ({ ...said("done"), reasoning: "hm", ms }) as unknown as LogMessage;
+  for (const [ms, title] of [[74_600, "Thought for 1 min 15 s"], [3400, "Thought for 3 s"], [20, "Thought for 1 s"], [null, "Thoughts"]] as const) {
+    show(entry({ finished: [thought(ms)] }));
+    expect(document.querySelector(".think summary")?.textContent).toBe(title);
+    cleanup();
+  }
+  show(entry({ status: "running", drafts: [{ call: 1, agent: "a", parent: null, text: "", reasoning: "hm", calls: [], at: 1 }] }));
+  expect(document.querySelector(".think summary")?.textContent).toBe("Thinking");
+});

@@ -103,7 +103,7 @@ function BlockView({ block, mark, entry, last }: { block: Block; mark: ReadMark 
     case "text":
       return <Text text={block.text} live={block.live} left={block.left} at={mark?.at ?? 0} />;
     case "thinking":
-      return <Thinking text={block.text} live={block.live} />;
+      return <Thinking text={block.text} live={block.live} ms={block.ms} />;
     case "tools":
       return <Tools tools={block.tools} />;
     case "agent":

@@ -97,6 +97,7 @@ function useConnectionTold({ say, count }: Words): Told | null {
 function useTold(id: string | null, words: Words): Told {
   const { say } = words;
   const connection = useConnectionTold(words);
+  const full = useConnection((state) => state.full);
   const here = useThread((state) => state.id === id);
   const away = useAway((state) => state[nameOf(id)] !== undefined);
   const sending = useThread((state) => state.id === id && state.sending !== null) || away;
@@ -104,7 +105,7 @@ function useTold(id: string | null, words: Words): Told {
   const status = useThread((state) => (state.id === id ? state.entries.at(-1)?.log.status : undefined));
   const leaves = useThread((state) => state.entries.at(-1)?.turn.on_disconnect === "stop");
   const until = useThread((state) => (state.id === id ? firstEnd(state.entries.at(-1)?.log.pending ?? []) : null));
-  const own: Told | null = sending ? { kind: "sending", text: say("keepSending") } : fault && { kind: "fault", text: faultText(fault, words) };
+  const own = ownOf(sending, fault, full, words);
   // Both are told: what was not sent, and when the next try is.
   if (own && connection) return { kind: connection.kind === "lost" ? "lost" : own.kind, text: [sentence(connection.text), own.text].join(" ") };
   if (own ?? connection) return (own ?? connection) as Told;
@@ -123,6 +124,13 @@ function useTold(id: string | null, words: Words): Told {
     default:
       return { kind: "idle", text: say("keepIdle") };
   }
+}
+
+/** What became of the message in the box, or that none could be taken. */
+function ownOf(sending: boolean, fault: ApiError | null, full: boolean, words: Words): Told | null {
+  if (sending) return { kind: "sending", text: words.say("keepSending") };
+  if (fault) return { kind: "fault", text: faultText(fault, words) };
+  return full ? { kind: "fault", text: words.say("serverDown") } : null;
 }
 
 /** When the first of these questions expires; null if none does. */

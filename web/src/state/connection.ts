@@ -12,6 +12,8 @@ interface Connection {
   back: { words: number } | null;
   /** The server answers requests, and the streams that are lost stay silent. */
   held: boolean;
+  /** A moment ago the server could not store what it was told. */
+  full: boolean;
 }
 
 /** Milliseconds: a shorter loss is not worth a word. */
@@ -20,7 +22,7 @@ const BACK = 6000;
 /** So many silent tries in a row are no accident. */
 export const SILENT = 3;
 
-export const useConnection = create<Connection>()(() => ({ lost: null, back: null, held: false }));
+export const useConnection = create<Connection>()(() => ({ lost: null, back: null, held: false, full: false }));
 
 export type Name = "feed" | "turn";
 const links = new Map<Name, Link>();

@@ -6,7 +6,7 @@ import { isLive, reduce, type TurnLog } from "../log/turn";
 import type { Frame } from "../stream/frames";
 import { follow, type OwnLink } from "../stream/link";
 import { noteClosed } from "./answers";
-import { caughtUp, countWords, hold, report } from "./connection";
+import { caughtUp, countWords, hold, report, useConnection } from "./connection";
 import { onFeed, type FeedEvents } from "./feed";
 import { putRow, useList } from "./list";
 import { logOf, update, useThread, type Entry } from "./thread";
@@ -81,6 +81,8 @@ export function watch({ turn, log }: Entry, then: Then): void {
     idle: () => logOf(turn.id)?.status === "waiting",
     onFrame: (received) => {
       waiting.push(received);
+      // What arrives is stored.
+      if (useConnection.getState().full) useConnection.setState({ full: false });
       // Nothing more comes for now: what was said is complete, and an ended turn need not be asked for again.
       if (received.event === "segment_ended") flush();
       else schedule();

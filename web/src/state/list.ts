@@ -88,11 +88,17 @@ export function putRow(row: Conversation): void {
   useList.setState({ rows: all, order: moves ? placed(order, all, row) : order, titled: isNew ? row.id : titled });
 }
 
+/** The conversations that are deleted, or are about to be. */
+const gone = new Set<string>();
+
+export const isGone = (id: string): boolean => gone.has(id);
+
 export function dropRow(id: string): void {
+  gone.add(id);
   told?.set(id, null);
   dropFound(id);
-  const { [id]: gone, ...rows } = useList.getState().rows;
-  if (gone) useList.setState({ rows: records(rows), order: useList.getState().order.filter((item) => item !== id) });
+  const { [id]: row, ...rows } = useList.getState().rows;
+  if (row) useList.setState({ rows: records(rows), order: useList.getState().order.filter((item) => item !== id) });
 }
 
 export async function renameConversation(id: string, title: string): Promise<void> {
@@ -100,6 +106,12 @@ export async function renameConversation(id: string, title: string): Promise<voi
 }
 
 export async function deleteConversation(id: string): Promise<void> {
-  await api.remove(id);
+  gone.add(id);
+  try {
+    await api.remove(id);
+  } catch (error) {
+    gone.delete(id);
+    throw error;
+  }
   dropRow(id);
 }

@@ -26,7 +26,9 @@ async function open(): Promise<{ send: () => Promise<string>; takeOver: (page: s
   vi.stubGlobal("addEventListener", (name: string, listener: () => void) => (heard[name] ??= []).push(listener));
   const { followLife, takeOver, thisPage } = await import("./living");
   const { keepSent, sentAs } = await import("./sent");
+  const { followAsking } = await import("./asking");
   followLife();
+  followAsking();
   const send = async (): Promise<string> => {
     const sent = await sentAs("new", BODY, null);
     keepSent("new", sent);

@@ -4,10 +4,13 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { serverNow } from "../api/clock";
 import { EMPTY, type LogMessage } from "../log/turn";
 import { keep } from "./kept";
+import { deleteConversation, dropRow } from "./list";
 import { markOf, read } from "./reading";
 import type { Entry } from "./thread";
 
-vi.mock("../api/calls", () => ({ markRead: () => Promise.resolve() }));
+const markRead = vi.hoisted(() => vi.fn(() => Promise.resolve()));
+const remove = vi.hoisted(() => vi.fn());
+vi.mock("../api/calls", () => ({ markRead, remove }));
 
 const LONG_AGO = 1_700_000_000_000;
 
@@ -17,6 +20,7 @@ function entry(id: string, seq: number, times: number[] = []): Entry {
 }
 
 beforeEach(() => {
+  markRead.mockClear();
   localStorage.clear();
   keep("user", "alice");
 });
@@ -57,5 +61,28 @@ describe("where the person left", () => {
 
   it("is not told to somebody who was away for a moment only", () => {
     expect(markOf("c", [entry("t1", 9)], { turn_id: "t1", cursor: 4, at: serverNow() - 1000 })).toBeNull();
+  });
+});
+
+describe("a conversation that is deleted", () => {
+  const told = async (id: string): Promise<number> => {
+    await read(id, entry("t1", 3));
+    return markRead.mock.calls.length;
+  };
+
+  it("is not told as read, wherever it was deleted", async () => {
+    expect(await told("kept")).toBe(1);
+    dropRow("elsewhere");
+    expect(await told("elsewhere")).toBe(1);
+  });
+
+  it("is not told as read while the server is told, and is again if that was refused", async () => {
+    let refuse = (): void => undefined;
+    remove.mockReturnValueOnce(new Promise((_, no) => (refuse = () => no(new Error()))));
+    const deleted = deleteConversation("here");
+    expect(await told("here")).toBe(0);
+    refuse();
+    await expect(deleted).rejects.toThrow();
+    expect(await told("here")).toBe(1);
   });
 });

@@ -5,6 +5,7 @@ import type { Read } from "../api/types";
 import type { Left } from "../log/blocks";
 import { numberOf } from "../log/events";
 import { keep, kept } from "./kept";
+import { isGone } from "./list";
 import type { Entry } from "./thread";
 
 /** Where the mark is drawn: in this turn, after this many messages. -1: before what the person said. */
@@ -60,7 +61,8 @@ export async function read(conversation: string, entry: Entry): Promise<void> {
   const { id } = entry.turn;
   const { cursor } = entry.log;
   const place = `${id}:${cursor}`;
-  if (cursor === 0 || told.get(conversation) === place) return;
+  // What is deleted is not read any more, also while it is still on the screen.
+  if (cursor === 0 || told.get(conversation) === place || isGone(conversation)) return;
   told.set(conversation, place);
   const characters = entry.log.drafts.find((draft) => draft.parent === null)?.text.length ?? 0;
   // Nothing is kept for a person who is just leaving.

@@ -37,7 +37,7 @@ class Message(BaseModel):
     )
     usage: dict[str, int] | None = None
     at: int | None = Field(default=None, description="When it ended; null if that is not known")
-    ms: int | None = Field(default=None, description="How long a tool call took")
+    ms: int | None = Field(default=None, description="How long a tool call took, or a model thought")
     call: int | None = None
 
     @classmethod

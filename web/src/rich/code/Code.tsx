@@ -16,6 +16,8 @@ export interface CodeProps {
   live?: boolean;
   /** Without head and frame: the source of a document. */
   bare?: boolean;
+  /** With the number of each line. */
+  numbered?: boolean;
 }
 
 /** Longer code is shown without colours, and in steps. */
@@ -25,17 +27,17 @@ export const PainterContext = createContext(
   new Painter(() => typeof Worker === "undefined" ? null : new Worker(new URL("./highlight.worker.ts", import.meta.url), { type: "module" })),
 );
 
-export function Code({ text, language = "", name, live = false, bare = false }: CodeProps) {
+export function Code({ text, language = "", name, live = false, bare = false, numbered = false }: CodeProps) {
   const huge = text.length > LONGEST;
   const body = (
     // A person who uses the keyboard scrolls it.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <pre tabIndex={0} role="group" aria-label={name ?? (language || undefined)}>
-      <code>{huge ? <AsIs text={text} /> : <Lines text={text} language={normal(language)} />}</code>
+      <code>{huge ? <AsIs text={text} /> : <Lines text={text} language={normal(language)} numbered={numbered} />}</code>
       {live ? <span className="caret" /> : null}
     </pre>
   );
-  if (bare) return <div className="code bare">{body}</div>;
+  if (bare) return <div className={numbered && !huge ? "code bare numbered" : "code bare"}>{body}</div>;
   return (
     <div className="code">
       <header>
@@ -51,31 +53,34 @@ export function Code({ text, language = "", name, live = false, bare = false }: 
 /** Lines are laid out in groups: a new line then moves nothing but its own group. */
 const GROUP = 40;
 
-function Lines({ text, language }: { text: string; language: string }) {
+function Lines({ text, language, numbered }: { text: string; language: string; numbered: boolean }) {
   const painted = usePainted(text, language);
   const lines = useMemo(() => text.split("\n"), [text]);
   const groups = [];
   for (let start = 0; start < lines.length; start += GROUP)
-    groups.push(<Group key={start} lines={lines.slice(start, start + GROUP)} tokens={painted.slice(start, start + GROUP)} />);
+    groups.push(<Group key={start} lines={lines.slice(start, start + GROUP)} tokens={painted.slice(start, start + GROUP)} numbered={numbered} />);
   return groups;
 }
 
 interface GroupProps {
   lines: readonly string[];
   tokens: readonly Token[][];
+  /** Each line is a box: it has a number, however many lines of the screen it takes. */
+  numbered: boolean;
 }
 
 const Group = memo(
-  function Group({ lines, tokens }: GroupProps) {
+  function Group({ lines, tokens, numbered }: GroupProps) {
     return (
       <span className="group">
-        {lines.map((line, index) => (
-          <Line key={index} text={line} tokens={tokens[index]} last={index === lines.length - 1} />
-        ))}
+        {lines.map((line, index) => {
+          const row = <Line key={index} text={line} tokens={tokens[index]} last={index === lines.length - 1} />;
+          return numbered ? <span key={index} className="line">{row}</span> : row;
+        })}
       </span>
     );
   },
-  (before, after) => same(before.lines, after.lines) && same(before.tokens, after.tokens),
+  (before, after) => before.numbered === after.numbered && same(before.lines, after.lines) && same(before.tokens, after.tokens),
 );
 
 function same<T>(one: readonly T[], other: readonly T[]): boolean {

@@ -142,7 +142,7 @@ export function Document({ artifact, revision, live, versions: loadVersions, con
             ) : view === "preview" ? (
               <Preview artifact={artifact} text={now} live={growing} />
             ) : view === "source" ? (
-              <Code text={now} language={LANGUAGES.get(artifact.content_type) ?? languageOf(artifact.id)} live={growing} bare />
+              <Code text={now} language={LANGUAGES.get(artifact.content_type) ?? languageOf(artifact.id)} live={growing} bare numbered />
             ) : before.value === null ? null : (
               <Changes before={before.value} after={now} names={[at(from ?? 0), at(on)]} mode={mode} />
             )}

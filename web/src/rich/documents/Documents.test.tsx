@@ -12,6 +12,7 @@ const texts: Record<string, string[]> = {
   page: ["<script>parent.hacked = 1</script><p>hello</p>"],
   data: ['{"a":[1,2]}'],
   bad: ["{no json"],
+  program: ["one = 1\n\nprint(one)"],
 };
 const versions = vi.fn();
 const content = vi.fn();
@@ -39,7 +40,7 @@ const settle = (what: () => unknown = () => null) =>
     return Promise.resolve();
   });
 
-const all = [artifact("report", "markdown", 3), artifact("table", "csv", 1), artifact("page", "html", 1), artifact("data", "json", 1), artifact("bad", "json", 1)];
+const all = [artifact("report", "markdown", 3), artifact("table", "csv", 1), artifact("page", "html", 1), artifact("data", "json", 1), artifact("bad", "json", 1), artifact("program", "code", 1)];
 
 async function show(selected: string, more: Partial<DocumentsProps> = {}) {
   const props: DocumentsProps = { artifacts: all, selected, revision: 0, live: null, quiet: false, versions, content, draft, onDraft, onSave, onSelect: vi.fn(), onClose: vi.fn(), ...more };
@@ -410,4 +411,15 @@ describe("a person edits a document", () => {
     type("a\nc\n");
     expect(onDraft).toHaveBeenLastCalledWith("report", { text: "a\r\nc\r\n", base: 3 });
   });
+});
+
+test("the lines of code and of a source have numbers, which are no part of the text", async () => {
+  const { container } = await show("program");
+  const lines = () => [...container.querySelectorAll(".code.numbered .line")].map((line) => line.textContent);
+  expect(lines()).toEqual(["one = 1\n", "\n", "print(one)"]);
+  cleanup();
+  const report = await show("report");
+  expect(report.container.querySelector(".numbered")).toBeNull();
+  await settle(() => fireEvent.click(screen.getByRole("tab", { name: "Source" })));
+  expect(report.container.querySelectorAll(".code.numbered .line")).toHaveLength(6);
 });

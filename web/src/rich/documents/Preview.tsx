@@ -25,7 +25,7 @@ export function Preview({ artifact, text, live }: PreviewProps) {
     case "markdown":
       return <Markdown text={text} live={live} />;
     case "code":
-      return <Code text={text} language={languageOf(id) || languageOf(title)} live={live} bare />;
+      return <Code text={text} language={languageOf(id) || languageOf(title)} live={live} bare numbered />;
     case "json":
       return <Json text={text} live={live} />;
     case "csv":

@@ -243,6 +243,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
   keysAsk: "请求获得焦点时",
 
   // an answer, besides
+  thoughtFor: "思考了 {0}",
   thoughtPlain: "思考过程",
   user: "你",
   waitingTool: "待执行",

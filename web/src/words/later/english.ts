@@ -241,6 +241,7 @@ export const ENGLISH = {
   keysAsk: "While a request has focus",
 
   // an answer, besides
+  thoughtFor: "Thought for {0}",
   thoughtPlain: "Thoughts",
   user: "You",
   waitingTool: "next",
