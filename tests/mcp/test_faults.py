@@ -65,6 +65,7 @@ async def test_answers_over_http_are_bounded_before_they_are_read(
         "large": (b'"' + b"x" * 33 * MIB + b'"', "application/json"),
         "crowded": (crowded, "application/json"),
         "events": (b"data: " + crowded + b"\n\n", "text/event-stream"),
+        "lines": (b"data: " + crowded.replace(b",", b",\ndata:") + b"\n\n", "text/event-stream"),
         "endless": (b"data: " + b"x" * 33 * MIB, "text/event-stream"),
         "page": (b"<html>", "text/html"),
     }
@@ -75,6 +76,7 @@ async def test_answers_over_http_are_bounded_before_they_are_read(
         "large": "more than 32 MiB",
         "crowded": "too many values",
         "events": "too many values",
+        "lines": "too many lines",
         "endless": "more than 32 MiB",
         "page": "content type",
     }.items():

@@ -29,6 +29,9 @@ class RawHttp:
         #: What it answers to a session that it does not know.
         self.unknown: tuple[int, bytes, str] = (404, b"gone", "text/plain")
         self.gzipped = False
+        #: What it sends to each who listens, and how often somebody did.
+        self.stream: bytes | None = None
+        self.listeners = 0
         #: The status with which it refuses everything, if it does.
         self.denies: int | None = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -90,9 +93,17 @@ class RawHttp:
                 self.wfile.write(body)
 
             def do_GET(self) -> None:
-                self.send_error(405)
+                server.listeners += 1
+                if server.stream is None:
+                    self.send_error(405)
+                    return
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream; charset=utf-7")
+                self.end_headers()
+                self.wfile.write(server.stream)
 
-            do_DELETE = do_GET
+            def do_DELETE(self) -> None:
+                self.send_error(405)
 
             def log_message(self, format: str, *args: object) -> None:
                 pass

@@ -9,6 +9,7 @@ from urllib.request import getproxies
 
 from caesura.agents.aside import Aside
 from caesura.agents.mcp import exchange, messages
+from caesura.agents.mcp.events import events
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.messages import Unwieldy
 
@@ -76,12 +77,14 @@ def _is_refused(response: httpx2.Response) -> bool:
 def _bounded(
     response: httpx2.Response, aside: Aside, refused: Callable[[str], None], told: Exchange
 ) -> httpx2.AsyncByteStream:
-    """The body of an answer: piece by piece if it is a stream of events, each of which is checked, or as a
-    whole."""
+    """The body of an answer: event by event if it is a stream of them, or as a whole."""
     import httpx2
 
     kind = response.headers.get("content-type", "").lower()
-    events = kind.startswith("text/event-stream")
+    is_stream = kind.startswith("text/event-stream")
+    read = events if is_stream else _whole
+    if is_stream:
+        response.encoding = "utf-8"  # whatever the server says: in another one nothing would be counted
     given = response.stream
     assert isinstance(given, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous client has no other
 
@@ -92,15 +95,17 @@ def _bounded(
         async def __aiter__(self) -> AsyncIterator[bytes]:
             told.cut = False
             try:
-                async for part in _parts(self._given, events, aside):
+                async for part in read(aiter(self._given), aside):
                     yield part
-                told.cut = events  # whoever has the answer does not read on
+                told.cut = is_stream  # whoever has the answer does not read on
             except Unwieldy as error:
-                told.cut, told.fault = events, str(error)
+                told.cut, told.fault = is_stream, str(error)
                 refused(str(error))
-                raise (httpx2.SSEError(str(error)) if events else httpx2.StreamError(str(error))) from error
+                raise (
+                    httpx2.SSEError(str(error)) if is_stream else httpx2.StreamError(str(error))
+                ) from error
             except Exception:
-                told.cut = events
+                told.cut = is_stream
                 raise
 
         async def aclose(self) -> None:
@@ -109,18 +114,11 @@ def _bounded(
     return Bounded(given)
 
 
-async def _parts(given: httpx2.AsyncByteStream, events: bool, aside: Aside) -> AsyncIterator[bytes]:
-    """What was given in parts that were checked: whole lines of a stream of events, or the whole body."""
+async def _whole(given: AsyncIterator[bytes], aside: Aside) -> AsyncIterator[bytes]:
+    """The body, when all of it has come and was checked."""
     held = bytearray()
     async for chunk in given:
         held += chunk
         messages.check_size(len(held))
-        # A message is one line of an event, so what ends with a line end holds whole messages.
-        if events and (end := max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))) >= 0:
-            whole = bytes(held[: len(held) - len(chunk) + end + 1])
-            del held[: len(whole)]
-            await messages.check(whole, aside)
-            yield whole
-    if held:
-        await messages.check(bytes(held), aside)
-        yield bytes(held)
+    await messages.check(bytes(held), aside)
+    yield bytes(held)

@@ -38,11 +38,16 @@ def check_size(size: int) -> None:
 
 async def check(data: bytes, aside: Aside) -> None:
     """Raise `Unwieldy` if the JSON holds too many values. They are counted before any is created."""
-    if len(data) > _LONG:
-        await aside.run(_count, data)
+    if is_long(data):
+        await aside.run(count, data)
 
 
-def _count(data: bytes) -> None:
+def is_long(data: bytes) -> bool:
+    """Whether a thread has to look at it. What is shorter cannot hold too many values."""
+    return len(data) > _LONG
+
+
+def count(data: bytes) -> None:
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) <= MOST_VALUES:
         return  # also if all of them were outside of texts
     if data.count(b'"') - data.count(b'\\"') > 2 * MOST_VALUES:

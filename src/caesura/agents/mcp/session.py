@@ -12,7 +12,6 @@ from caesura.agents.aside import Aside
 from caesura.agents.mcp import exchange, failures, http, requests
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.failures import Away, Forgotten, Unreadable
-from caesura.agents.mcp.messages import LARGEST
 from caesura.agents.mcp.sieve import sifted
 from caesura.agents.mcp.stdio import Child
 from caesura.agents.spec import McpServer
@@ -242,7 +241,7 @@ class Session:
         if entry.url is not None:
             headers = headers_of(entry, self._environ)
             async with http.client(headers, self._aside, self._refuse, self._answered) as client:
-                yield streamable_http_client(entry.url, http_client=client, max_sse_event_size=LARGEST)
+                yield streamable_http_client(entry.url, http_client=client, max_sse_event_size=None)
             return
         assert entry.command is not None  # noqa: S101 - the file was checked
         self._child = Child([entry.command, *entry.args], dict(entry.env), self._aside, self._over.set)

@@ -1,0 +1,67 @@
+"""The stream of events of an MCP server: each event is read as a whole, and handed on in the plainest form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+from caesura.agents.aside import Aside
+from caesura.agents.mcp import messages
+from caesura.agents.mcp.messages import Unwieldy
+
+#: An event with more lines would take long to take apart.
+_MOST_LINES = messages.MOST_VALUES
+_DIGITS = re.compile(rb"[0-9]{1,15}")
+_FIELDS = (b"event", b"id", b"retry")
+
+
+async def events(given: AsyncIterator[bytes], aside: Aside) -> AsyncIterator[bytes]:
+    """The events in these bytes, each with its data in one line. Raises `Unwieldy` before anybody joins or
+    parses the lines of an event that is too large. What has no end is no event."""
+    held = bytearray()
+    after_return = False
+    async for chunk in given:
+        # A return at the end may be half of a line end.
+        data = chunk[1:] if after_return and chunk.startswith(b"\n") else chunk
+        after_return = chunk.endswith(b"\r") if chunk else after_return
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        start = max(len(held) - 1, 0)
+        held += data
+        while (end := held.find(b"\n\n", start)) >= 0:
+            event = bytes(held[:end])
+            del held[: end + 2]
+            start = 0
+            if plain := await _checked(event, aside):
+                yield plain
+        messages.check_size(len(held))
+
+
+async def _checked(event: bytes, aside: Aside) -> bytes:
+    messages.check_size(len(event))
+    if messages.is_long(event):
+        return await aside.run(_plain, event)
+    return _plain(event)
+
+
+def _plain(event: bytes) -> bytes:
+    """The event with one line for each field; nothing if it has no field."""
+    if event.count(b"\n") >= _MOST_LINES:
+        raise Unwieldy("it sent a message of too many lines")
+    parts = list[bytes]()
+    fields = dict[bytes, bytes]()
+    for line in event.split(b"\n"):
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            parts.append(value)
+        elif name in _FIELDS:
+            fields[name] = value
+    if _DIGITS.fullmatch(fields.get(b"retry", b"0")) is None:
+        del fields[b"retry"]
+    lines = [name + b": " + value for name, value in fields.items()]
+    if parts:
+        # In JSON, which the data is, a line end can only stand where a blank can.
+        message = b" ".join(parts)
+        messages.count(message)
+        lines.append(b"data: " + message)
+    return b"\n".join(lines) + b"\n\n" if lines else b""
