@@ -7,60 +7,63 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from caesura.agents.aside import Aside
 from caesura.agents.mcp import http
 from caesura.agents.mcp.events import events
 from caesura.agents.mcp.messages import Unwieldy
+from caesura.agents.mcp.shares import Commons, Share
 from tests.mcp_server.raw_http import RawHttp
 
 CROWDED = b"data: [\n" + b"data: [],\n" * 60_000 + b"data: 1]\n\n"
 
 
-@pytest.fixture(scope="module")
-def aside() -> Aside:
-    return Aside("test-mcp")
+@pytest.fixture
+def share() -> Share:
+    return Commons().share()
 
 
-async def read(aside: Aside, *chunks: bytes) -> list[bytes]:
+async def read(share: Share, *chunks: bytes) -> list[bytes]:
     async def given() -> AsyncIterator[bytes]:
         for chunk in chunks:
             yield chunk
 
-    return [event async for event in events(given(), aside)]
+    with share.hold() as held:
+        return [event async for event in events(given(), held, share)]
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-async def test_an_event_is_handed_on_with_its_data_in_one_line(aside: Aside, end: bytes) -> None:
+async def test_an_event_is_handed_on_with_its_data_in_one_line(share: Share, end: bytes) -> None:
     lines = [b": hello", b"id: 7", b"data: {", b'data:"a": 1', b"data: }", b"event: message", b"", b""]
     stream = end.join(lines) + b"data: next" + end + end + b"data: unfinished"
     plain = [b'id: 7\nevent: message\ndata: { "a": 1 }\n\n', b"data: next\n\n"]
-    assert await read(aside, stream) == plain
-    assert await read(aside, *(bytes([byte]) for byte in stream)) == plain
+    assert await read(share, stream) == plain
+    assert await read(share, *(bytes([byte]) for byte in stream)) == plain
 
 
-async def test_the_values_of_an_event_are_counted_over_all_of_its_lines(aside: Aside) -> None:
+async def test_the_values_of_an_event_are_counted_over_all_of_its_lines(share: Share) -> None:
     chunks = [CROWDED[place : place + 1000] for place in range(0, len(CROWDED), 1000)]
     with pytest.raises(Unwieldy, match="too many values"):
-        await read(aside, *chunks)
+        await read(share, *chunks)
 
 
-async def test_an_event_of_very_many_lines_is_not_taken_apart(aside: Aside) -> None:
+async def test_an_event_of_very_many_lines_is_not_taken_apart(share: Share) -> None:
     with pytest.raises(Unwieldy, match="too many lines"):
-        await read(aside, b"data:\n" * 200_000 + b"\n")
+        await read(share, b"data:\n" * 200_000 + b"\n")
 
 
 async def test_the_stream_of_a_session_has_the_same_bounds_in_whatever_encoding_it_is_said_to_be(
-    raw_http: RawHttp, aside: Aside
+    raw_http: RawHttp, share: Share
 ) -> None:
     raw_http.stream = b"data: Gr\xc3\xbc\xc3\x9fe\n\n" + CROWDED
     refused = list[str]()
     found = list[str]()
-    async with (
-        http.client({}, aside, refused.append, lambda status: None) as client,
-        client.stream("GET", raw_http.url) as response,
-    ):
+    async with http.client({}, share, refused.append, lambda status: None) as client:
         with pytest.raises(httpx2.SSEError, match="too many values"):
-            async for event in httpx2.EventSource(response):
-                found.append(event.data)
+            await listen(client, raw_http.url, found)
     assert found == ["Grüße"]
     assert refused == ["it sent a message of too many values"]
+
+
+async def listen(client: httpx2.AsyncClient, url: str, found: list[str]) -> None:
+    async with client.stream("GET", url) as response:
+        async for event in httpx2.EventSource(response):
+            found.append(event.data)

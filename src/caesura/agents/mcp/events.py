@@ -1,13 +1,13 @@
-"""The stream of events of an MCP server: each event is read as a whole, and handed on in the plainest form."""
+"""The stream of events of an MCP server: each is read as a whole, and handed on in the plainest form."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
 
-from caesura.agents.aside import Aside
 from caesura.agents.mcp import messages
 from caesura.agents.mcp.messages import Unwieldy
+from caesura.agents.mcp.shares import Held, Share
 
 #: An event with more lines would take long to take apart.
 _MOST_LINES = messages.MOST_VALUES
@@ -15,31 +15,29 @@ _DIGITS = re.compile(rb"[0-9]{1,15}")
 _FIELDS = (b"event", b"id", b"retry")
 
 
-async def events(given: AsyncIterator[bytes], aside: Aside) -> AsyncIterator[bytes]:
+async def events(given: AsyncIterator[bytes], held: Held, share: Share) -> AsyncIterator[bytes]:
     """The events in these bytes, each with its data in one line. Raises `Unwieldy` before anybody joins or
     parses the lines of an event that is too large. What has no end is no event."""
-    held = bytearray()
     after_return = False
     async for chunk in given:
         # A return at the end may be half of a line end.
         data = chunk[1:] if after_return and chunk.startswith(b"\n") else chunk
         after_return = chunk.endswith(b"\r") if chunk else after_return
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        start = max(len(held) - 1, 0)
-        held += data
-        while (end := held.find(b"\n\n", start)) >= 0:
-            event = bytes(held[:end])
-            del held[: end + 2]
+        start = max(len(held.data) - 1, 0)
+        held.add(data)
+        while (end := held.data.find(b"\n\n", start)) >= 0:
+            event = held.take(end, 2)
             start = 0
-            if plain := await _checked(event, aside):
+            if plain := await _checked(event, share):
                 yield plain
-        messages.check_size(len(held))
+        held.check()
 
 
-async def _checked(event: bytes, aside: Aside) -> bytes:
+async def _checked(event: bytes, share: Share) -> bytes:
     messages.check_size(len(event))
     if messages.is_long(event):
-        return await aside.run(_plain, event)
+        return await share.run(_plain, event)
     return _plain(event)
 
 

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING
 from urllib.request import getproxies
 
-from caesura.agents.aside import Aside
 from caesura.agents.mcp import exchange, messages
 from caesura.agents.mcp.events import events
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.messages import Unwieldy
+from caesura.agents.mcp.shares import Held, Share
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,7 +26,7 @@ _REFUSED = (404, 400)
 
 def client(
     headers: Mapping[str, str],
-    aside: Aside,
+    share: Share,
     refused: Callable[[str], None],
     answered: Callable[[int], None],
 ) -> httpx2.AsyncClient:
@@ -40,7 +40,7 @@ def client(
         told.refused = _is_refused(response)
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise httpx2.StreamError("it sent a compressed answer")
-        response.stream = _bounded(response, aside, refused, told)
+        response.stream = _bounded(response, share, refused, told)
 
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **headers},
@@ -75,50 +75,49 @@ def _is_refused(response: httpx2.Response) -> bool:
 
 
 def _bounded(
-    response: httpx2.Response, aside: Aside, refused: Callable[[str], None], told: Exchange
+    response: httpx2.Response, share: Share, refused: Callable[[str], None], told: Exchange
 ) -> httpx2.AsyncByteStream:
     """The body of an answer: event by event if it is a stream of them, or as a whole."""
     import httpx2
 
     kind = response.headers.get("content-type", "").lower()
     is_stream = kind.startswith("text/event-stream")
-    read = events if is_stream else _whole
+    read, failure = (events, httpx2.SSEError) if is_stream else (_whole, httpx2.StreamError)
     if is_stream:
         response.encoding = "utf-8"  # whatever the server says: in another one nothing would be counted
-    given = response.stream
-    assert isinstance(given, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous client has no other
+    stream = response.stream
+    assert isinstance(stream, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous client has no other
+    given, held = stream, share.hold()
 
     class Bounded(httpx2.AsyncByteStream):
-        def __init__(self, given: httpx2.AsyncByteStream) -> None:
-            self._given = given
-
         async def __aiter__(self) -> AsyncIterator[bytes]:
             told.cut = False
             try:
-                async for part in read(aiter(self._given), aside):
+                async for part in read(aiter(given), held, share):
                     yield part
                 told.cut = is_stream  # whoever has the answer does not read on
             except Unwieldy as error:
                 told.cut, told.fault = is_stream, str(error)
                 refused(str(error))
-                raise (
-                    httpx2.SSEError(str(error)) if is_stream else httpx2.StreamError(str(error))
-                ) from error
+                raise failure(str(error)) from error
             except Exception:
                 told.cut = is_stream
                 raise
+            finally:
+                held.close()
 
         async def aclose(self) -> None:
-            await self._given.aclose()
+            held.close()
+            await given.aclose()
 
-    return Bounded(given)
+    return Bounded()
 
 
-async def _whole(given: AsyncIterator[bytes], aside: Aside) -> AsyncIterator[bytes]:
+async def _whole(given: AsyncIterator[bytes], held: Held, share: Share) -> AsyncIterator[bytes]:
     """The body, when all of it has come and was checked."""
-    held = bytearray()
     async for chunk in given:
-        held += chunk
-        messages.check_size(len(held))
-    await messages.check(bytes(held), aside)
-    yield bytes(held)
+        held.add(chunk)
+        held.check()
+    body = held.take(len(held.data), 0)
+    await messages.check(body, share)
+    yield body

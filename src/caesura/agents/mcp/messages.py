@@ -4,9 +4,12 @@ question one answers that cannot be read."""
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from caesura.agents.aside import Aside
 from caesura.core import json_data
+
+if TYPE_CHECKING:
+    from caesura.agents.mcp.shares import Share
 
 LARGEST = 32 * 1024 * 1024
 MOST_VALUES = 100_000
@@ -36,10 +39,10 @@ def check_size(size: int) -> None:
         raise Unwieldy(_TOO_LARGE)
 
 
-async def check(data: bytes, aside: Aside) -> None:
+async def check(data: bytes, share: Share) -> None:
     """Raise `Unwieldy` if the JSON holds too many values. They are counted before any is created."""
     if is_long(data):
-        await aside.run(count, data)
+        await share.run(count, data)
 
 
 def is_long(data: bytes) -> bool:

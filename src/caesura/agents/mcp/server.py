@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from caesura.agents.aside import Aside
 from caesura.agents.mcp import failures, listing, requests, results
 from caesura.agents.mcp.failures import Away, Forgotten
 from caesura.agents.mcp.listing import Listed, Offered
 from caesura.agents.mcp.pause import Pause
 from caesura.agents.mcp.secrets import Secrets
 from caesura.agents.mcp.session import OPENING, Session
+from caesura.agents.mcp.shares import Share
 from caesura.agents.spec import McpServer
 from caesura.agents.tools.tool import Result, ToolError
 from caesura.core import json_data, shown
@@ -62,12 +62,12 @@ class Server:
         agent: str,
         entry: McpServer,
         environ: Mapping[str, str],
-        aside: Aside,
+        share: Share,
         is_current: Callable[[Server], bool],
     ) -> None:
         """`is_current` tells whether a file still has this entry."""
         self.agent, self.entry = agent, entry
-        self._environ, self._aside, self._is_current = environ, aside, is_current
+        self._environ, self._share, self._is_current = environ, share, is_current
         secrets = [*entry.env.values(), *(environ.get(name, "") for name in entry.headers_env.values())]
         self.secrets = Secrets(secrets)
         self._session: Session | None = None
@@ -154,7 +154,7 @@ class Server:
                 found = await session.request(
                     lambda client: requests.call(client, tool, arguments, key, show)
                 )
-                return await self._aside.run(results.read, found)
+                return await self._share.run(results.read, found)
             except asyncio.CancelledError:
                 self._doubt(session)
                 raise
@@ -235,7 +235,7 @@ class Server:
         if self._pause.lasts:
             raise Away(self._reason)
         self._session = session = Session(
-            self.entry, self._environ, self._aside, self._has_changed, self._is_wanted
+            self.entry, self._environ, self._share, self._has_changed, self._is_wanted
         )
         self._sessions.add(session)
         session.task.add_done_callback(lambda task: self._ended(session))
@@ -291,7 +291,7 @@ class Server:
         if self._offered is not None and found == self._found:
             return
         self._found = found
-        self._offered, self.left_out = await self._aside.run(listing.read, self.name, found, self.entry.tools)
+        self._offered, self.left_out = await self._share.run(listing.read, self.name, found, self.entry.tools)
         self._warn(found)
 
     def _warn(self, found: Listed) -> None:

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from weakref import WeakValueDictionary
 
-from caesura.agents.aside import Aside
 from caesura.agents.loader import Agent
 from caesura.agents.mcp.server import Server
+from caesura.agents.mcp.shares import Commons
 from caesura.agents.spec import McpServer
 
 
@@ -19,14 +19,15 @@ class Servers:
     def __init__(self, environ: Mapping[str, str], agents: Callable[[], Iterable[Agent]]) -> None:
         """`agents` are those that the files have now."""
         self._environ, self._agents = environ, agents
-        self._aside = Aside("caesura-mcp")
+        self._commons = Commons()
         self._servers: WeakValueDictionary[tuple[str, str], Server] = WeakValueDictionary()
 
     def of(self, agent: str, entry: McpServer) -> Server:
         key = _key(agent, entry)
         known = self._servers.get(key)
         if known is None:
-            known = self._servers[key] = Server(agent, entry, self._environ, self._aside, self._is_current)
+            share = self._commons.share()
+            known = self._servers[key] = Server(agent, entry, self._environ, share, self._is_current)
         return known
 
     async def close(self) -> None:

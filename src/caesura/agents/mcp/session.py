@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from caesura import __version__
-from caesura.agents.aside import Aside
 from caesura.agents.mcp import exchange, failures, http, requests
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.failures import Away, Forgotten, Unreadable
+from caesura.agents.mcp.shares import Share
 from caesura.agents.mcp.sieve import sifted
 from caesura.agents.mcp.stdio import Child
 from caesura.agents.spec import McpServer
@@ -43,13 +43,13 @@ class Session:
         self,
         entry: McpServer,
         environ: Mapping[str, str],
-        aside: Aside,
+        share: Share,
         changed: Callable[[], None],
         wanted: Callable[[], bool],
     ) -> None:
         """`changed` is called when the server says that its tools have changed. A session that is no longer
         `wanted` closes."""
-        self._entry, self._environ, self._aside = entry, environ, aside
+        self._entry, self._environ, self._share = entry, environ, share
         self._changed, self._wanted = changed, wanted
         self._ready: asyncio.Future[Client | Away] = asyncio.get_running_loop().create_future()
         self._over = asyncio.Event()
@@ -162,7 +162,7 @@ class Session:
         clock = asyncio.get_running_loop().call_later(OPENING, self._give_up)
         try:
             # The package takes about a second to import.
-            await self._aside.run(_import)
+            await self._share.run(_import)
             async with self._client() as client:
                 clock.cancel()
                 self.was_open = True
@@ -220,7 +220,7 @@ class Session:
         async with (
             self._transport() as transport,
             Client(
-                sifted(transport, self._version, self._aside),
+                sifted(transport, self._version, self._share),
                 cache=None,
                 message_handler=heard,
                 client_info=about,
@@ -240,11 +240,11 @@ class Session:
         entry = self._entry
         if entry.url is not None:
             headers = headers_of(entry, self._environ)
-            async with http.client(headers, self._aside, self._refuse, self._answered) as client:
+            async with http.client(headers, self._share, self._refuse, self._answered) as client:
                 yield streamable_http_client(entry.url, http_client=client, max_sse_event_size=None)
             return
         assert entry.command is not None  # noqa: S101 - the file was checked
-        self._child = Child([entry.command, *entry.args], dict(entry.env), self._aside, self._over.set)
+        self._child = Child([entry.command, *entry.args], dict(entry.env), self._share, self._over.set)
         yield self._child.streams()
 
 

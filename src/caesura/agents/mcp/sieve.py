@@ -12,7 +12,7 @@ from contextvars import Context
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from caesura.agents.aside import Aside
+from caesura.agents.mcp.shares import Share
 
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
@@ -27,20 +27,20 @@ _METHOD = "tools/list"
 
 @asynccontextmanager
 async def sifted(
-    transport: AbstractAsyncContextManager[TransportStreams], version: Callable[[], str], aside: Aside
+    transport: AbstractAsyncContextManager[TransportStreams], version: Callable[[], str], share: Share
 ) -> AsyncIterator[TransportStreams]:
     """The transport. `version` is that of the protocol, which is known before tools are listed."""
     async with transport as (incoming, outgoing):
-        yield _Sieve(incoming, version, aside), outgoing
+        yield _Sieve(incoming, version, share), outgoing
 
 
 class _Sieve:
     """A stream of messages, as the package wants it."""
 
     def __init__(
-        self, given: ReadStream[SessionMessage | Exception], version: Callable[[], str], aside: Aside
+        self, given: ReadStream[SessionMessage | Exception], version: Callable[[], str], share: Share
     ) -> None:
-        self._given, self._version, self._aside = given, version, aside
+        self._given, self._version, self._share = given, version, share
 
     @property
     def last_context(self) -> Context | None:
@@ -75,7 +75,7 @@ class _Sieve:
         result = getattr(getattr(item, "message", None), "result", None)
         # The result of a call has content.
         if isinstance(result, dict) and isinstance(result.get("tools"), list) and "content" not in result:
-            await self._aside.run(_sift, result, self._version())
+            await self._share.run(_sift, result, self._version())
         return item
 
 

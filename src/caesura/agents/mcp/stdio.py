@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from caesura.agents.aside import Aside
 from caesura.agents.mcp import messages, requests
 from caesura.agents.mcp.messages import Unwieldy
+from caesura.agents.mcp.shares import Held, Share
 
 if TYPE_CHECKING:
     from anyio.abc import ByteReceiveStream, Process
@@ -38,11 +38,11 @@ class Child:
     """The process of a server: `ended` is why it is gone, and `complaint` what it wrote last about it."""
 
     def __init__(
-        self, command: Sequence[str], env: dict[str, str], aside: Aside, gone: Callable[[], None]
+        self, command: Sequence[str], env: dict[str, str], share: Share, gone: Callable[[], None]
     ) -> None:
         """`env` is added to the few variables that every server gets. `gone` is called when the server can no
         longer be spoken to."""
-        self._command, self._env, self._aside, self._gone = command, env, aside, gone
+        self._command, self._env, self._share, self._gone = command, env, share, gone
         self._errors = bytearray()
         self.ended: str | None = None
 
@@ -94,32 +94,34 @@ class Child:
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             async with incoming:
                 try:
-                    await self._receive(process.stdout, incoming)
+                    with self._share.hold() as held:
+                        await self._receive(process.stdout, incoming, held)
                     self.ended = await _how(process)
                 except Unwieldy as error:
                     self.ended = str(error)
         self._gone()
 
     async def _receive(
-        self, output: ByteReceiveStream, incoming: MemoryObjectSendStream[SessionMessage | Exception]
+        self,
+        output: ByteReceiveStream,
+        incoming: MemoryObjectSendStream[SessionMessage | Exception],
+        held: Held,
     ) -> None:
-        buffer = bytearray()
         async for chunk in output:
-            start = len(buffer)
-            buffer += chunk
-            while (end := buffer.find(b"\n", start)) >= 0:
-                line = bytes(buffer[:end]).strip()
-                del buffer[: end + 1]
+            start = len(held.data)
+            held.add(chunk)
+            while (end := held.data.find(b"\n", start)) >= 0:
+                line = held.take(end, 1).strip()
                 start = 0
                 if line:
                     await incoming.send(await self._message(line))
-            messages.check_size(len(buffer))
+            held.check()
 
     async def _message(self, line: bytes) -> SessionMessage | Exception:
         from mcp.shared.message import SessionMessage
         from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-        await messages.check(line, self._aside)
+        await messages.check(line, self._share)
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError:
