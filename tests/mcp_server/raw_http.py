@@ -24,6 +24,9 @@ class RawHttp:
         self._numbers = itertools.count()
         #: What a tool answers instead of its name: the body and its content type.
         self.bodies: dict[str, tuple[bytes, str]] = {}
+        #: With what the tools begin their answers that never end, and those whose callers have gone.
+        self.unfinished: dict[str, bytes] = {}
+        self.left: list[str] = []
         #: The errors with which tools answer, and their status.
         self.errors: dict[str, tuple[int, dict[str, Any]]] = {}
         #: What it answers to a session that it does not know.
@@ -63,8 +66,10 @@ class RawHttp:
         if "id" not in message:
             return 202, headers, b"", "text/plain"
         if method == "tools/list":
-            tools = [tool(name) for name in ("say", *self.bodies, *self.errors)]
+            tools = [tool(name) for name in ("say", *self.bodies, *self.errors, *self.unfinished)]
             return 200, headers, _result(message, {"tools": tools}), "application/json"
+        if method == "ping":
+            return 200, headers, _result(message, {}), "application/json"
         name = message["params"]["name"]
         self.calls.append(name)
         if name in self.errors:
@@ -79,6 +84,8 @@ class RawHttp:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                if self._is_unfinished(message):
+                    return
                 status, headers, body, kind = server.reply(message, self.headers.get("mcp-session-id"))
                 if server.gzipped and message["method"] == "tools/call":
                     body, headers = gzip.compress(body), {"content-encoding": "gzip"}
@@ -91,6 +98,16 @@ class RawHttp:
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
+
+            def _is_unfinished(self, message: dict[str, Any]) -> bool:
+                name = (message.get("params") or {}).get("name")
+                if message["method"] != "tools/call" or name not in server.unfinished:
+                    return False
+                server.calls.append(name)
+                self.wfile.write(server.unfinished[name])
+                self.close_connection = not self.connection.recv(1)  # returns when the caller has gone
+                server.left.append(name)
+                return True
 
             def do_GET(self) -> None:
                 server.listeners += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.request import getproxies
 
 from caesura.agents.mcp import exchange, messages
@@ -12,6 +12,7 @@ from caesura.agents.mcp.events import events
 from caesura.agents.mcp.exchange import Exchange
 from caesura.agents.mcp.messages import Unwieldy
 from caesura.agents.mcp.shares import Held, Share
+from caesura.core import json_data
 
 if TYPE_CHECKING:
     import httpx2
@@ -22,6 +23,13 @@ _SECONDS = 15.0
 _IDLE, _INTERVAL, _PROBES = 15, 5, 4
 #: With these a server refuses a session that it does not know. The first is that of the protocol.
 _REFUSED = (404, 400)
+#: A message of more bytes is a call: what else is sent is short.
+_SHORT = 4096
+_LEFT = "nobody waits for it any more"
+
+
+class _Left(Exception):
+    """Nobody waits for the answer any more."""
 
 
 def client(
@@ -42,7 +50,16 @@ def client(
             raise httpx2.StreamError("it sent a compressed answer")
         response.stream = _bounded(response, share, refused, told)
 
-    return httpx2.AsyncClient(
+    class Client(httpx2.AsyncClient):
+        async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+            # The notice that a call is cancelled belongs to the same exchange.
+            told = exchange.current() if _asks(request) else Exchange()
+            with told.waiting():
+                return await super().send(request, **options)
+            # With this status no answer follows. An error would end the session.
+            return httpx2.Response(202, request=request)
+
+    return Client(
         headers={"accept-encoding": "identity", **headers},
         timeout=httpx2.Timeout(_SECONDS, read=None),
         event_hooks={"response": [bounded]},
@@ -64,6 +81,16 @@ def _keep_alive() -> list[tuple[int, int, int]]:
         if (option := getattr(socket, name, None)) is not None:
             options.append((level, option, value))
     return options
+
+
+def _asks(request: httpx2.Request) -> bool:
+    """Whether somebody waits for an answer to this, as for no notice and no end of a session."""
+    if request.method != "POST":
+        return request.method == "GET"
+    if len(request.content) > _SHORT:
+        return True
+    message = json_data.loads(request.content)
+    return isinstance(message, dict) and "method" in message and "id" in message
 
 
 def _is_refused(response: httpx2.Response) -> bool:
@@ -93,13 +120,15 @@ def _bounded(
         async def __aiter__(self) -> AsyncIterator[bytes]:
             told.cut = False
             try:
-                async for part in read(aiter(given), held, share):
+                async for part in read(_awaited(given, told), held, share):
                     yield part
                 told.cut = is_stream  # whoever has the answer does not read on
             except Unwieldy as error:
                 told.cut, told.fault = is_stream, str(error)
                 refused(str(error))
                 raise failure(str(error)) from error
+            except _Left as error:
+                raise failure(_LEFT) from error
             except Exception:
                 told.cut = is_stream
                 raise
@@ -111,6 +140,20 @@ def _bounded(
             await given.aclose()
 
     return Bounded()
+
+
+async def _awaited(given: httpx2.AsyncByteStream, told: Exchange) -> AsyncIterator[bytes]:
+    """The pieces of a body, as long as somebody waits for it. A stop closes the connection."""
+    pieces = aiter(given)
+    while True:
+        piece: bytes | None = None
+        with told.waiting():
+            piece = await anext(pieces, None)
+        if told.over:
+            raise _Left
+        if piece is None:
+            return
+        yield piece
 
 
 async def _whole(given: AsyncIterator[bytes], held: Held, share: Share) -> AsyncIterator[bytes]:

@@ -89,8 +89,8 @@ class Session:
 
     async def request(self, make: Callable[[ClientSession], Coroutine[Any, Any, T]]) -> T:
         """Ask the server something, beside others. A caller that is cancelled does not wait: the server is
-        told that nobody waits any more. Raises `Away` if the connection ends meanwhile, `Forgotten` if the
-        server does not know the session, and `Unreadable`."""
+        told that nobody waits any more, and no more is read of its answer. Raises `Away` if the connection
+        ends meanwhile, `Forgotten` if the server does not know the session, and `Unreadable`."""
         client = await asyncio.shield(self._ready)
         if isinstance(client, Away):
             raise client
@@ -107,6 +107,7 @@ class Session:
             self._waiting -= 1
             if not call.done():
                 call.cancel()
+                told.end()
         if not call.done() or call.cancelled():
             raise Away(self.reason)
         try:

@@ -1,0 +1,38 @@
+"""A call over HTTP that a person has stopped: nothing more is read of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.engine.world import World
+from tests.mcp.conftest import DEMO
+from tests.mcp.test_tools import result, wide
+from tests.mcp_server.raw_http import RawHttp
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n\r\n"
+
+
+async def test_a_stop_closes_the_connection_of_a_call_and_the_session_goes_on(
+    world: World, raw_http: RawHttp
+) -> None:
+    raw_http.unfinished = {
+        "headless": b"HTTP/1.1 100 Continue\r\n\r\n",
+        "events": HEAD % b"text/event-stream" + b"id: 1\ndata:\n\ndata: x",
+        "body": HEAD % b"application/json" + b"{",
+    }
+    names = wide("say", *raw_http.unfinished)
+    world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {names}}}")
+    for name in raw_http.unfinished:
+        turn = await world.send(f"call shop__{name}")
+        await until(raw_http.calls, name)
+        await world.engine.stop(await world.row(turn), "user")
+        await world.segment(turn)
+        await until(raw_http.left, name)
+    assert (await result(world, "shop__say")) == ("say", "ok")
+    assert len(raw_http.sessions) == 1
+
+
+async def until(names: list[str], name: str) -> None:
+    async with asyncio.timeout(60):
+        while name not in names:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
