@@ -141,12 +141,11 @@ def _parameters(schema: dict[str, Any]) -> tuple[dict[str, Any], int]:
 def _check(schema: dict[str, Any]) -> None:
     """A provider refuses a request with a schema that is none, and the agent could not speak at all."""
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
 
     try:
         validator_for(schema, default=Draft202012Validator).check_schema(schema)
-    except SchemaError as error:
+    except Exception as error:  # a pattern or an address in it can make the checks themselves fail
         raise _Unfit("its schema is no JSON schema") from error
 
 
