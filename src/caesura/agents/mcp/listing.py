@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from caesura.agents.mcp.shares import Share
 from caesura.agents.spec import McpServer
 from caesura.core import json_data, shown
 
@@ -15,10 +17,16 @@ if TYPE_CHECKING:
 #: What providers accept as the name of a tool.
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MOST = 128
+#: How many tools of a list are looked at, and how many of their schemas: the checks take long.
+LONGEST, _MOST_CHECKED = 1_000, 2 * MOST
 _LONGEST_DESCRIPTION = 8 * 1024
 #: The bytes of a schema, and of all schemas of a server.
 _LARGEST, _LARGEST_TOGETHER = 64 * 1024, 512 * 1024
-_DEEPEST, _MOST_VALUES = 32, 4_000
+_DEEPEST = 32
+#: The values in a schema, and in all schemas of a server.
+_MOST_VALUES, _MOST_TOGETHER = 4_000, 20_000
+#: Seconds after which other servers may use the thread before the next tool is looked at.
+_PIECE = 0.05
 _MALFORMED = "not described as the protocol demands"
 #: How many tools, and how many reasons, the log names, and how much of each.
 _TOLD, _LONGEST_TOLD = 10, 1000
@@ -36,10 +44,12 @@ class Offered(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """What a server lists: its tools, and the names of those that the protocol does not allow as they are."""
+    """What a server lists: its tools, the names of those that the protocol does not allow as they are, and
+    how many there are `beyond` those that are looked at."""
 
     tools: list[Tool]
     malformed: list[str]
+    beyond: int = 0
 
 
 class Read(NamedTuple):
@@ -57,25 +67,87 @@ def full_name(server: str, tool: str) -> str:
     return f"{server}__{tool}"
 
 
-def read(server: str, found: Listed, allowed: Sequence[str] | None) -> Read:
+async def read(server: str, found: Listed, allowed: Sequence[str] | None, share: Share) -> Read:
     """What of the list can be used. `allowed` are the names of tools, if not all are."""
-    offered: dict[str, Offered] = {}
-    unfit: dict[str, list[str]] = {}
-    size = 0
-    for tool in found.tools:
-        if allowed is not None and tool.name not in allowed:
-            continue
+    reading = _Reading(server, found, allowed)
+    while not await share.run(reading.go_on):
+        pass
+    return reading.result()
+
+
+class _Reading:
+    """The reading of a list, in pieces. It is bounded, also if nothing of the list can be offered."""
+
+    def __init__(self, server: str, found: Listed, allowed: Sequence[str] | None) -> None:
+        self._server, self._found, self._allowed = server, found, allowed
+        self._rest = iter([tool for tool in found.tools if self._is_allowed(tool.name)])
+        self._offered: dict[str, Offered] = {}
+        self._unfit: dict[str, list[str]] = {}
+        self._checked = self._size = self._values = 0
+
+    def go_on(self) -> bool:
+        """Look at some more tools; whether that were all."""
+        until = time.monotonic() + _PIECE
+        for tool in self._rest:
+            try:
+                item = self._read(tool)
+            except _Unfit as error:
+                self._unfit.setdefault(str(error), []).append(tool.name)
+            else:
+                self._offered[item.full_name] = item
+            if time.monotonic() >= until:
+                return False
+        return True
+
+    def result(self) -> Read:
+        if malformed := [name for name in self._found.malformed if self._is_allowed(name)]:
+            self._unfit[_MALFORMED] = malformed
+        told = _told(self._unfit)
+        if self._found.beyond:
+            more = f"{self._found.beyond} more (of a list {LONGEST} tools are looked at)"
+            told = f"{told}; {more}" if told else more
+        return Read(tuple(self._offered.values()), told)
+
+    def _is_allowed(self, name: str) -> bool:
+        return self._allowed is None or name in self._allowed
+
+    def _read(self, tool: Tool) -> Offered:
+        if not tool.name:
+            raise _Unfit("its name is empty")
+        name = full_name(self._server, tool.name)
+        if _NAME.fullmatch(name) is None:
+            raise _Unfit("with its prefix, its name is not 1 to 64 letters, digits, _ and -")
+        if name in self._offered:
+            raise _Unfit("the server lists it twice")
+        if len(self._offered) >= MOST or self._checked >= _MOST_CHECKED:
+            raise _Unfit(f"a server may offer {MOST} tools")
+        parameters = self._parameters(tool.input_schema)
+        hints = tool.annotations
+        read_only = hints is not None and hints.read_only_hint is True
+        idempotent = read_only or (hints is not None and hints.idempotent_hint is True)
+        described = shown.prose((tool.description or tool.title or "")[:_LONGEST_DESCRIPTION])
+        return Offered(tool.name, name, described, parameters, read_only, idempotent)
+
+    def _parameters(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The schema. Providers want an object with properties."""
+        self._checked += 1
         try:
-            item, length = _offered(server, tool)
-            _check_room(item, length + size, offered)
-        except _Unfit as error:
-            unfit.setdefault(str(error), []).append(tool.name)
-            continue
-        size += length
-        offered[item.full_name] = item
-    if malformed := [name for name in found.malformed if allowed is None or name in allowed]:
-        unfit[_MALFORMED] = malformed
-    return Read(tuple(offered.values()), _told(unfit))
+            values = json_data.count(schema, _MOST_VALUES)
+        except json_data.Unwieldy as error:
+            raise _Unfit(f"its schema is too large: {error}") from error
+        if _depth(schema) > _DEEPEST:
+            raise _Unfit(f"its schema is nested deeper than {_DEEPEST} levels")
+        cleaned: dict[str, Any] = json_data.clean(schema)
+        size = len(json_data.dumps(cleaned))
+        if size > _LARGEST:
+            raise _Unfit(f"its schema has {size} bytes, and {_LARGEST} are possible")
+        if cleaned.get("type", "object") != "object" or not isinstance(cleaned.get("properties", {}), dict):
+            raise _Unfit("its schema is not that of an object")
+        if self._size + size > _LARGEST_TOGETHER or self._values + values > _MOST_TOGETHER:
+            raise _Unfit("the schemas of the server are too large together")
+        self._size, self._values = self._size + size, self._values + values
+        _check(cleaned)
+        return {"type": "object", "properties": {}} | cleaned
 
 
 def unknown(entry: McpServer, found: Listed) -> dict[str, list[str]]:
@@ -95,47 +167,6 @@ def _few(texts: Sequence[str], between: str = ", ") -> str:
     """The first texts, and how many more there are."""
     first = between.join(shown.line(text[:_LONGEST_TOLD]) for text in texts[:_TOLD])
     return first if len(texts) <= _TOLD else f"{first} and {len(texts) - _TOLD} more"
-
-
-def _check_room(item: Offered, size: int, offered: Collection[str]) -> None:
-    if size > _LARGEST_TOGETHER:
-        raise _Unfit("the schemas of the server are too large together")
-    if len(offered) >= MOST:
-        raise _Unfit(f"a server may offer {MOST} tools")
-    if item.full_name in offered:
-        raise _Unfit("the server lists it twice")
-
-
-def _offered(server: str, tool: Tool) -> tuple[Offered, int]:
-    if not tool.name:
-        raise _Unfit("its name is empty")
-    name = full_name(server, tool.name)
-    if _NAME.fullmatch(name) is None:
-        raise _Unfit("with its prefix, its name is not 1 to 64 letters, digits, _ and -")
-    parameters, size = _parameters(tool.input_schema)
-    hints = tool.annotations
-    read_only = hints is not None and hints.read_only_hint is True
-    idempotent = read_only or (hints is not None and hints.idempotent_hint is True)
-    described = shown.prose((tool.description or tool.title or "")[:_LONGEST_DESCRIPTION])
-    return Offered(tool.name, name, described, parameters, read_only, idempotent), size
-
-
-def _parameters(schema: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """The schema and its size. Providers want an object with properties."""
-    try:
-        json_data.count(schema, _MOST_VALUES)
-    except json_data.Unwieldy as error:
-        raise _Unfit(f"its schema is too large: {error}") from error
-    if _depth(schema) > _DEEPEST:
-        raise _Unfit(f"its schema is nested deeper than {_DEEPEST} levels")
-    cleaned: dict[str, Any] = json_data.clean(schema)
-    size = len(json_data.dumps(cleaned))
-    if size > _LARGEST:
-        raise _Unfit(f"its schema has {size} bytes, and {_LARGEST} are possible")
-    if cleaned.get("type", "object") != "object" or not isinstance(cleaned.get("properties", {}), dict):
-        raise _Unfit("its schema is not that of an object")
-    _check(cleaned)
-    return {"type": "object", "properties": {}} | cleaned, size
 
 
 def _check(schema: dict[str, Any]) -> None:

@@ -68,6 +68,7 @@ async def tools(client: ClientSession) -> Listed:
     from mcp_types import METHOD_NOT_FOUND, PaginatedRequestParams
 
     found = Listed([], [])
+    beyond = 0
     cursor: str | None = None
     seen: set[str] = set()
     for _ in range(_MOST_PAGES):
@@ -78,13 +79,16 @@ async def tools(client: ClientSession) -> Listed:
             if error.error.code == METHOD_NOT_FOUND:
                 return found  # a server without tools
             raise
-        found.tools.extend(page.tools)
-        found.malformed.extend((page.meta or {}).get(LEFT_OUT, ()))
+        room = listing.LONGEST - len(found.tools)
+        found.tools.extend(page.tools[:room])
+        left_out = (page.meta or {}).get(LEFT_OUT) or {}
+        found.malformed.extend(left_out.get("malformed", ()))
+        beyond += len(page.tools[room:]) + left_out.get("beyond", 0)
         cursor = page.next_cursor
         if cursor is None or cursor in seen or len(found.tools) > listing.MOST:
             break
         seen.add(cursor)
-    return found
+    return found._replace(beyond=beyond)
 
 
 def is_closed(error: Exception, cut: bool) -> bool:

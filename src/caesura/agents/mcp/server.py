@@ -283,16 +283,17 @@ class Server:
             raise
         except Exception as error:
             raise Away(session.denied or failures.reason(error)) from error
-        if changes == self._changes:
-            self._listed = began
         self.failed = -float("inf")
         self._rest.end()
         self._silent = None
-        if self._offered is not None and found == self._found:
-            return
-        self._found = found
-        self._offered, self.left_out = await self._share.run(listing.read, self.name, found, self.entry.tools)
-        self._warn(found)
+        if self._offered is None or found != self._found:
+            # Whoever waits for it may go before it is read, and then it is not known.
+            read = await listing.read(self.name, found, self.entry.tools, self._share)
+            self._found = found
+            self._offered, self.left_out = read
+            self._warn(found)
+        if changes == self._changes:
+            self._listed = began
 
     def _warn(self, found: Listed) -> None:
         """A misspelt name in the entry forbids nothing and offers nothing."""

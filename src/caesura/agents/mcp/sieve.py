@@ -12,13 +12,15 @@ from contextvars import Context
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from caesura.agents.mcp.listing import LONGEST
 from caesura.agents.mcp.shares import Share
 
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
     from mcp.shared.message import SessionMessage
 
-#: The key in `_meta` of a list with the names of the tools that were left out of it.
+#: The key in `_meta` of a list that tells what was left out of it: the names of malformed tools, and how many
+#: others.
 LEFT_OUT = "caesura/left_out"
 _NAMELESS = "one without a name"
 _LONGEST_NAME = 100
@@ -73,28 +75,33 @@ class _Sieve:
 
     async def _sifted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         result = getattr(getattr(item, "message", None), "result", None)
+        if not (isinstance(result, dict) and isinstance(result.get("tools"), list)):
+            return item
+        if isinstance(result.get("_meta"), dict):
+            result["_meta"].pop(LEFT_OUT, None)  # that is not for the server to say
         # The result of a call has content.
-        if isinstance(result, dict) and isinstance(result.get("tools"), list) and "content" not in result:
+        if "content" not in result:
             await self._share.run(_sift, result, self._version())
         return item
 
 
 def _sift(result: dict[str, Any], version: str) -> None:
-    """Take the malformed tools out of a result, and name them there. A result that is malformed without them
-    stays as it is."""
-    meta = result.get("_meta")
-    if isinstance(meta, dict):
-        meta.pop(LEFT_OUT, None)
-    if _fits(result, version) or not _fits({**result, "tools": []}, version):
+    """Take what is too much and the malformed tools out of a result, and tell that there. A result that is
+    malformed without them keeps the others."""
+    tools, beyond = result["tools"][:LONGEST], len(result["tools"][LONGEST:])
+    result["tools"] = tools
+    if not _fits({**result, "tools": []}, version):
         return
-    kept, left_out = [], []
-    for tool in result["tools"]:
-        if _fits({**result, "tools": [tool]}, version):
-            kept.append(tool)
-        else:
-            left_out.append(_name(tool))
-    result["tools"] = kept
-    result["_meta"] = {**(meta or {}), LEFT_OUT: left_out}
+    malformed = []
+    if not _fits(result, version):
+        # The rest of the result fits, and may be large.
+        plain = {key: value for key, value in result.items() if not isinstance(value, dict | list)}
+        fits = [_fits({**plain, "tools": [tool]}, version) for tool in tools]
+        result["tools"] = [tool for tool, fit in zip(tools, fits, strict=True) if fit]
+        malformed = [_name(tool) for tool, fit in zip(tools, fits, strict=True) if not fit]
+    if malformed or beyond:
+        told = {"malformed": malformed, "beyond": beyond}
+        result["_meta"] = {**(result.get("_meta") or {}), LEFT_OUT: told}
 
 
 def _fits(result: dict[str, Any], version: str) -> bool:
