@@ -7,9 +7,12 @@ import threading
 import time
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
+from caesura.agents import definition
+from caesura.agents.definition import Reading
 from caesura.agents.faults import Fault
 from caesura.agents.loader import Agent, Catalog, check, schema
 from caesura.agents.tools import registry
@@ -107,6 +110,35 @@ def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
     found = catalog(tmp_path)
     assert "b" in names(found)
     assert [fault.file for fault in found.faults] == ["a.yaml"]
+
+
+@pytest.mark.parametrize("spec", ["graph: {}:graph", "tools: ['{}:tool']", "model: {{class: '{}:Model'}}"])
+def test_a_module_with_a_name_that_no_file_can_have_is_a_fault_of_its_file_alone(
+    tmp_path: Path, spec: str
+) -> None:
+    put(tmp_path, "good.yaml", agent("good"))
+    put(tmp_path, "bad.yaml", agent("bad", f"{{{spec.format('m' * 280)}}}"))
+    found = catalog(tmp_path)
+    assert found.get("good").name == "good"
+    assert {fault.file for fault in found.faults} == {"bad.yaml"}
+
+
+def test_an_error_that_nobody_has_foreseen_is_a_fault_of_its_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "good.yaml", agent("good"))
+    bad = put(tmp_path, "bad.yaml", agent("bad"))
+    read = definition.read
+
+    def failing(path: Path, *args: Any, **more: Any) -> Reading:
+        if path == bad:
+            raise RuntimeError("out of the blue")
+        return read(path, *args, **more)
+
+    monkeypatch.setattr(definition, "read", failing)
+    found = catalog(tmp_path)
+    assert found.get("good").name == "good"
+    assert list(map(str, found.faults)) == ["bad.yaml: cannot be read: RuntimeError: out of the blue"]
 
 
 def test_an_unknown_field_is_reported_with_line_field_and_remedy(tmp_path: Path) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from caesura.agents import definition
+from caesura.agents import definition, imports
 from caesura.agents.definition import Reading
 from caesura.agents.faults import Fault
+
+logger = logging.getLogger(__name__)
 
 _REMEDY = "do slow work inside of functions, not while the file is imported"
 
@@ -25,7 +28,6 @@ class Attempt:
         self._sources = (path, *sorted(path.parent.glob("*.py")))
         self._stamp = definition.stamp_of(self._sources)
         self._reading: Reading | None = None
-        self._error: BaseException | None = None
         self._done = threading.Event()
         self._began = time.monotonic()
         #: Whether the fault was told that the attempt takes too long.
@@ -48,8 +50,6 @@ class Attempt:
 
     def result(self) -> Reading | None:
         """What was read; None while that goes on."""
-        if self._error is not None:
-            raise self._error
         return self._reading if self._done.is_set() else None
 
     def is_late(self, limit: float) -> bool:
@@ -63,8 +63,12 @@ class Attempt:
     def _run(self) -> None:
         try:
             self._reading = self._read(self._path)
-        except BaseException as error:  # noqa: BLE001 - raised again by `result`
-            self._error = error
+        except BaseException as error:
+            # Whatever it is, the other files are read.
+            logger.exception("%s could not be read", self._path.name)
+            message = f"cannot be read: {type(error).__name__}: {imports.said(error)}"
+            fault = Fault(self._path.name, 0, "", message)
+            self._reading = Reading(self._path, self._stamp, self._sources, None, (fault,))
         self._done.set()
 
     def _fault(self, limit: float) -> Fault:

@@ -56,8 +56,11 @@ def module_file(target: str, folder: Path | None) -> Path | None:
     if folder is None:
         return None
     path = folder.joinpath(*target.partition(":")[0].split(".")).with_suffix(".py")
-    if not path.is_file():
-        return None
+    try:
+        if not path.is_file():
+            return None
+    except OSError:
+        return None  # no file can have such a name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ImportFault(f"{path.name} is a link that leaves the agents folder")
     return path
