@@ -122,6 +122,13 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert isinstance(found, Document)
 
 
+@pytest.mark.parametrize("text", [rb'"\uD800"', rb'["a", "b \uDFFF"]', rb'{"\uD83D": 1}', rb'"\uD83D\uDE00"'])
+def test_half_of_a_character_is_refused_with_its_line(text: bytes) -> None:
+    problem = refused(b"a: 1\nb: " + text + b"\n")
+    assert (problem.line, problem.message) == (2, "a text holds half of a character")
+    assert parse(b'a: "\\U0001F600"\n').value == {"a": "\U0001f600"}
+
+
 def test_very_many_values_and_very_long_numbers_are_refused() -> None:
     assert "more than 10000 values" in refused(b"a: [" + b"x," * 20_000 + b"]").message
     assert "a number of more than 100 characters" in refused(b"a: " + b"1:" * 60 + b"1").message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ LARGEST = 256 * 1024
 _DEEPEST = 50
 _MOST_VALUES = 10_000
 _LONGEST_NUMBER = 100
+#: What `\uD800` in quotes becomes. No file, database or response can hold it.
+_HALF = re.compile("[\ud800-\udfff]")
 _PLAIN = "tag:yaml.org,2002:"
 
 
@@ -54,7 +57,7 @@ def parse(data: bytes) -> Document:
 
     Refuses what an agent file never needs and an attacker might: anchors and aliases, tags, merge keys,
     several documents, deep nesting, very many values, very long numbers, duplicate keys, keys that are not
-    texts, oversize.
+    texts, halves of characters, oversize.
     """
     text = _text(data)
     try:
@@ -93,6 +96,8 @@ def _refuse_tricks(text: str) -> None:
             raise _malformed(line, f"the file holds more than {_MOST_VALUES} values")
         if isinstance(event, (yaml.CollectionStartEvent, yaml.ScalarEvent)) and event.tag is not None:
             raise _malformed(line, f"tags are not allowed: {event.tag}", "write a plain value")
+        if isinstance(event, yaml.ScalarEvent) and _HALF.search(event.value) is not None:
+            raise _malformed(line, "a text holds half of a character", "write the character itself")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise _malformed(line, "anchors and aliases are not allowed", "write the value out")
         documents += isinstance(event, yaml.DocumentStartEvent)
