@@ -172,6 +172,29 @@ def test_a_refusal_makes_the_window_smaller_or_the_estimate_larger() -> None:
     assert unnamed.tokens == 9_000
 
 
+def test_a_refusal_counts_for_its_conversation_alone_if_a_longer_prompt_was_accepted() -> None:
+    window = Window()
+    window.count("a", 5000, {"input_tokens": 4000})
+    window.refuse("b", 1000, 128)
+    assert (window.tokens, window.limit_of("a"), window.limit_of("b")) == (None, None, 96)
+    window.count("b", 300, {"input_tokens": 300})
+    assert window.limit_of("b") is None, "it was wrong there too"
+    window.refuse("b", 9000, 128)
+    assert window.tokens == 4000, "not less than what was accepted"
+
+
+def test_a_window_that_was_learned_rules_nothing_out_and_heals() -> None:
+    window = Window()
+    window.refuse("a", 100, 128)
+    assert window.tokens == 128
+    agent, state = Compiled("a", "1", Spec(), ()), [Message("user", "x" * 3500)]
+    shown = view.make(Scene(agent, Branch([]), "now", state), "m", window, "b", Place())
+    window.count("b", shown.tokens, None)
+    assert (window.tokens or 0) >= shown.tokens * 0.5
+    with pytest.raises(ModelError, match="the model takes"):
+        view.make(Scene(agent, Branch([]), "now", state), "m", Window(128), "b", Place())
+
+
 def test_an_answer_that_is_cut_off_at_the_end_of_the_window_tells_its_size() -> None:
     window = Window()
     window.fill("a", 5000, {"input_tokens": 6000, "output_tokens": 2000, "total_tokens": 8000})

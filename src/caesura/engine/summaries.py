@@ -98,13 +98,14 @@ def _wanted(run: Run, known: Sequence[Summary]) -> _Wanted | None:
     if run.last_view is None:
         return None
     model, window, shown = run.last_view
-    if window.limit is None:
+    most = window.limit_of(run.turn.conversation_id)
+    if most is None:
         return None
     said = said_in(run.turn.content, run.transcript.messages())
     branch = run.history.extended(Told.of(run.turn.id, said), None)
     agent = run.agent
     base = tokens.of_text(agent.system_prompt) + tokens.of_schemas(agent.schemas)
-    limit = max(int(window.limit / window.ratio(run.turn.conversation_id)), 1)
+    limit = max(int(most / window.ratio(run.turn.conversation_id)), 1)
     first = _first(branch, shown.first)
     covered, earlier = _covered(branch, known)
     if covered <= first:

@@ -73,16 +73,17 @@ def make(scene: Scene, model: str, window: Window, conversation_id: str, place: 
     """The view for this model. Raises a `ModelError` if the turn that runs is too long by itself."""
     agent, state = scene.agent, scene.state
     fixed = tokens.of_text(agent.system_prompt) + tokens.of_schemas(agent.schemas)
-    if window.limit is None:
+    most = window.limit_of(conversation_id)
+    if most is None:
         return _shown(scene, 0, None, state, fixed, 0)
-    limit = max(int(window.limit / window.ratio(conversation_id)), 1)
+    limit = max(int(most / window.ratio(conversation_id)), 1)
     base = fixed + tokens.of_messages(state)
     if place.left_out or base > limit:
         state = _shortened(state, limit - fixed, place)
         base = fixed + tokens.of_messages(state)
     _settle(scene, model, base, limit, place)
     view = _shown(scene, place.first or 0, place.summary, state, fixed, limit)
-    if view.tokens * LEAST > (window.tokens or 0):
+    if window.rules_out(conversation_id, view.tokens):
         raise ModelError("context", f"the turn has about {view.tokens} tokens, and the model takes {limit}")
     return view
 
