@@ -131,8 +131,8 @@ def _fields(event: ev.Event, offset: int) -> list[Any]:
     if isinstance(event, ev.Interrupted):
         return ["ask", offset, [interrupts.to_dict(item) for item in event.interrupts]]
     if isinstance(event, ev.ModelFinished):
-        rest = [event.kept] if event.kept or event.thought_ms is not None else []
-        rest += [event.thought_ms] if event.thought_ms is not None else []
+        thought = [event.thought_ms] if event.thought_ms is not None else []
+        rest = [event.kept, *thought] if event.kept or thought else []
         return ["modelled", offset, event.call, event.tool_calls, event.usage, event.finish_reason, *rest]
     return [_CODES[type(event)], offset, *(getattr(event, name) for name in event.__slots__)]
 
