@@ -45,6 +45,14 @@ async def test_the_values_of_an_event_are_counted_over_all_of_its_lines(share: S
         await read(share, *chunks)
 
 
+@pytest.mark.parametrize(("wished", "used"), [(b"0", b"1000"), (b"5000", b"5000"), (b"9999999999", b"30000")])
+async def test_a_stream_is_asked_for_again_neither_too_soon_nor_too_late(
+    share: Share, wished: bytes, used: bytes
+) -> None:
+    assert await read(share, b"retry: " + wished + b"\n\n") == [b"retry: " + used + b"\n\n"]
+    assert await read(share, b"retry: -1\n\nretry: 1_0\n\nretry: " + b"9" * 5000 + b"\n\n") == []
+
+
 async def test_an_event_of_very_many_lines_is_not_taken_apart(share: Share) -> None:
     with pytest.raises(Unwieldy, match="too many lines"):
         await read(share, b"data:\n" * 200_000 + b"\n")

@@ -11,6 +11,8 @@ from caesura.agents.mcp.shares import Held, Share
 
 #: An event with more lines would take long to take apart.
 _MOST_LINES = messages.MOST_VALUES
+#: Milliseconds after which a stream that has ended is asked for again, whatever the server wishes.
+_SOONEST, _LATEST = 1_000, 30_000
 _DIGITS = re.compile(rb"[0-9]{1,15}")
 _FIELDS = (b"event", b"id", b"retry")
 
@@ -54,8 +56,8 @@ def _plain(event: bytes) -> bytes:
             parts.append(value)
         elif name in _FIELDS:
             fields[name] = value
-    if _DIGITS.fullmatch(fields.get(b"retry", b"0")) is None:
-        del fields[b"retry"]
+    if (wished := fields.pop(b"retry", None)) is not None and _DIGITS.fullmatch(wished) is not None:
+        fields[b"retry"] = b"%d" % min(max(int(wished), _SOONEST), _LATEST)
     lines = [name + b": " + value for name, value in fields.items()]
     if parts:
         # In JSON, which the data is, a line end can only stand where a blank can.
