@@ -47,6 +47,24 @@ async def test_an_error_over_stdio_that_speaks_of_a_session_is_told_and_the_call
     assert shop.traces.count("start") == 1, "the connection stays"
 
 
+async def test_an_answer_over_http_to_another_request_is_told_at_once(
+    world: World, raw_http: RawHttp
+) -> None:
+    result_of = b'{"jsonrpc": "2.0", "id": %s, "result": {"content": []}}'
+    raw_http.bodies = {
+        "other": (result_of % b"987654", "application/json"),
+        "text": (result_of % b'"3"', "application/json"),
+        "long": (result_of % b"987654" + b" " * 100_000, "application/json"),
+        "none": (failure({"code": 7, "message": "no"}), "application/json"),
+        "notice": (b'{"jsonrpc": "2.0", "method": "notifications/message"}', "application/json"),
+    }
+    over_http(world, raw_http)
+    for name in raw_http.bodies:
+        output = f"The MCP server shop failed at {name}: its answer is not that to the request." + EFFECT
+        assert await result(world, f"shop__{name}") == (output, "error")
+    assert await result(world, "shop__say") == ("say", "ok")
+
+
 async def test_an_error_over_http_that_speaks_of_a_session_is_told_and_the_call_is_made_once(
     world: World, raw_http: RawHttp
 ) -> None:

@@ -10,12 +10,15 @@ from urllib.request import getproxies
 from caesura.agents.mcp import exchange, messages
 from caesura.agents.mcp.events import events
 from caesura.agents.mcp.exchange import Exchange
+from caesura.agents.mcp.failures import Unreadable
 from caesura.agents.mcp.messages import Unwieldy
 from caesura.agents.mcp.shares import Held, Share
 from caesura.core import json_data
 
 if TYPE_CHECKING:
     import httpx2
+
+Reader = Callable[[AsyncIterator[bytes], Held, Share], AsyncIterator[bytes]]
 
 #: Seconds to connect and to send. What a call may take is the engine's limit.
 _SECONDS = 15.0
@@ -109,7 +112,10 @@ def _bounded(
 
     kind = response.headers.get("content-type", "").lower()
     is_stream = kind.startswith("text/event-stream")
-    read, failure = (events, httpx2.SSEError) if is_stream else (_whole, httpx2.StreamError)
+    request = response.request
+    asks = request.method == "POST" and _asks(request) and response.status_code == 200
+    read: Reader = events if is_stream else _whole(request if asks else None)
+    failure = httpx2.SSEError if is_stream else httpx2.StreamError
     if is_stream:
         response.encoding = "utf-8"  # whatever the server says: in another one nothing would be counted
     stream = response.stream
@@ -126,6 +132,9 @@ def _bounded(
             except Unwieldy as error:
                 told.cut, told.fault = is_stream, str(error)
                 refused(str(error))
+                raise failure(str(error)) from error
+            except Unreadable as error:
+                told.fault = str(error)
                 raise failure(str(error)) from error
             except _Left as error:
                 raise failure(_LEFT) from error
@@ -156,11 +165,32 @@ async def _awaited(given: httpx2.AsyncByteStream, told: Exchange) -> AsyncIterat
         yield piece
 
 
-async def _whole(given: AsyncIterator[bytes], held: Held, share: Share) -> AsyncIterator[bytes]:
-    """The body, when all of it has come and was checked."""
-    async for chunk in given:
-        held.add(chunk)
-        held.check()
-    body = held.take(len(held.data), 0)
-    await messages.check(body, share)
-    yield body
+def _whole(question: httpx2.Request | None) -> Reader:
+    """A reader that gives the body, when all of it has come and was checked. It has to answer the question,
+    if there is one."""
+
+    async def read(given: AsyncIterator[bytes], held: Held, share: Share) -> AsyncIterator[bytes]:
+        async for chunk in given:
+            held.add(chunk)
+            held.check()
+        body = held.take(len(held.data), 0)
+        await messages.check(body, share)
+        if question is not None:
+            long = messages.is_long(body)
+            if not (await share.run(_answers, body, question) if long else _answers(body, question)):
+                raise Unreadable("its answer is not that to the request")
+        yield body
+
+    return read
+
+
+def _answers(body: bytes, question: httpx2.Request) -> bool:
+    """Whether this is the answer, or no message at all, which is told elsewhere."""
+    try:
+        found = json_data.loads(body)
+    except ValueError:
+        return True
+    if not isinstance(found, dict) or "method" in found:
+        return not isinstance(found, dict)
+    is_message = isinstance(found.get("result"), dict) or isinstance(found.get("error"), dict)
+    return not is_message or found.get("id") == json_data.loads(question.content).get("id")
