@@ -1,9 +1,12 @@
-"""A call over HTTP that a person has stopped: nothing more is read of its answer."""
+"""What is not waited for over HTTP: the answer to a call that was stopped, and a notice that is not taken."""
 
 from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from caesura.agents.mcp import http
 from tests.engine.world import World
 from tests.mcp.conftest import DEMO
 from tests.mcp.test_tools import result, wide
@@ -29,6 +32,17 @@ async def test_a_stop_closes_the_connection_of_a_call_and_the_session_goes_on(
         await world.segment(turn)
         await until(raw_http.left, name)
     assert (await result(world, "shop__say")) == ("say", "ok")
+    assert len(raw_http.sessions) == 1
+
+
+async def test_a_notice_that_is_never_taken_holds_up_no_call_for_long(
+    world: World, raw_http: RawHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "_NOTICE", 0.1)
+    raw_http.mute = "notifications/initialized"
+    world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {wide('say')}}}")
+    assert (await result(world, "shop__say")) == ("say", "ok")
+    await until(raw_http.left, raw_http.mute)
     assert len(raw_http.sessions) == 1
 
 

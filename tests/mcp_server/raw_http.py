@@ -27,6 +27,8 @@ class RawHttp:
         #: With what the tools begin their answers that never end, and those whose callers have gone.
         self.unfinished: dict[str, bytes] = {}
         self.left: list[str] = []
+        #: The method of the message that it never answers.
+        self.mute = ""
         #: The errors with which tools answer, and their status.
         self.errors: dict[str, tuple[int, dict[str, Any]]] = {}
         #: What it answers to a session that it does not know.
@@ -101,10 +103,12 @@ class RawHttp:
 
             def _is_unfinished(self, message: dict[str, Any]) -> bool:
                 name = (message.get("params") or {}).get("name")
-                if message["method"] != "tools/call" or name not in server.unfinished:
+                if message["method"] == server.mute:
+                    name = server.mute
+                elif message["method"] != "tools/call" or name not in server.unfinished:
                     return False
                 server.calls.append(name)
-                self.wfile.write(server.unfinished[name])
+                self.wfile.write(server.unfinished.get(name, b""))
                 self.close_connection = not self.connection.recv(1)  # returns when the caller has gone
                 server.left.append(name)
                 return True

@@ -22,6 +22,9 @@ Reader = Callable[[AsyncIterator[bytes], Held, Share], AsyncIterator[bytes]]
 
 #: Seconds to connect and to send. What a call may take is the engine's limit.
 _SECONDS = 15.0
+#: Seconds in which a notice must be taken, because the next message waits for it, and in which a stream of
+#: events must begin.
+_NOTICE, _STREAM = 5.0, 60.0
 #: A host that is gone without a word is noticed after some 35 seconds.
 _IDLE, _INTERVAL, _PROBES = 15, 5, 4
 #: With these a server refuses a session that it does not know. The first is that of the protocol.
@@ -43,6 +46,7 @@ def client(
 ) -> httpx2.AsyncClient:
     """`refused` is called with the reason when an answer is not read on, and `answered` with the status of
     each answer."""
+    import anyio
     import httpx2
 
     async def bounded(response: httpx2.Response) -> None:
@@ -56,8 +60,10 @@ def client(
     class Client(httpx2.AsyncClient):
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             # The notice that a call is cancelled belongs to the same exchange.
-            told = exchange.current() if _asks(request) else Exchange()
-            with told.waiting():
+            asks = _asks(request)
+            told = exchange.current() if asks else Exchange()
+            seconds = _NOTICE if not asks else _STREAM if request.method == "GET" else None
+            with told.waiting(), anyio.move_on_after(seconds):
                 return await super().send(request, **options)
             # With this status no answer follows. An error would end the session.
             return httpx2.Response(202, request=request)
