@@ -46,6 +46,21 @@ async def test_a_notice_that_is_never_taken_holds_up_no_call_for_long(
     assert len(raw_http.sessions) == 1
 
 
+async def test_interim_responses_without_an_end_break_the_connection(world: World, raw_http: RawHttp) -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n"
+    answer = b"HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n"
+    raw_http.unfinished = {"few": interim * 10 + answer, "many": interim * 1000}
+    names = wide("say", *raw_http.unfinished)
+    world.agent(f"{DEMO}\nmcp_servers:\n  - {{name: shop, url: '{raw_http.url}', {names}}}")
+    assert "it answered with an error" in (await result(world, "shop__few"))[0]
+    output, status = await result(world, "shop__many")
+    assert (output, status) == (
+        "The MCP server shop is away: its connection broke. The call may have had an effect.",
+        "error",
+    )
+    assert (await result(world, "shop__say")) == ("say", "ok")
+
+
 async def until(names: list[str], name: str) -> None:
     async with asyncio.timeout(60):
         while name not in names:  # noqa: ASYNC110

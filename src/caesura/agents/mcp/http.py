@@ -49,6 +49,8 @@ def client(
     import anyio
     import httpx2
 
+    from caesura.agents.mcp import interim
+
     async def bounded(response: httpx2.Response) -> None:
         answered(response.status_code)
         told = exchange.current()
@@ -68,12 +70,13 @@ def client(
             # With this status no answer follows. An error would end the session.
             return httpx2.Response(202, request=request)
 
+    # A transport of our own would not ask the environment for proxies.
+    own = None if getproxies() else httpx2.AsyncHTTPTransport(socket_options=_keep_alive())
     return Client(
         headers={"accept-encoding": "identity", **headers},
         timeout=httpx2.Timeout(_SECONDS, read=None),
         event_hooks={"response": [bounded]},
-        # A transport of our own would not ask the environment for proxies.
-        transport=None if getproxies() else httpx2.AsyncHTTPTransport(socket_options=_keep_alive()),
+        transport=interim.bounded(own) if own is not None else None,
     )
 
 
