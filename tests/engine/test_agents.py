@@ -102,6 +102,25 @@ async def test_a_turn_whose_agent_was_removed_fails_when_it_is_adopted(world: Wo
     await world.checked(turn)
 
 
+async def test_a_turn_whose_agent_was_removed_before_it_began_fails_and_can_be_tried_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.agent("tools: []")
+    file = world.agents / "tester.yaml"
+    text = file.read_text()
+    with monkeypatch.context() as patch:
+        patch.setattr(world.engine.supervisor, "_capacity", 0)
+        turn = await world.send("go")
+        assert (await world.row(turn)).status == "queued"
+        file.unlink()
+    world.engine.supervisor.nudge()
+    failure = (await world.segment(turn)).failure
+    assert (failure.code, failure.retryable) == ("agent_changed", True)
+    file.write_text(text)
+    world.desk.script(Say("well"))
+    assert (await world.retry(turn)).text == "well"
+
+
 async def test_a_changed_agent_is_used_in_its_new_version(world: World) -> None:
     world.agent("tools: []\nsystem_prompt: Be brief.")
     world.desk.script(Say("one"), Say("two"))

@@ -30,8 +30,8 @@ class Versions:
             return await self._earlier(turn.agent, begun)
         except (Fenced, Unavailable):
             raise
-        except NotFound as error:  # the file was deleted, or has an error since a restart
-            return self._builder.unusable(turn.agent, AgentChanged(turn.agent) if begun else error)
+        except NotFound:  # the file was deleted, or has an error since a restart
+            return self._builder.unusable(turn.agent, AgentChanged(turn.agent))
         except Exception as error:  # noqa: BLE001 - an operator's file may be wrong in any way
             return self._builder.unusable(turn.agent, error)
 
