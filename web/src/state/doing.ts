@@ -7,7 +7,7 @@ import { useAgents } from "./agents";
 import { adopt, comeBack, nameOf, sendOff, useAway } from "./drafts";
 import { settled } from "./following";
 import { kept } from "./kept";
-import { putRow } from "./list";
+import { moment, putAnswer } from "./list";
 import { follow, reload } from "./opening";
 import { once } from "./once";
 import { go, pathOf, useRoute } from "./route";
@@ -84,9 +84,9 @@ function close(id: string | null, sent: Sent, sending: Sending, taken: boolean):
 
 async function begin(sent: Sent, sending: Sending): Promise<string> {
   // The same message makes the same conversation, also after a reload: then no agent is chosen.
-  const conversation = await api.createConversation(sent.body.agent ?? null, `${sent.key}.place`);
+  const since = moment();
+  const conversation = putAnswer(await api.createConversation(sent.body.agent ?? null, `${sent.key}.place`), since);
   const { id } = conversation;
-  putRow(conversation);
   // The person may be elsewhere by now, or may have begun to write another new message.
   const here = get().sending === sending && useRoute.getState().at === "new";
   dropSent(nameOf(null), sent.key);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
 import type { Conversation } from "../api/types";
-import { dropRow, loadList, putRow, useList } from "./list";
+import { dropRow, loadList, loadMore, putRow, renameConversation, useList } from "./list";
 
 vi.mock("../api/calls");
 
@@ -43,5 +43,36 @@ describe("the list", () => {
     await loadList();
     expect(order()).toEqual(["a", "c"]);
     expect(useList.getState().rows.a?.updated_at).toBe(30);
+  });
+
+  it("keeps what it was told while a new title was on its way", async () => {
+    putRow({ ...row("p", 10), title: "old" });
+    putRow({ ...row("q", 10), title: "old" });
+    vi.mocked(api.rename).mockImplementation((id) => {
+      if (id === "p") putRow({ ...row("p", 30), title: "newest" });
+      else dropRow("q");
+      return Promise.resolve({ ...row(id, 20), title: "new" });
+    });
+    await renameConversation("p", "new");
+    await renameConversation("q", "new");
+    expect(useList.getState().rows.p).toMatchObject({ title: "newest", updated_at: 30 });
+    expect(order()).toEqual(["p"]);
+  });
+
+  it("takes a new title of which nothing was told", async () => {
+    putRow({ ...row("r", 10), title: "old" });
+    vi.mocked(api.rename).mockResolvedValue({ ...row("r", 20), title: "new" });
+    await renameConversation("r", "new");
+    expect(useList.getState().rows.r?.title).toBe("new");
+  });
+
+  it("shows no row that was deleted while more rows were on their way", async () => {
+    useList.setState({ next: "cursor" });
+    vi.mocked(api.conversations).mockImplementation(() => {
+      dropRow("s");
+      return Promise.resolve({ conversations: [row("s", 4), row("t", 3)], next: null, total: 2 });
+    });
+    await loadMore();
+    expect(order()).toEqual(["t"]);
   });
 });

@@ -41,25 +41,34 @@ function placed(order: readonly string[], rows: Records<Conversation>, row: Conv
   return rest;
 }
 
-/** What the feed has told while the list was on its way: it is newer. Null: the conversation is gone. */
-let told: Map<string, Conversation | null> | null = null;
+/** Counts what the feed and the open turn tell. */
+let news = 0;
+/** When something was last told of a conversation. */
+const told = new Map<string, number>();
+/** The conversations that are deleted, and those that are about to be. */
+const gone = new Set<string>();
+const leaving = new Set<string>();
+
+export const isGone = (id: string): boolean => gone.has(id) || leaving.has(id);
+
+/** The moment at which a request begins. What is told after it is newer than the response. */
+export const moment = (): number => news;
+
+const isOld = (id: string, since: number): boolean => gone.has(id) || (told.get(id) ?? 0) > since;
 
 export async function loadList(): Promise<void> {
   useList.setState({ phase: "loading" });
-  const newer = new Map<string, Conversation | null>();
-  told = newer;
+  const since = moment();
+  const { rows: before } = useList.getState();
   try {
     const page = await api.conversations(null);
-    const rows = records(Object.fromEntries(page.conversations.map((row) => [row.id, row])));
-    for (const [id, row] of newer) {
-      if (row) rows[id] = row;
-      else delete rows[id];
-    }
+    const fresh = page.conversations.filter((row) => !isOld(row.id, since));
+    // What was told meanwhile, and what this page has begun meanwhile.
+    const newer = Object.values(useList.getState().rows).filter(({ id }) => isOld(id, since) || !before[id]);
+    const rows = records(Object.fromEntries([...fresh, ...newer].map((row) => [row.id, row])));
     useList.setState({ rows, order: sorted(rows), next: page.next, phase: "ready" });
   } catch {
     useList.setState({ phase: "failed" });
-  } finally {
-    if (told === newer) told = null;
   }
 }
 
@@ -70,16 +79,31 @@ export async function loadMore(): Promise<void> {
   try {
     const page = await api.conversations(next);
     const rows = records(useList.getState().rows);
-    for (const row of page.conversations) rows[row.id] ??= row;
+    for (const row of page.conversations) if (!gone.has(row.id)) rows[row.id] ??= row;
     useList.setState({ rows, order: sorted(rows), next: page.next, phase: "ready" });
   } catch {
     useList.setState({ phase: "ready" });
   }
 }
 
+/** Takes the state of a conversation from a response to a request that began at this moment, unless a newer one was told since.
+ * Gives the newest state. */
+export function putAnswer(row: Conversation, since: number): Conversation {
+  const known = useList.getState().rows[row.id];
+  if (isOld(row.id, since)) return known ?? row;
+  const newest = { ...known, ...row };
+  put(newest);
+  return newest;
+}
+
 /** The newest state of a conversation. One that is older than all that is loaded stays out until it is scrolled to. */
 export function putRow(row: Conversation): void {
-  told?.set(row.id, row);
+  news += 1;
+  told.set(row.id, news);
+  put(row);
+}
+
+function put(row: Conversation): void {
   const { rows, order, titled } = useList.getState();
   const before = rows[row.id];
   const all = records(rows, { [row.id]: row });
@@ -88,30 +112,24 @@ export function putRow(row: Conversation): void {
   useList.setState({ rows: all, order: moves ? placed(order, all, row) : order, titled: isNew ? row.id : titled });
 }
 
-/** The conversations that are deleted, or are about to be. */
-const gone = new Set<string>();
-
-export const isGone = (id: string): boolean => gone.has(id);
-
 export function dropRow(id: string): void {
   gone.add(id);
-  told?.set(id, null);
   dropFound(id);
   const { [id]: row, ...rows } = useList.getState().rows;
   if (row) useList.setState({ rows: records(rows), order: useList.getState().order.filter((item) => item !== id) });
 }
 
 export async function renameConversation(id: string, title: string): Promise<void> {
-  putRow({ ...useList.getState().rows[id], ...(await api.rename(id, title)) });
+  const since = moment();
+  putAnswer(await api.rename(id, title), since);
 }
 
 export async function deleteConversation(id: string): Promise<void> {
-  gone.add(id);
+  leaving.add(id);
   try {
     await api.remove(id);
-  } catch (error) {
-    gone.delete(id);
-    throw error;
+  } finally {
+    leaving.delete(id);
   }
   dropRow(id);
 }

@@ -5,7 +5,7 @@ import type { SeenTurn, Snapshot } from "../api/types";
 import { fromSnapshot } from "../log/snapshot";
 import { nameOf, rescue, storedDraft } from "./drafts";
 import { skipTo, unfollow, watch } from "./following";
-import { putRow, useList } from "./list";
+import { moment, putAnswer } from "./list";
 import { markOf } from "./reading";
 import { NONE, useThread, type Entry } from "./thread";
 
@@ -49,10 +49,11 @@ async function load(id: string, first: boolean): Promise<void> {
   loading?.abort();
   const abort = new AbortController();
   loading = abort;
+  const since = moment();
   try {
     const snapshot = await api.snapshot(id, null, PAGE, abort.signal);
     if (abort.signal.aborted || get().id !== id) return;
-    show(snapshot, first);
+    show(snapshot, first, since);
     void loadArtifacts();
   } catch (error) {
     if (abort.signal.aborted || get().id !== id) return;
@@ -71,27 +72,26 @@ function entryOf(turn: SeenTurn): Entry {
   return { turn: meta, log: fromSnapshot(turn) };
 }
 
-/** With `stay` the stream of a turn that goes on is not begun anew. */
-export function show(snapshot: Snapshot, first: boolean, stay = false): void {
+/** Shows what was asked for at this moment of the list. With `stay` the stream of a turn that goes on is not begun anew. */
+export function show(snapshot: Snapshot, first: boolean, since: number, stay = false): void {
   const fresh = snapshot.turns.map(entryOf);
   const known = new Map(get().entries.map((entry) => [entry.turn.id, entry]));
   const join = fresh[0] ? get().entries.findIndex((entry) => entry.turn.id === fresh[0]?.turn.id) : -1;
   // Pages that were scrolled to stay, as long as they lead to the first turn of this one.
   const older = !first && join > 0 ? get().entries.slice(0, join) : [];
   const entries = [...older, ...fresh.map((entry) => kept(known.get(entry.turn.id), entry))];
-  const row = useList.getState().rows[snapshot.conversation.id];
   const last = entries.at(-1);
   const stays = stay && last !== undefined && skipTo(last);
   if (!stays) unfollow();
+  const conversation = putAnswer(snapshot.conversation, since);
   set({
     phase: "ready",
-    conversation: snapshot.conversation,
+    conversation,
     entries,
     before: older.length > 0 ? get().before : snapshot.before,
     sending: null,
     mark: first ? markOf(snapshot.conversation.id, entries, snapshot.read ?? null) : get().mark,
   });
-  putRow({ ...row, ...snapshot.conversation });
   if (last && !stays) follow(last);
 }
 
