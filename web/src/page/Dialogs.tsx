@@ -6,6 +6,7 @@ import type { Grant } from "../api/types";
 import { ApiError } from "../api/client";
 import { shownLine } from "../log/shown";
 import { deleteConversation, useList } from "../state/list";
+import { rescueAll } from "../state/rescue";
 import { go, useRoute } from "../state/route";
 import { signOut } from "../state/session";
 import { hasUnsent } from "../state/unsent";
@@ -38,14 +39,15 @@ function Delete({ id }: { id: string }) {
   const { say } = words;
   const title = useList((state) => state.rows[id]?.title);
   const works = useList((state) => state.rows[id]?.status === "running" || state.rows[id]?.status === "interrupted");
-  const route = useRoute();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState("");
   const remove = async (): Promise<void> => {
     setBusy(true);
     try {
-      if (route.at === "conversation" && route.id === id) go("/");
       await deleteConversation(id);
+      rescueAll(id);
+      const route = useRoute.getState();
+      if (route.at === "conversation" && route.id === id) go("/");
       close();
     } catch (error) {
       setFault(error instanceof ApiError ? refusalText(error, words) : say("serverFault"));

@@ -179,19 +179,29 @@ export function takeOut(id: string, text: string): void {
   store(id);
 }
 
-/** What was written in this tab for a conversation, or is on its way. */
-export function ownDraft(id: string): string | null {
-  const name = nameOf(id);
-  return joined(useAway.getState()[name], useDrafts.getState()[name] ?? unstored.get(name) ?? kept(DRAFT + name, "tab") ?? "") || null;
+/** The words of a text. A document is kept with the version with which the person began. */
+function wordsOf(name: string, text: string): string {
+  try {
+    return name.startsWith("document.") ? String((JSON.parse(text) as { text: unknown }).text) : text;
+  } catch {
+    return "";
+  }
 }
 
-/** The conversation is gone: its text goes to the box of a new one. Gives whether there was any. */
-export function rescue(id: string, text: string | null): boolean {
-  if (!text?.trim()) return false;
+/** The conversation is gone: what was written in it goes to the box of a new one, whether a message, one in place of another or a
+ * document. Nothing else of it is kept. `own`: only what was written in this tab. Gives whether there was any text. */
+export function rescue(id: string, own: boolean): boolean {
+  if (timers.has(id)) store(id);
+  const places = [...namesOf(DRAFT, "tab"), ...(own ? [] : namesOf(DRAFT, "browser"))].map((place) => place.slice(DRAFT.length));
+  const names = [...new Set([...unstored.keys(), ...places])].filter((name) => name === id || name.startsWith(`instead.${id}.`) || name.startsWith(`document.${id}.`));
+  const text = names.map((name) => wordsOf(name, storedDraft(name) ?? "")).reduce((all, words) => joined(all, words.trim() && words), "");
   const { [id]: _, ...others } = useAway.getState();
   useAway.setState(others, true);
-  useDrafts.setState({ [id]: "", [NEW]: joined(draftOf(useDrafts.getState(), null), text) });
-  store(id);
+  useDrafts.setState({ [id]: "" });
+  for (const name of [...names, SENT + id, `${SENT}${id}.edit`]) storeDraft(name, null);
+  keep(`left.${id}`, null);
+  if (!text) return false;
+  useDrafts.setState({ [NEW]: joined(draftOf(useDrafts.getState(), null), text) });
   store(NEW);
   return true;
 }

@@ -3,7 +3,7 @@ import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { SeenTurn, Snapshot } from "../api/types";
 import { fromSnapshot } from "../log/snapshot";
-import { nameOf, rescue, storedDraft } from "./drafts";
+import { rescue } from "./drafts";
 import { skipTo, unfollow, watch } from "./following";
 import { moment, putAnswer } from "./list";
 import { markOf } from "./reading";
@@ -59,7 +59,7 @@ async function load(id: string, first: boolean): Promise<void> {
     if (abort.signal.aborted || get().id !== id) return;
     const missing = error instanceof ApiError && (error.status === 404 || error.status === 422);
     if (missing) {
-      vanish(id, rescue(id, storedDraft(nameOf(id))));
+      vanish(id, rescue(id, false));
       return;
     }
     if (first) set({ phase: "failed" });

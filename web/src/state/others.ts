@@ -5,7 +5,8 @@ import { isLive } from "../log/turn";
 import { onFeed, type FeedEvents } from "./feed";
 import { useList } from "./list";
 import { reload, vanish } from "./opening";
-import { draftOf, nameOf, ownDraft, rescue, takeOut, useAway, useDrafts } from "./drafts";
+import { draftOf, nameOf, takeOut, useAway, useDrafts } from "./drafts";
+import { rescueAll } from "./rescue";
 import { dropSent, dropWritten, editOf, hasArrived, sentOf, unansweredOf } from "./sent";
 import { UNANSWERED, useThread, type Entry, type Thread } from "./thread";
 import { editTurn, useView } from "./view";
@@ -18,8 +19,13 @@ export function followOthers(): () => void {
   const forget = useThread.subscribe(look);
   const end = onFeed((name, data) => {
     const { id, phase } = get();
+    if (name === "conversation_deleted") {
+      const deleted = (data as FeedEvents["conversation_deleted"]).id;
+      const moved = rescueAll(deleted);
+      if (deleted === id && phase !== "missing") vanish(id, moved);
+      return;
+    }
     if (!id || phase !== "ready") return;
-    if (name === "conversation_deleted" && (data as FeedEvents["conversation_deleted"]).id === id) vanish(id, rescue(id, ownDraft(id)));
     if (name === "reset") void reload();
     if (name === "conversation") moved(data as Conversation);
   });
@@ -55,7 +61,7 @@ function arrivals(id: string, { entries }: Thread): void {
     dropSent(name);
     if (name === nameOf(id)) takeOut(id, sent.body.content);
     else {
-      dropWritten(sent);
+      dropWritten(id, sent);
       if (sent.besides.includes(useView.getState().editing ?? "")) editTurn(null);
     }
     if (get().fault?.code === UNANSWERED) set({ fault: null });

@@ -7,7 +7,8 @@ import type { Conversation, Turn } from "../api/types";
 import { EMPTY } from "../log/turn";
 import { useAgents } from "./agents";
 import { regenerate, send, sendInstead } from "./doing";
-import { claimTab, draftOf, followLeaving, forgetDrafts, ownDraft, rescue, setDraft, storeAll, useAway, useDrafts, useUnstored } from "./drafts";
+import { keepDocumentDraft } from "./documents";
+import { claimTab, draftOf, followLeaving, forgetDrafts, rescue, setDraft, storeAll, useAway, useDrafts, useUnstored } from "./drafts";
 import { keep } from "./kept";
 import { reload } from "./opening";
 import { followOthers } from "./others";
@@ -392,12 +393,27 @@ describe("two tabs", () => {
   });
 });
 
-it("what was typed in a conversation that is deleted elsewhere goes to the box of a new one", () => {
+it("what was typed in a conversation that is deleted goes to the box of a new one, and nothing of it stays", () => {
+  const said = entry("t1", null, "one");
+  const id = said.turn.conversation_id;
   setDraft(null, "begun");
-  setDraft("A", "typed here");
-  expect(rescue("A", ownDraft("A"))).toBe(true);
-  expect([box("A"), box(null)]).toEqual(["", "begun\n\ntyped here"]);
-  expect(rescue("A", ownDraft("A"))).toBe(false);
+  setDraft(id, "typed here");
+  keepInstead(said, "said better");
+  keepDocumentDraft(id, "d1", { text: "a document", base: 1 });
+  localStorage.setItem(`caesura.left.${id}`, "{}");
+  expect(rescue(id, true)).toBe(true);
+  expect(box(id)).toBe("");
+  expect(box(null).split("\n\n").sort()).toEqual(["a document", "begun", "said better", "typed here"]);
+  expect(Object.keys(localStorage).filter((name) => name.includes(id))).toEqual([]);
+  expect(rescue(id, false)).toBe(false);
+});
+
+it("what another tab has written in a deleted conversation is left to it, and taken if that tab is closed", () => {
+  localStorage.setItem("caesura.draft.Z", "of a closed tab");
+  expect(rescue("Z", true)).toBe(false);
+  expect(localStorage.getItem("caesura.draft.Z")).toBe("of a closed tab");
+  expect(rescue("Z", false)).toBe(true);
+  expect([box(null), localStorage.getItem("caesura.draft.Z")]).toEqual(["of a closed tab", null]);
 });
 
 it("a message that replaces another one is kept while it is written", () => {

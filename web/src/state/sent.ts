@@ -72,26 +72,26 @@ export function hasArrived(sent: Sent, entries: readonly Entry[]): boolean {
 /** What the person writes in place of this turn's message, or wrote, if that was not taken. */
 export function writtenInstead({ turn }: Entry): string | null {
   const sent = sentOf(editOf(turn.conversation_id));
-  return storedDraft(insteadOf(turn.id)) ?? (sent?.besides.includes(turn.id) ? sent.body.content : null);
+  return storedDraft(insteadOf(turn)) ?? (sent?.besides.includes(turn.id) ? sent.body.content : null);
 }
 
-const insteadOf = (turn: string) => `instead.${turn}`;
+const insteadOf = ({ conversation_id, id }: Pick<Entry["turn"], "conversation_id" | "id">) => `instead.${conversation_id}.${id}`;
 
 /** Whether another message in its place was begun in this tab. */
 export function isBegun({ turn }: Entry): boolean {
-  return kept(`draft.${insteadOf(turn.id)}`, "tab") !== null;
+  return kept(`draft.${insteadOf(turn)}`, "tab") !== null;
 }
 
 export function keepInstead({ turn }: Entry, text: string): void {
-  storeDraft(insteadOf(turn.id), text === turn.content ? null : text);
+  storeDraft(insteadOf(turn), text === turn.content ? null : text);
 }
 
 /** The message is there, in place of an earlier one. What was changed in it since stays. */
-export function dropWritten({ body, besides }: Sent): void {
-  for (const place of besides.map(insteadOf)) if (storedDraft(place) === body.content) storeDraft(place, null);
+export function dropWritten(conversation_id: string, { body, besides }: Sent): void {
+  for (const place of besides.map((id) => insteadOf({ conversation_id, id }))) if (storedDraft(place) === body.content) storeDraft(place, null);
 }
 
 /** The person does not want to replace the message any more, or has done so. */
 export function dropInstead({ turn }: Entry): void {
-  storeDraft(insteadOf(turn.id), null);
+  storeDraft(insteadOf(turn), null);
 }
