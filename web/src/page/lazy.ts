@@ -7,7 +7,7 @@ import { learnAll } from "../words/words";
 import { painted } from "./painted";
 
 /** A part that is not there any more, because the server was renewed, comes with a new page. */
-const bare =
+export const bare =
   <T>(load: () => Promise<T>) =>
   (): Promise<T> =>
     load().catch(async (error: unknown) => {

@@ -1,10 +1,11 @@
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 
 import { Copy } from "../../page/Copy";
+import { bare } from "../../page/lazy";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 
-const Diagram = lazy(() => import("../documents/Diagram").then((module) => ({ default: module.Diagram })));
+const Diagram = lazy(() => bare(() => import("../documents/Diagram"))().then((module) => ({ default: module.Diagram })));
 
 /** What is nearer than this to the screen is drawn. Each drawing is a page of its own. */
 const NEAR = "400px 0px";

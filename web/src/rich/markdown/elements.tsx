@@ -3,6 +3,7 @@ import { lazy, Suspense, type ComponentProps } from "react";
 import type { Components, ExtraProps } from "react-markdown";
 
 import { shownLine } from "../../log/shown";
+import { bare } from "../../page/lazy";
 import { useWords } from "../../words/words";
 import { Code } from "../code/Code";
 import { LONGEST } from "../math/weight";
@@ -50,7 +51,7 @@ function Box({ checked }: Props<"input">) {
   return <input type="checkbox" className="task" checked={checked ?? false} disabled readOnly aria-label={say(checked ? "done" : "notDone")} />;
 }
 
-const Formula = lazy(() => import("../math/Formula"));
+const Formula = lazy(bare(() => import("../math/Formula")));
 
 /** Code among words, or a formula. */
 function Inline({ node, children }: Props<"code">) {
