@@ -20,6 +20,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether nobody knows what became of the request: a server that cannot store anything says so. */
+export const isSilent = (error: unknown): boolean => !(error instanceof ApiError) || (error.unreachable && error.code !== "unavailable");
+
 /** Whether the request may have been done although no good answer came. The same one may have been sent before: then a
  * refusal that comes before the key is looked up, such as one for a session that ended, says nothing about it. */
 export function mayBeDone(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from "react";
 
-import { ApiError } from "../api/client";
+import { isSilent, type ApiError } from "../api/client";
 import type { Conversation } from "../api/types";
 import { renameConversation } from "../state/list";
 import { renameRow, useView } from "../state/view";
@@ -40,8 +40,7 @@ export function Rename({ row }: { row: Conversation }) {
       await renameConversation(row.id, wanted);
       end(back);
     } catch (error) {
-      const silent = !(error instanceof ApiError) || error.unreachable;
-      setFault(silent ? say("undone") : say("notSaved", refusalText(error, words)));
+      setFault(isSilent(error) ? say("undone") : say("notSaved", refusalText(error as ApiError, words)));
     } finally {
       busy.current = false;
     }

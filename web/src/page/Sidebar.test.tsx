@@ -66,6 +66,16 @@ it("a new title that was not taken stays in its field, with the reason", async (
   expect(screen.getByRole("link", { name: "Careful" })).toBeTruthy();
 });
 
+it("a new title that the server could not store says so", async () => {
+  vi.mocked(api.rename).mockRejectedValueOnce(new ApiError(503, "unavailable", ""));
+  render(<Sidebar />);
+  act(() => useView.setState({ renaming: "c2" }));
+  const field = await screen.findByRole<HTMLInputElement>("textbox", { name: "Rename" });
+  fireEvent.change(field, { target: { value: "Careful" } });
+  fireEvent.keyDown(field, { key: "Enter" });
+  expect((await screen.findByRole("alert")).textContent).toContain("The server cannot store anything right now.");
+});
+
 it("a new title that was taken without a response is seen when the feed tells it", async () => {
   vi.mocked(api.rename).mockRejectedValueOnce(new ApiError(0, "unreachable", ""));
   render(<Sidebar />);

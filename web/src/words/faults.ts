@@ -29,7 +29,7 @@ const REFUSALS: Record<string, Key> = {
   too_much_unread: "tooManyRequests",
   too_many_runs: "tooManyRuns",
   too_many_questions: "tooManyQuestions",
-  unavailable: "serverDown",
+  unavailable: "cannotStore",
   agent_unavailable: "agentAway",
   internal: "serverFault",
 };

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { ApiError } from "../../api/client";
+import { ApiError, isSilent } from "../../api/client";
 import type { NewAnswer } from "../../api/types";
 import { giveAnswer, useAnswers } from "../../state/answers";
 import { refusalText } from "../../words/faults";
@@ -29,8 +29,7 @@ export function useGive(id: string): Give {
       goOn(false);
       // The end of a session has a dialog of its own.
       if (error instanceof ApiError && error.status === 401) return;
-      const unreachable = !(error instanceof ApiError) || error.unreachable;
-      setFault(unreachable ? words.say("unanswered") : words.say("answerFailed", refusalText(error, words)));
+      setFault(isSilent(error) ? words.say("unanswered") : words.say("answerFailed", refusalText(error as ApiError, words)));
     }
   };
   const slow = useSlow(given?.phase === "sending");

@@ -181,6 +181,7 @@ export const CHINESE: Record<keyof typeof ENGLISH, string> = {
 
   // loading and faults
   draftMoved: "你在此写的内容已保留，在新对话的输入框中。",
+  cannotStore: "服务器暂时无法保存。",
   serverDown: "服务器暂时无法保存，草稿留在本页。",
 
   // signing in, besides

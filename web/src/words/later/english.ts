@@ -179,6 +179,7 @@ export const ENGLISH = {
 
   // loading and faults
   draftMoved: "What you wrote here is kept. It is in the box of a new conversation.",
+  cannotStore: "The server cannot store anything right now.",
   serverDown: "The server cannot store anything right now. Your draft is kept here.",
 
   // signing in, besides
