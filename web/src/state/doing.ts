@@ -14,6 +14,9 @@ import { go, pathOf, useRoute } from "./route";
 import { dropSent, editOf, keepSent, sentAs, sentOf, type Sent } from "./sent";
 import { NONE, UNANSWERED, update, useThread, type Entry, type Sending } from "./thread";
 
+/** Bytes: the server takes no longer message. */
+const LONGEST = 262_144;
+
 const get = useThread.getState;
 const set = useThread.setState;
 
@@ -61,7 +64,7 @@ async function post(from: string | null, asked: Sent | Promise<Sent>, sending: S
       close(id, sent, sending, true);
       return true;
     }
-    keepSent(nameIn(id, sending), mayBeDone(error) ? sent : { ...sent, refused: true });
+    keepSent(nameIn(id, sending), { ...sent, ...(mayBeDone(error) ? { unread: isUnread(error) } : { refused: true }) });
     close(id, sent, sending, false);
     if (get().id === id) set({ fault: unsent(error) });
     // Another tab has gone on with the conversation, or the message is there without a response. That may take as long as the sending
@@ -82,7 +85,12 @@ function close(id: string | null, sent: Sent, sending: Sending, taken: boolean):
   if (get().sending === sending) set({ sending: null });
 }
 
+/** Whether the request was refused before the message was looked at, such as one for a session that has ended. */
+const isUnread = (error: unknown): boolean => error instanceof ApiError && error.status > 0 && error.status < 500;
+
 async function begin(sent: Sent, sending: Sending): Promise<string> {
+  // It would be refused, and leave an empty conversation.
+  if (new TextEncoder().encode(sent.body.content).length > LONGEST) throw new ApiError(413, "too_large", "");
   // The same message makes the same conversation, also after a reload: then no agent is chosen.
   const since = moment();
   const conversation = putAnswer(await api.createConversation(sent.body.agent ?? null, `${sent.key}.place`), since);

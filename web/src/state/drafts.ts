@@ -28,6 +28,7 @@ export const nameOf = (id: string | null): string => id ?? NEW;
 export function storeDraft(name: string, value: string | null): boolean {
   const place = DRAFT + name;
   const shared = !name.startsWith(ASKED);
+  if (value !== null) markAgain();
   const own = [storedDraft(name), kept(place, "tab")].includes(kept(place));
   const here = keep(place, value, "tab");
   const everywhere = value !== null && shared && keep(place, value);
@@ -126,6 +127,16 @@ const OWNER = "owner";
 /** The questions that were answered in this tab. */
 export const ANSWERED = "answered";
 
+/** The person whose texts this tab keeps. */
+let person: string | null = null;
+
+/** Whose texts these are was removed with everything else that the browser kept of the site. Without it they would be dropped. */
+function markAgain(): void {
+  if (person === null || kept("user") !== null) return;
+  keep("user", person);
+  keep(OWNER, person, "tab");
+}
+
 /** The texts of this tab belong to this person. Those of another one are dropped. */
 export function claimTab(user: string): void {
   const owner = kept(OWNER, "tab");
@@ -133,6 +144,7 @@ export function claimTab(user: string): void {
     drop(DRAFT, "tab");
     useDrafts.setState({}, true);
   }
+  person = user;
   keep(OWNER, user, "tab");
   // After a reload too, what the browser has no room for ends with this tab.
   shareAll();
@@ -208,6 +220,7 @@ export function rescue(id: string, own: boolean): boolean {
 
 /** Nothing of one person is shown to the next. */
 export function forgetDrafts(): void {
+  person = null;
   for (const timer of timers.values()) clearTimeout(timer);
   timers.clear();
   unstored.clear();

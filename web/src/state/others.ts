@@ -8,7 +8,7 @@ import { reload, vanish } from "./opening";
 import { draftOf, nameOf, takeOut, useAway, useDrafts } from "./drafts";
 import { rescueAll } from "./rescue";
 import { dropSent, dropWritten, editOf, hasArrived, sentOf, unansweredOf } from "./sent";
-import { UNANSWERED, useThread, type Entry, type Thread } from "./thread";
+import { NONE, UNANSWERED, useThread, type Entry, type Thread } from "./thread";
 import { editTurn, useView } from "./view";
 
 const get = useThread.getState;
@@ -16,6 +16,7 @@ const set = useThread.setState;
 
 /** Looks on while other tabs and devices go on with the conversation. */
 export function followOthers(): () => void {
+  if (get().id === null) remind(null);
   const forget = useThread.subscribe(look);
   const end = onFeed((name, data) => {
     const { id, phase } = get();
@@ -42,6 +43,7 @@ function look(now: Thread, before: Thread): void {
   const same = now.id === before.id && last?.turn.id === old?.turn.id;
   if (now.id && !same) arrivals(now.id, now);
   if (now.id && now.phase === "ready" && before.phase !== "ready") remind(now.id);
+  if (now === NONE) remind(null);
   const ended = same && runs(old) && !runs(last);
   const { fault } = get();
   if (ended && fault?.code === "run_in_progress") set({ fault: null });
@@ -69,10 +71,10 @@ function arrivals(id: string, { entries }: Thread): void {
 }
 
 /** After a reload too, a message in the box that had no answer is not sent yet. */
-function remind(id: string): void {
+function remind(id: string | null): void {
   const { fault, sending } = get();
   const text = draftOf(useDrafts.getState(), id);
-  const away = useAway.getState()[id] !== undefined;
+  const away = useAway.getState()[nameOf(id)] !== undefined;
   if (!fault && !sending && !away && unansweredOf(nameOf(id), text)) set({ fault: new ApiError(0, UNANSWERED, "") });
 }
 

@@ -393,6 +393,60 @@ describe("two tabs", () => {
   });
 });
 
+it("the texts are this person's after everything that the site kept was removed", () => {
+  claimTab("ann");
+  localStorage.clear();
+  sessionStorage.clear();
+  setDraft("A", "typed since");
+  storeAll();
+  expect([localStorage.getItem("caesura.user"), sessionStorage.getItem("caesura.owner")]).toEqual(["ann", "ann"]);
+  forgetDrafts();
+  localStorage.clear();
+  setDraft("A", "of nobody");
+  storeAll();
+  expect(localStorage.getItem("caesura.user")).toBeNull();
+});
+
+it("a first message that is too long makes no conversation", async () => {
+  go("/");
+  openThread(null);
+  vi.mocked(api.createConversation).mockClear();
+  const text = "界".repeat(87_382);
+  await write(null, text);
+  expect(api.createConversation).not.toHaveBeenCalled();
+  expect([box(null), useThread.getState().fault?.code]).toEqual([text, "too_large"]);
+});
+
+describe("after a reload the line says that a message had no answer", () => {
+  const reopened = () => {
+    loadAnew();
+    end();
+    openThread(null);
+    end = followOthers();
+    return useThread.getState().fault?.code;
+  };
+
+  it("in a new conversation too, and when the person comes back to it", async () => {
+    go("/");
+    openThread(null);
+    vi.mocked(api.createConversation).mockRejectedValueOnce(LOST);
+    await write(null, "hello");
+    expect(reopened()).toBe("unanswered");
+    openThread("A");
+    useThread.setState(NONE, true);
+    expect(useThread.getState().fault?.code).toBe("unanswered");
+  });
+
+  it("but not if it was refused because the session had ended", async () => {
+    go("/");
+    openThread(null);
+    vi.mocked(api.createConversation).mockRejectedValueOnce(new ApiError(401, "unauthenticated", ""));
+    await write(null, "hello");
+    expect(reopened()).toBeUndefined();
+    expect(box(null)).toBe("hello");
+  });
+});
+
 it("what was typed in a conversation that is deleted goes to the box of a new one, and nothing of it stays", () => {
   const said = entry("t1", null, "one");
   const id = said.turn.conversation_id;

@@ -19,6 +19,8 @@ export interface Sent {
   refused?: boolean;
   /** The page that has sent it. A page of an older version does not say. */
   page?: string;
+  /** The last try was refused before the message was looked at. Whether an earlier one arrived is not known. */
+  unread?: boolean;
 }
 
 const place = (name: string) => SENT + name;
@@ -37,7 +39,7 @@ export function sentOf(name: string): Sent | null {
 /** The message of this box that this tab has sent and of which nobody knows whether it arrived. */
 export function unansweredOf(name: string, text: string): boolean {
   const sent = sentOf(name);
-  return sent !== null && !sent.refused && sent.body.content === text && kept(`draft.${place(name)}`, "tab") !== null;
+  return sent !== null && !sent.refused && !sent.unread && sent.body.content === text && kept(`draft.${place(name)}`, "tab") !== null;
 }
 
 export function keepSent(name: string, sent: Sent): void {
