@@ -99,3 +99,16 @@ describe("a request that must arrive once", () => {
     expect(await Promise.race([ended, Promise.resolve("hangs")])).toMatchObject({ status: 0 });
   });
 });
+
+describe("a number with more digits than a script holds", () => {
+  it("comes and goes as it is written", async () => {
+    const body = '{"args":{"account":90071992547409931}}';
+    let sent: unknown = null;
+    vi.stubGlobal("fetch", (_: string, given: RequestInit) => {
+      sent = given.body;
+      return Promise.resolve(new Response(body));
+    });
+    await request("/x", { method: "POST", body: await request("/x") });
+    expect(sent).toBe(body);
+  });
+});

@@ -1,6 +1,7 @@
 // Requests to the server. The browser sends the cookie by itself; a request that changes something carries the token
 // against forged requests.
 import { learnClock, ticks } from "./clock";
+import { readJson, writeJson } from "./json";
 
 export class ApiError extends Error {
   constructor(
@@ -74,7 +75,7 @@ export function onStored(listener: (stored: boolean) => void): void {
 export async function errorOf(response: Response): Promise<ApiError> {
   let body: unknown;
   try {
-    body = await response.json();
+    body = readJson(await response.text());
   } catch {
     body = null;
   }
@@ -119,7 +120,7 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
       credentials: "same-origin",
       keepalive: last,
       signal: signal ? AbortSignal.any([signal, patience]) : patience,
-      ...(body !== undefined ? { body: JSON.stringify(body) } : {}),
+      ...(body !== undefined ? { body: writeJson(body) } : {}),
     });
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -142,7 +143,7 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
 /** The body of a good response. Without one nobody knows what the server said. */
 async function jsonOf(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
   try {
-    return await response.json();
+    return readJson(await response.text());
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "unreachable", error instanceof Error ? error.message : "");

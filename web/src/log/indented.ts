@@ -1,11 +1,12 @@
 // JSON with line breaks. Each level of nesting indents all that is in it: a short text may become a very long one.
+import { writeJson } from "../api/json";
 
 /** Longer than this it stays on one line. */
 const LONGEST = 1_000_000;
 
 export function indented(value: unknown): string {
-  const short = JSON.stringify(value) ?? "null";
-  return grownLength(short) > LONGEST ? short : JSON.stringify(value, null, 2);
+  const short = writeJson(value ?? null);
+  return grownLength(short) > LONGEST ? short : writeJson(value ?? null, 2);
 }
 
 /** How long JSON on one line becomes. */

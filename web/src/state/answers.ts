@@ -2,6 +2,7 @@
 import * as api from "../api/calls";
 import { ApiError, mayBeDone, newKey } from "../api/client";
 import { serverNow } from "../api/clock";
+import { writeJson } from "../api/json";
 import type { NewAnswer } from "../api/types";
 import { ANSWERED } from "./drafts";
 import { keep, kept } from "./kept";
@@ -78,7 +79,7 @@ export async function giveAnswer(id: string, answer: NewAnswer): Promise<void> {
   useAnswers.setState({ [id]: { phase: "sending", decision: answer.decision } });
   noteChosen(id);
   const before = tried.get(id) ?? [];
-  const text = JSON.stringify(answer);
+  const text = writeJson(answer);
   const known = before.find((item) => item.answer === text);
   const own = known ?? { key: newKey(), answer: text, decision: answer.decision };
   try {

@@ -1,5 +1,6 @@
 // The stream over all conversations of the person: sidebar, inbox and other tabs live from it. Nothing polls.
 import { FEED } from "../api/calls";
+import { readJson } from "../api/json";
 import type { Conversation, Interrupt } from "../api/types";
 import type { Frame } from "../stream/frames";
 import { followTogether } from "../stream/together";
@@ -55,7 +56,7 @@ const HANDLERS: { [Name in keyof FeedEvents]: (data: FeedEvents[Name]) => void }
 export function received(frame: Frame): void {
   if (!Object.hasOwn(HANDLERS, frame.event)) return;
   const name = frame.event as keyof FeedEvents;
-  const data = JSON.parse(frame.data) as FeedEvents[typeof name];
+  const data = readJson(frame.data) as FeedEvents[typeof name];
   (HANDLERS[name] as (data: unknown) => void)(data);
   for (const listener of listeners) listener(name, data);
 }

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
+import { ExactNumber } from "../api/json";
 import { EMPTY } from "../log/turn";
 import type { Frame } from "../stream/frames";
 import type { LinkOptions, LinkState } from "../stream/link";
@@ -132,4 +133,11 @@ test("a turn that waits for a person needs no place until the feed tells that it
   unfollow();
   feed("conversation", { id: "c", status: "idle" });
   expect(retries).toBe(2);
+});
+
+test("a number with many digits in a call is kept as it is written", () => {
+  sent += 1;
+  give({ id: String(sent), event: "model_finished", data: '{"at":1,"call":1,"tool_calls":[{"id":"c1","name":"pay","args":{"account":90071992547409931}}],"usage":null,"finish_reason":null}' });
+  vi.advanceTimersByTime(1000);
+  expect(useThread.getState().entries[0]?.log.finished[0]?.tool_calls[0]?.args).toEqual({ account: new ExactNumber("90071992547409931") });
 });

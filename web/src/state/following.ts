@@ -1,6 +1,7 @@
 // Following the newest turn: its events, as they come, drawn together.
 import * as api from "../api/calls";
 import { ticks } from "../api/clock";
+import { readJson } from "../api/json";
 import { isKnown } from "../log/events";
 import { isLive, reduce, type TurnLog } from "../log/turn";
 import type { Frame } from "../stream/frames";
@@ -141,7 +142,7 @@ function flush(): void {
   const counts = ticks() < countingUntil;
   let closed = false;
   for (const item of frames) {
-    const event = { id: Number(item.id), name: item.event, data: JSON.parse(item.data) as unknown };
+    const event = { id: Number(item.id), name: item.event, data: readJson(item.data) };
     log = reduce(log, event);
     if (!isKnown(event)) continue;
     if (counts && event.name === "text_delta") words += countWords(event.data.text);

@@ -1,5 +1,6 @@
 import { useCallback, type RefObject } from "react";
 
+import { readJson, writeJson } from "../../api/json";
 import { hiddenIn } from "../../log/hidden";
 import { shownLine } from "../../log/shown";
 import { useReading } from "../../rich/useReading";
@@ -11,7 +12,7 @@ type Texts = Record<string, string>;
 
 /** Each argument as the text that is edited: a string as it is, anything else as JSON. */
 export function textsOf(args: Args): Texts {
-  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value, null, 2)]));
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value : writeJson(value, 2)]));
 }
 
 /** The arguments of the edited texts, or the name of the one that is not valid JSON. */
@@ -19,7 +20,7 @@ export function argumentsFrom(before: Args, texts: Texts): { args: Args; wrong: 
   const given: [string, unknown][] = [];
   for (const [name, text] of Object.entries(texts)) {
     try {
-      given.push([name, typeof before[name] === "string" ? text : (JSON.parse(text) as unknown)]);
+      given.push([name, typeof before[name] === "string" ? text : readJson(text)]);
     } catch {
       return { args: before, wrong: name };
     }

@@ -1,5 +1,6 @@
 import { useId, useState, type ReactNode } from "react";
 
+import { readJson } from "../../api/json";
 import type { Interrupt } from "../../api/types";
 import { Shown } from "../../rich/Shown";
 import { isText, useTyped } from "../../state/typed";
@@ -26,7 +27,7 @@ export function Graph({ interrupt, place, more }: { interrupt: Interrupt; place:
       return;
     }
     try {
-      give({ decision: "value", value: JSON.parse(text) as unknown });
+      give({ decision: "value", value: readJson(text) });
     } catch {
       setWrong(true);
       document.getElementById(id)?.focus();

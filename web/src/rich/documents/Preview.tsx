@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 
+import { readJson, writeJson } from "../../api/json";
 import type { Artifact } from "../../api/types";
 import { indented } from "../../log/indented";
 import { useWords } from "../../words/words";
@@ -56,9 +57,9 @@ function Json({ text, live }: { text: string; live: boolean }) {
 /** Numbers that a script cannot hold exactly, and names that come twice, must not change: then it stays as it is. */
 function inLines(text: string): string | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = readJson(text);
     const shown = indented(value);
-    return JSON.stringify(value).length === text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1").length ? shown : text;
+    return writeJson(value).length === text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, "$1").length ? shown : text;
   } catch {
     return null;
   }
