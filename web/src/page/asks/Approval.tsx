@@ -10,10 +10,10 @@ import { Copy } from "../Copy";
 import { Icon } from "../Icon";
 import { Diff } from "../lazy";
 import { Long } from "../Long";
-import { json } from "../tools";
 import { AnswerButton } from "./AnswerButton";
 import { Arguments, argumentsFrom, textsOf } from "./Arguments";
 import { Box, useUnread } from "./Box";
+import { Full } from "./Full";
 import { Body, Footer, Refusal, type Place } from "./parts";
 import { goBack } from "./Refusing";
 import { useGive } from "./useGive";
@@ -217,7 +217,7 @@ function What({ interrupt, brief = false }: { interrupt: Interrupt; brief?: bool
       </>
     );
   }
-  return <Full args={args} />;
+  return <Full value={args} />;
 }
 
 /** A difference that must be read to its end. */
@@ -255,20 +255,6 @@ function Command({ text, prompt, copy }: { text: string; prompt: boolean; copy: 
   );
 }
 
-function Full({ args }: { args: Record<string, unknown> }) {
-  const text = useMemo(() => json(args), [args]);
-  return (
-    <Box
-      text={text}
-      draw={({ className, ...box }, content) => (
-        <pre className={`full ${className}`} {...box}>
-          {content}
-        </pre>
-      )}
-    />
-  );
-}
-
 interface AllProps {
   args: Record<string, unknown>;
   /** The arguments that are shown already. */
@@ -280,14 +266,14 @@ interface AllProps {
 function All({ args, shown, open: begin = false }: AllProps) {
   const { say } = useWords();
   const [open, setOpen] = useState(begin);
-  if (Object.keys(args).some((name) => !shown.includes(name))) return <Full args={args} />;
+  if (Object.keys(args).some((name) => !shown.includes(name))) return <Full value={args} />;
   return (
     <details className="fold-args" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <Icon name="right" small />
         <span>{say("allArguments")}</span>
       </summary>
-      {open ? <Full args={args} /> : null}
+      {open ? <Full value={args} /> : null}
     </details>
   );
 }

@@ -436,6 +436,19 @@ describe("other kinds", () => {
   });
 });
 
+describe("the value of a graph", () => {
+  it("is answered after it was read to its end", async () => {
+    heights(900, 300);
+    show({ ...GRAPH, value: { question: "Which?", rows: Array.from({ length: 60 }, (_, row) => row) } });
+    expect(screen.getByText("More below")).toBeTruthy();
+    expect(button("Send").hasAttribute("data-blocked")).toBe(true);
+    const text = document.querySelector(".full") as HTMLElement;
+    text.scrollTop = 600;
+    fireEvent.scroll(text);
+    await waitFor(() => expect(button("Send").hasAttribute("data-blocked")).toBe(false));
+  });
+});
+
 describe("several questions", () => {
   it("tell how one was answered elsewhere", () => {
     show(PLAIN, { ...PLAIN, id: "int-2" }, { ...PLAIN, id: "int-3" }, { ...PLAIN, id: "int-4" });

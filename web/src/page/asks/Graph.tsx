@@ -2,11 +2,10 @@ import { useId, useState, type ReactNode } from "react";
 
 import { readJson } from "../../api/json";
 import type { Interrupt } from "../../api/types";
-import { Shown } from "../../rich/Shown";
 import { isText, useTyped } from "../../state/typed";
 import { useWords } from "../../words/words";
-import { json } from "../tools";
 import { AnswerFooter } from "./AnswerFooter";
+import { Full } from "./Full";
 import { Body, Refusal, type Place } from "./parts";
 import { Refusing } from "./Refusing";
 import { useGive } from "./useGive";
@@ -91,9 +90,5 @@ function Value({ value }: { value: unknown }) {
         <Words text={value} />
       </div>
     );
-  return (
-    <pre className="full">
-      <Shown text={json(value)} />
-    </pre>
-  );
+  return <Full value={value} />;
 }
