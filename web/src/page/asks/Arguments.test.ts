@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { readJson, writeJson } from "../../api/json";
 import { json } from "../tools";
-import { argumentsFrom, textsOf } from "./Arguments";
+import { argumentsFrom, textsOf, withBreaks } from "./Arguments";
 
 test("every argument is sent as it came, whatever its name is", () => {
   const sent = '{"id":"d","__proto__":{"x":1},"constructor":"c","toString":null,"inner":{"__proto__":"y"}}';
@@ -18,4 +18,16 @@ test("a number with many digits is shown, edited and sent with all of them", () 
   expect(texts.account).toBe("90071992547409931");
   expect(writeJson(argumentsFrom(before, texts).args)).toBe(sent);
   expect(writeJson(argumentsFrom(before, { ...texts, account: "90071992547409932" }).args)).toBe('{"account":90071992547409932,"note":"rent"}');
+});
+
+test.each([
+  ["one\r\ntwo\r\n", "one\ntwo!\n", "one\r\ntwo!\r\n"],
+  ["one\r\ntwo\r\n", "one\nnew\ntwo\n", "one\r\nnew\r\ntwo\r\n"],
+  ["one\r\ntwo\nthree\rfour", "ONE\ntwo\nthree\nfour", "ONE\r\ntwo\nthree\rfour"],
+  ["one\ntwo\rthree", "one\nand\ntwo\nthree", "one\nand\ntwo\rthree"],
+  ["\r\n\r\n", "\n", "\r\n"],
+  ["a\r\nb", "", ""],
+  ["one\ntwo", "one\n\ntwo", "one\n\ntwo"],
+])("an edited text keeps its line breaks: %j, %j", (before, typed, after) => {
+  expect(withBreaks(before, typed)).toBe(after);
 });

@@ -29,6 +29,29 @@ export function argumentsFrom(before: Args, texts: Texts): { args: Args; wrong: 
   return { args: Object.fromEntries(given), wrong: null };
 }
 
+const BREAK = /\r\n?/g;
+
+/** What was typed, with the line breaks that the text had: a field knows only one kind of them. */
+export function withBreaks(before: string, typed: string): string {
+  if (!before.includes("\r")) return typed;
+  const plain = before.replace(BREAK, "\n");
+  const most = Math.min(plain.length, typed.length);
+  let head = 0;
+  while (head < most && plain[head] === typed[head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && plain[plain.length - 1 - tail] === typed[typed.length - 1 - tail]) tail += 1;
+  const own = /\r\n?|\n/.exec(before)?.[0] ?? "\n";
+  const middle = typed.slice(head, typed.length - tail).replace(/\n/g, own);
+  return before.slice(0, placeIn(before, head)) + middle + before.slice(placeIn(before, plain.length - tail));
+}
+
+/** Where in a text so many characters end, if each line break counts as one. */
+function placeIn(text: string, characters: number): number {
+  let at = 0;
+  for (let n = 0; n < characters; n += 1) at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
+  return at;
+}
+
 interface ArgumentsProps {
   args: Args;
   texts: Texts;
@@ -58,7 +81,7 @@ export function Arguments({ args, texts, wrong, onChange, first, read }: Argumen
           bad={wrong === name}
           read={read}
           text={text}
-          onChange={(value) => onChange({ ...texts, [name]: value })}
+          onChange={(value) => onChange({ ...texts, [name]: withBreaks(text, value) })}
         />
         {hidden.length > 0 ? (
           <span className="warn" role="status">
@@ -97,6 +120,6 @@ function Area({ first, rows, bad, read, text, onChange }: AreaProps) {
     [attach, first],
   );
   return (
-    <textarea ref={take} onScroll={look} className="cmd" rows={rows} spellCheck={false} aria-invalid={bad} value={text} onChange={(event) => onChange(event.target.value)} />
+    <textarea ref={take} onScroll={look} className="cmd" rows={rows} spellCheck={false} aria-invalid={bad} value={text.replace(BREAK, "\n")} onChange={(event) => onChange(event.target.value)} />
   );
 }

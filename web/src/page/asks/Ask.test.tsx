@@ -449,6 +449,16 @@ describe("the value of a graph", () => {
   });
 });
 
+describe("an edited argument", () => {
+  it("keeps the line breaks that it had", async () => {
+    show({ ...PLAIN, args: { command: "one\r\ntwo" } });
+    await press("Edit");
+    fireEvent.change(screen.getByRole("textbox"), { target: { value: "one\nnew\ntwo" } });
+    await press("Approve with changes");
+    expect(given()).toEqual([["int-1", { decision: "edit", args: { command: "one\r\nnew\r\ntwo" } }]]);
+  });
+});
+
 describe("several questions", () => {
   it("tell how one was answered elsewhere", () => {
     show(PLAIN, { ...PLAIN, id: "int-2" }, { ...PLAIN, id: "int-3" }, { ...PLAIN, id: "int-4" });
