@@ -31,3 +31,12 @@ test.each([
 ])("an edited text keeps its line breaks: %j, %j", (before, typed, after) => {
   expect(withBreaks(before, typed)).toBe(after);
 });
+
+test("very many arguments are edited as one text, which must be an object", () => {
+  const before = readJson(`{"__proto__":90071992547409931,${Array.from({ length: 20_000 }, (_, n) => `"n${n}":"v"`).join()}}`) as Record<string, unknown>;
+  const texts = textsOf(before);
+  expect(Object.keys(texts)).toHaveLength(1);
+  expect(argumentsFrom(before, texts)).toEqual({ args: before, wrong: null });
+  expect(writeJson(argumentsFrom(before, texts).args)).toBe(writeJson(before));
+  for (const text of ["[1]", "null", "90071992547409931", "{"]) expect(argumentsFrom(before, { "": text })).toEqual({ args: before, wrong: "" });
+});

@@ -1,6 +1,6 @@
 import { useCallback, type RefObject } from "react";
 
-import { readJson, writeJson } from "../../api/json";
+import { ExactNumber, readJson, writeJson } from "../../api/json";
 import { hiddenIn } from "../../log/hidden";
 import { shownLine } from "../../log/shown";
 import { useReading } from "../../rich/useReading";
@@ -10,13 +10,25 @@ import { useUnread } from "./Box";
 type Args = Record<string, unknown>;
 type Texts = Record<string, string>;
 
+/** More arguments than this are edited as one text: each field costs the browser time. */
+const MOST = 200;
+/** The name of this text. */
+const ALL = "";
+
+const areMany = (args: Args): boolean => Object.keys(args).length > MOST;
+
 /** Each argument as the text that is edited: a string as it is, anything else as JSON. */
 export function textsOf(args: Args): Texts {
+  if (areMany(args)) return { [ALL]: writeJson(args, 2) };
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, typeof value === "string" ? value : writeJson(value, 2)]));
 }
 
 /** The arguments of the edited texts, or the name of the one that is not valid JSON. */
 export function argumentsFrom(before: Args, texts: Texts): { args: Args; wrong: string | null } {
+  if (areMany(before)) {
+    const args = objectIn(texts[ALL] ?? "");
+    return args ? { args, wrong: null } : { args: before, wrong: ALL };
+  }
   const given: [string, unknown][] = [];
   for (const [name, text] of Object.entries(texts)) {
     try {
@@ -27,6 +39,16 @@ export function argumentsFrom(before: Args, texts: Texts): { args: Args; wrong: 
   }
   // Not by assignment: that would lose an argument with the name `__proto__`.
   return { args: Object.fromEntries(given), wrong: null };
+}
+
+/** The object that a text is, if it is one. */
+function objectIn(text: string): Args | null {
+  try {
+    const value = readJson(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber) ? (value as Args) : null;
+  } catch {
+    return null;
+  }
 }
 
 const BREAK = /\r\n?/g;
@@ -67,14 +89,15 @@ const NAMED = 12;
 
 export function Arguments({ args, texts, wrong, onChange, first, read }: ArgumentsProps) {
   const { say } = useWords();
-  const names = Object.keys(args);
+  const many = areMany(args);
+  const names = many ? [ALL] : Object.keys(args);
   return names.map((name, index) => {
     const text = texts[name] ?? "";
     const hidden = hiddenIn(text);
     const rows = Math.min(12, Math.max(2, text.split("\n").length, Math.ceil(text.length / 80)));
     return (
       <label key={name} className="field">
-        <span className={names.length === 1 ? "sr" : "mono"}>{shownLine(name)}</span>
+        <span className={names.length === 1 ? "sr" : "mono"}>{many ? say("allArguments") : shownLine(name)}</span>
         <Area
           {...(index === 0 ? { first } : {})}
           rows={name === "path" ? 1 : rows}

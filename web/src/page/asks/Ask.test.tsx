@@ -459,6 +459,17 @@ describe("an edited argument", () => {
   });
 });
 
+describe("very many arguments", () => {
+  it("have one field", async () => {
+    const args = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`n${n}`, n]));
+    show({ ...PLAIN, name: "deploy", args });
+    await press("Edit");
+    fireEvent.change(screen.getByRole("textbox", { name: "All arguments" }), { target: { value: '{"n0": 1}' } });
+    await press("Approve with changes");
+    expect(given()).toEqual([["int-1", { decision: "edit", args: { n0: 1 } }]]);
+  });
+});
+
 describe("several questions", () => {
   it("tell how one was answered elsewhere", () => {
     show(PLAIN, { ...PLAIN, id: "int-2" }, { ...PLAIN, id: "int-3" }, { ...PLAIN, id: "int-4" });
