@@ -21,6 +21,11 @@ const SCRIPTS = 5;
 /** What is read again for each mark that is never closed: characters. */
 const READINGS = 3_000_000;
 
+/** A title or an address that ends within so many characters is soon read. */
+const NEAR = 300;
+/** Parentheses in each other that an address may have. */
+const PARENTHESES = 32;
+
 /** Shorter runs of signs are as cheap as words. */
 const RUN = 100;
 
@@ -164,7 +169,7 @@ interface Signs {
   closing: number;
   footnotes: number;
   marks: number;
-  /** Beginnings of comments and the like. */
+  /** Beginnings of comments, of titles of links and the like. */
   markup: number;
   /** Signs that may begin markup, an entity or an address. */
   others: number;
@@ -191,8 +196,10 @@ function signs(line: string, known: ReadonlySet<number>): Signs {
     if (sign === "[") {
       found.brackets += 1;
       if (next === "^") found.footnotes += 1;
-    } else if (sign === "]") found.closing += 1;
-    else if (sign === "|") found.pipes += 1;
+    } else if (sign === "]") {
+      found.closing += 1;
+      if (next === "(" && readsOn(line, index + 2)) found.markup += 1;
+    } else if (sign === "|") found.pipes += 1;
     else if (sign === "<" || sign === "&" || sign === "@") {
       found.others += 1;
       if (sign === "<" && (next === "!" || next === "?")) found.markup += 1;
@@ -206,6 +213,53 @@ function signs(line: string, known: ReadonlySet<number>): Signs {
     else if ((sign === "*" || sign === "_" || sign === "~") && first) found.marks += 1;
   }
   return found;
+}
+
+/** Whether the parser may read from here, where a link has its address, far beyond the link: its title is not closed, or comes in another line. */
+function readsOn(line: string, start: number): boolean {
+  let at = afterBlanks(line, start);
+  if (line[at] === "<") {
+    const end = closing(line, at + 1, ">");
+    if (end < 0) return line.length - at > NEAR;
+    at = end + 1;
+  } else {
+    at = afterAddress(line, at);
+    if (at < 0) return false;
+  }
+  const title = afterBlanks(line, at);
+  if (title >= line.length) return true;
+  const sign = line[title] ?? "";
+  return title > at && (sign === '"' || sign === "'" || sign === "(") && closing(line, title + 1, sign === "(" ? ")" : sign) < 0;
+}
+
+function afterBlanks(line: string, from: number): number {
+  let at = from;
+  while (line[at] === " " || line[at] === "\t") at += 1;
+  return at;
+}
+
+/** Where a sign stands near by, or -1. */
+function closing(line: string, from: number, sign: string): number {
+  const most = Math.min(line.length, from + NEAR);
+  for (let at = from; at < most; at += 1) {
+    if (line[at] === sign) return at;
+    if (line[at] === "\\") at += 1;
+  }
+  return -1;
+}
+
+/** Where an address ends, or -1 if the link ends with it, or is none. */
+function afterAddress(line: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < line.length; at += 1) {
+    const sign = line[at] ?? "";
+    if (sign === " " || sign === "\t") return depth === 0 ? at : -1;
+    if (sign === "\\") at += 1;
+    else if (sign === "(") depth += 1;
+    else if (sign === ")") depth -= 1;
+    if (depth < 0 || depth > PARENTHESES) return -1;
+  }
+  return depth === 0 ? line.length : -1;
 }
 
 function punctuation(code: number): boolean {
