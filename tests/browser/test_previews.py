@@ -73,6 +73,7 @@ WAYS = f"""<!doctype html><head><link rel="preconnect" href="$FOREIGN/">
 h1 {{ color: rgb(1, 2, 3); background: url($FOREIGN/back) }}</style></head>
 <h1>shown</h1><img src="$FOREIGN/image"><iframe src="$FOREIGN/frame"></iframe>
 <object data="$FOREIGN/object"></object>
+<a href="$FOREIGN/link">link</a><a href="#here">here</a>
 <div><template shadowrootmode="open"><link rel="preconnect" href="$FOREIGN/"><p>shadow</p></template></div>
 <iframe srcdoc="<script>{PEER}</script>"></iframe><img src="x" onerror="{PEER}"><script>{PEER}</script>
 <script>RegExp.prototype.test = () => false;
@@ -83,7 +84,13 @@ document.body.append(frame);
 </script>"""
 DIAGRAM = """graph TD
   A["<img src=x onerror=parent.postMessage(1,'*')>"] --> B[End]
-  click A "javascript:alert(1)\""""
+  click A "javascript:alert(1)"
+  click B href "https://other.example/\""""
+#: The addresses of the links that a person could click on.
+LINKS = """
+(links) => links.flatMap((link) =>
+  [...link.attributes].filter(({ localName }) => localName === "href").map(({ value }) => value))
+"""
 
 
 @contextmanager
@@ -127,6 +134,8 @@ async def test_a_hostile_document_runs_its_scripts_and_reaches_nothing(
         # The document leads itself away after its last words. Nothing tells when that was refused.
         await page.wait_for_timeout(1500)
         diagram = await page.evaluate(DRAW, DIAGRAM)
+        drawn = page.locator("iframe[src='/frames/diagram.html']").content_frame
+        nodes, led = await drawn.locator(".node").count(), await drawn.locator("a").evaluate_all(LINKS)
         at = page.url
         await context.close()
         assert at == f"{server.url}/", "the page itself was led away"
@@ -151,6 +160,8 @@ async def test_a_hostile_document_runs_its_scripts_and_reaches_nothing(
     assert told["peer"] == "undefined"
     # A diagram is drawn in the one-person mode too, and the markup in it does not run.
     assert diagram == ["ready", "height"]
+    # A browser would connect to a server before the policy forbids to go there.
+    assert (nodes, led) == (2, [])
 
 
 async def test_a_preview_shows_how_a_document_looks_and_runs_none_of_its_scripts(
@@ -170,10 +181,13 @@ async def test_a_preview_shows_how_a_document_looks_and_runs_none_of_its_scripts
         port = str(packets.getsockname()[1])
         heard = await page.evaluate(STILL, WAYS.replace("$FOREIGN", foreign).replace("$PORT", port))
         heading = page.frame_locator("iframe").frame_locator("iframe").locator("h1")
+        links = page.frame_locator("iframe").frame_locator("iframe").locator("a")
+        led = await links.evaluate_all(LINKS)
         colour = await heading.evaluate("(h) => getComputedStyle(h).color")
         await context.close()
         with pytest.raises(BlockingIOError):
             packets.recv(2000)
     assert heard == ["ready"], "a script of the document ran"
     assert colour == "rgb(1, 2, 3)"
+    assert led == ["#here"], "a click leads to another server"
     assert asked == []

@@ -1,6 +1,8 @@
 // Draws a diagram in a frame of its own: the policy of the page forbids the styles that a drawing has.
 import mermaid from "mermaid";
 
+import { removeLinks } from "./links";
+
 /** The page sends the source and how it should look. */
 export interface Order {
   source: string;
@@ -66,6 +68,7 @@ async function draw({ source, dark, font, colours, radius = 0 }: Order): Promise
   try {
     const { svg } = await mermaid.render("drawing", source);
     document.body.innerHTML = svg;
+    removeLinks(document.body);
     document.body.style.margin = "0";
     reply({ height: Math.ceil(document.body.getBoundingClientRect().height) });
   } catch (error) {

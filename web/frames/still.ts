@@ -1,5 +1,6 @@
 // Shows a document as it looks before any script has run. It is in a frame inside this one, where no script can run: the
 // policy of this address, which the inner frame has too, allows only the script of this file, and its sandbox none.
+import { removeLinks } from "./links";
 
 /** What runs, loads, leads elsewhere or hides markup. Nothing of it can be seen in a document without scripts. */
 const OUT = "script, link, base, meta[http-equiv], iframe, frame, object, embed, portal, fencedframe, template";
@@ -13,8 +14,9 @@ function still(html: string): string {
   for (let n = 0; n < READS; n += 1) {
     const found = new DOMParser().parseFromString(text, "text/html");
     const out = found.querySelectorAll(OUT);
-    if (n > 0 && out.length === 0) return text;
     for (const element of out) element.remove();
+    const led = removeLinks(found);
+    if (n > 0 && out.length === 0 && !led) return text;
     text = (found.compatMode === "CSS1Compat" ? "<!doctype html>" : "") + found.documentElement.outerHTML;
   }
   return "";
