@@ -11,6 +11,7 @@ test.each([
   ["numbers among letters from the right", "\u05d01".repeat(20_000)],
   ["letters of many fonts in one line", "\u4e2da ".repeat(60_000)],
   ["a very long line from the right", "\u0645\u0631\u062d\u0628\u0627 ".repeat(60_000)],
+  ["a long line of Thai without a blank", "\u0e01\u0e47".repeat(16_000)],
   ["many lines of both directions", `${"\u05d0a".repeat(500)}\n`.repeat(500)],
 ])("no field can hold %s", (_, text) => {
   expect(fitsField(text)).toBe(false);
@@ -18,6 +19,7 @@ test.each([
 
 test.each([
   ["a long line", "x".repeat(900_000)],
+  ["long lines of Thai", `${`${"\u0e01".repeat(50)} `.repeat(180)}\n`.repeat(20)],
   ["words", "some words here\n".repeat(50_000)],
   ["Chinese with wide blanks", "\u3000\u6c49\u5b57".repeat(50_000)],
   ["Chinese with English words", `${"\u6c49\u5b57 word\uff0c".repeat(100)}\n`.repeat(500)],

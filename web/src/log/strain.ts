@@ -14,6 +14,19 @@ const MARKS = 8;
 const ODDS = 10;
 const SCRIPTS = 5;
 const LETTERS = 20;
+const LOOKED_UP = 8;
+
+/** Letters of Thai, Lao, Burmese, Khmer and the like. Only a dictionary tells where their words end. */
+const UNSPACED = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1980-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf]/;
+
+/** Longer stretches of them are drawn with places for a break. */
+export const LONG_UNSPACED = 4000;
+
+/** The length of the longest stretch without blanks in which there are such letters. */
+export function unspaced(text: string): number {
+  if (!UNSPACED.test(text)) return 0;
+  return text.split(/[ \t\n\r]+/).reduce((most, word) => (word.length > most && UNSPACED.test(word) ? word.length : most), 0);
+}
 
 /** Shorter texts are no work, whatever they are, but for marks. */
 const SHORT = 2000;
@@ -32,7 +45,7 @@ export function fitsField(text: string): boolean {
 
 function strain(line: string): number {
   const turned = turns(line) + count(line, RIGHTS) / LETTERS;
-  return turned + scripts(line) / SCRIPTS + count(line, MARK) / MARKS + count(line, ODD) / ODDS;
+  return turned + scripts(line) / SCRIPTS + count(line, MARK) / MARKS + count(line, ODD) / ODDS + unspaced(line) / LOOKED_UP;
 }
 
 /** How often the script changes, and with it the font: a browser looks through all changes in a line for each line that it breaks. */

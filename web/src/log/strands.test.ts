@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
 
-import { isTangled, strands, untangled } from "./strands";
+import { breaksAfter, isTangled, strands, untangled } from "./strands";
 
 describe("nodes of a text", () => {
+  it("are places for a break where a long line has no blanks and only a dictionary tells its words", () => {
+    for (const letter of ["ก็", "ກ", "\u1000", "\u1780\u17d2"]) expect(strands(letter.repeat(20_000)).every(breaksAfter)).toBe(true);
+    expect(strands("กก\u00a0".repeat(9000)).every(breaksAfter)).toBe(true);
+    for (const text of ["中文".repeat(900), "Слово".repeat(900), "ประเทศไทยรวมเลือดเนื้อ ".repeat(90)]) expect(strands(text).some(breaksAfter)).toBe(false);
+  });
+
   it("are one for words, and for a long line of letters that every font has", () => {
     for (const text of ["", "words", "x".repeat(900_000), "数到两百。".repeat(50)]) expect(strands(text)).toEqual([text]);
   });

@@ -1,4 +1,5 @@
 // How a text is given to a browser, so that no line of it takes seconds to draw.
+import { unspaced } from "./strain";
 import { turns } from "./turns";
 
 /** For each line that it breaks, a browser looks through all changes of the font in one node of text. Nodes of this length keep that short. */
@@ -25,6 +26,12 @@ function edge(text: string, from: number): number {
   if (most >= text.length) return text.length;
   for (let end = most; end > most - 100; end -= 1) if (!JOINED.test(text.charAt(end)) && text[end - 1] !== "\u200d") return end;
   return most;
+}
+
+/** Whether a line may be broken after this node. Thai and the like have no blanks between words: a browser looks them up, which takes it the
+ * square of the length from one place for a break to the next. */
+export function breaksAfter(node: string): boolean {
+  return unspaced(node) === node.length;
 }
 
 /** A line that turns around so often cannot be read anyway, and takes a browser the square of that. */

@@ -1,9 +1,10 @@
 import { memo } from "react";
 
 import { drawn } from "../log/shown";
-import { strands, untangled } from "../log/strands";
+import { untangled } from "../log/strands";
 import { useChunk } from "./chunk";
 import { More } from "./More";
+import { strands } from "./strands";
 
 /** So much of a text is drawn at first. */
 const FIRST = 200_000;

@@ -1,10 +1,12 @@
 import { memo, useMemo } from "react";
 
 import { pieces } from "../log/pieces";
-import { isTangled, strands } from "../log/strands";
+import { LONG_UNSPACED, unspaced } from "../log/strain";
+import { isTangled } from "../log/strands";
 import { useWords } from "../words/words";
 import { useChunk } from "./chunk";
 import { More } from "./More";
+import { strands } from "./strands";
 
 interface ShownProps {
   text: string;
@@ -22,12 +24,15 @@ export const Shown = memo(function Shown({ text, message = false, marks, inner =
   const chunk = useChunk(text);
   // What is hidden may stand within a line that turns around too often: all of the text is in one order then.
   const tangled = useMemo(() => isTangled(chunk.head), [chunk.head]);
+  // What is marked stands between nodes that are too short to have places for a break.
+  const unbroken = useMemo(() => unspaced(chunk.head) > LONG_UNSPACED, [chunk.head]);
   const words = (
     <>
       {pieces(chunk.head, message ? "misleading" : "all", marks, !inner).map((piece, index) =>
         piece.hidden !== null ? (
           <span key={index} className="escape" title={piece.hidden}>
             {piece.text}
+            {unbroken ? <wbr /> : null}
           </span>
         ) : piece.unmarked === undefined ? (
           strands(piece.text)

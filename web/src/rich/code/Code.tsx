@@ -2,8 +2,9 @@ import { createContext, memo, useContext, useEffect, useMemo, useRef, useState }
 
 import { Copy } from "../../page/Copy";
 import { drawn, isDense } from "../../log/shown";
-import { strands } from "../../log/strands";
+import { LONG_UNSPACED, unspaced } from "../../log/strain";
 import { AsIs } from "../AsIs";
+import { strands } from "../strands";
 import { normal } from "./names";
 import { Painter, type Paper } from "./painter";
 import type { Token } from "./token";
@@ -97,7 +98,7 @@ const Line = memo(function Line({ text, tokens, last }: LineProps) {
   // The group ends a line by itself, but not one that is empty.
   const end = last && text !== "" ? "" : "\n";
   if (isDense(text)) return strands(drawn(text) + end);
-  if (!tokens) return strands(text + end);
+  if (!tokens || unspaced(text) > LONG_UNSPACED) return strands(text + end);
   // Colours come a moment after the words: words without colours follow those that have them.
   const known = tokens.reduce((sum, token) => sum + token.text.length, 0);
   if (!text.startsWith(tokens.map((token) => token.text).join(""))) return strands(text + end);

@@ -1,6 +1,6 @@
 // How much work a text is for the parser and the page, counted in one pass: some short texts would take minutes.
 import { isDense } from "../../log/shown";
-import { scripts } from "../../log/strain";
+import { LONG_UNSPACED, scripts, unspaced } from "../../log/strain";
 
 /** Longer texts are shown as they are. */
 const LONGEST = 300_000;
@@ -100,6 +100,7 @@ function counted(before: Counts, line: string): Counts {
   // Marks on a letter cost a browser the square of their number, also in code.
   if (isDense(line)) return { ...before, hard: true };
   if (before.fence !== "") return closes(line, before.fence) ? { ...before, fence: "" } : before;
+  if (unspaced(line) > LONG_UNSPACED) return { ...before, hard: true };
   const unsure = before.unsure || UNSURE.test(line);
   const fence = opened(line);
   const depth = depthOf(line);
