@@ -283,7 +283,7 @@ def test_many_random_changes_leave_the_feed_and_the_lists_alike(node: Served, cl
     chance = random.Random(11)
     with feed(node) as found:
         places = [conversation(client) for _ in range(6)]
-        for number in range(examples(30, 200)):
+        for number in range(examples(50, 200)):
             act(client, chance, places, number)
         for place in places:
             for turn in client.get(f"/api/v2/conversations/{place}").json()["turns"]:

@@ -277,9 +277,9 @@ def _members(route: Route) -> set[str]:
 
 
 def _some(shapes: Sequence[T], place: int) -> Sequence[T]:
-    """All shapes if the tests are thorough. Otherwise every eighth one, and on the next place the ones beside
+    """All shapes if the tests are thorough. Otherwise every fourth one, and on the next place the ones beside
     them: each place gets some of the shapes, and each shape is tried at some places."""
-    step = examples(8, 1)
+    step = examples(4, 1)
     return shapes[place % step :: step]
 
 

@@ -19,7 +19,7 @@ from tests.hostile.routes import Document
 from tests.hostile.walk import sign_in, still_there, talk_over_c, walk
 
 SEED = os.environ.get("CAESURA_TESTS_HOSTILE_SEED") or str(examples(1, SystemRandom().randrange(10**9)))
-REQUESTS = examples(1_700, 10_000)
+REQUESTS = examples(2_700, 10_000)
 _WARM_UP = 600
 _PATIENCE = 60.0
 _NAMES = ("alice", "bob", "carol", "dave")
