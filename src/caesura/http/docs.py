@@ -26,5 +26,7 @@ def install(app: FastAPI) -> None:
     async def docs(request: Request) -> HTMLResponse:
         return page
 
-    app.router.routes.append(Route(DOCS, docs, include_in_schema=False))
+    route = Route(DOCS, docs, include_in_schema=False)
+    route.methods = {"GET"}
+    app.router.routes.append(route)
     app.mount(_FILES, StaticFiles(packages=[("fastapi_offline", "static")]), name="docs")

@@ -85,7 +85,7 @@ def test_one_question_is_answered(alice: httpx.Client) -> None:
     found = thread.resume("answer", ["green"])
     assert kinds(found) == ["tool/end", "end"]
     assert one(found, "tool/end")["output"] == "你喜欢什么颜色? → green (绿色)"
-    assert said(found) == "谢谢，您的回答是：\n你喜欢什么颜色? → green (绿色)"
+    assert said(found) == "谢谢，您的回答是：\n\n- 你喜欢什么颜色? → green (绿色)"
     assert thread.status()["status"] == "idle"
 
 
