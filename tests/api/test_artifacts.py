@@ -22,7 +22,7 @@ from tests.pauses import Pauses
 PLAN = {"id": "plan", "title": "A plan", "content_type": "markdown", "content": "one\ntwo\nthree"}
 
 #: Seconds of processor time.
-LONGEST_STEP = 0.05
+LONGEST_STEP = 0.1
 
 WRITER = """
 apiVersion: caesura/v1

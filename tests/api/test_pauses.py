@@ -14,7 +14,7 @@ from tests.api.server import Served
 from tests.pauses import Pauses
 
 #: Seconds of CPU that one step may take. The faults that were fixed here took from seconds to minutes.
-LONGEST_STEP = 0.1
+LONGEST_STEP = 0.2
 LONG = MESSAGE_LIMIT - 1000
 HEAD = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: large}\nspec:\n"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from caesura.agents.context import RunContext
-from caesura.agents.tools import artifacts as tools
+from caesura.agents.tools.artifacts import READ_LIMIT, tools  # its own: others' threads would delay these
 from caesura.agents.tools.tool import Result, Tool
 from caesura.core import artifacts as core
 from caesura.core import matching
@@ -88,7 +88,7 @@ async def test_long_searches_of_two_people_delay_nobody_else(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their searches last until the other person has got every result."""
-    office = Office(world, tools.tools())
+    office = Office(world, tools())
     searching, go_on = list[str](), threading.Event()
 
     def slow(text: str, wanted: str) -> list[Any]:
@@ -123,7 +123,7 @@ async def test_long_searches_of_two_people_delay_nobody_else(
 async def test_a_person_reads_one_content_at_a_time_and_gets_no_more_than_a_result_may_have(
     world: World,
 ) -> None:
-    office = Office(world, tools.tools())
+    office = Office(world, tools())
     content = "\U0001f600" + "a" * (core.CONTENT_LIMIT - 10) + "end"
     await office.join("one", content)
     await office.join("other", content)
@@ -132,7 +132,7 @@ async def test_a_person_reads_one_content_at_a_time_and_gets_no_more_than_a_resu
     assert {result.status for result in results} == {"ok"}
     (text,) = {result.text for result in results}
     assert text.startswith("artifact plan (text), version 1 of 1: x\n\n\U0001f600aaa")
-    left_out = len(content) - tools.READ_LIMIT
+    left_out = len(content) - READ_LIMIT
     assert f"a\n[cut: {left_out} of {len(content)} characters are left out here]\na" in text
     assert text.endswith("aend")
     assert len(text) < Limits().tool_output  # it is not cut again
@@ -140,9 +140,9 @@ async def test_a_person_reads_one_content_at_a_time_and_gets_no_more_than_a_resu
 
 
 async def test_updates_that_wait_for_their_turn_hold_no_content(world: World) -> None:
-    office = Office(world, tools.tools())
+    office = Office(world, tools())
     await office.join("one", "The plan.")
     works = (office.use("one", "update_artifact", id="plan", old=f"{at}", new="y") for at in range(30))
     results = await asyncio.gather(*works, return_exceptions=True)
-    assert {type(result) for result in results} == {BadInput}
+    assert [result for result in results if not isinstance(result, BadInput)] == []
     assert office.counted.most["one"] <= 2  # one is looked at exactly, and one is searched
