@@ -74,7 +74,14 @@ export function isKnown(event: UnknownEvent): event is LogEvent {
   return Object.hasOwn(NAMES, event.name) && typeof event.data === "object" && event.data !== null;
 }
 
+const ATTEMPT = 16_777_216;
+
 /** The number of the event in its turn: 1, 2, 3, … */
 export function numberOf(cursor: number): number {
-  return cursor % 16_777_216;
+  return cursor % ATTEMPT;
+}
+
+/** The attempt that the event belongs to: after a crash a turn goes on in a new one. */
+export function attemptOf(cursor: number): number {
+  return Math.floor(cursor / ATTEMPT);
 }

@@ -93,8 +93,7 @@ export function watch({ turn, log }: Entry, then: Then): void {
         flush();
         hold("turn", null);
         link = null;
-        if (state.why === "gone") next?.stale();
-        else if (isLive(logOf(turn.id)?.status ?? "done")) next?.stale();
+        if (state.why === "gone" || isLive(logOf(turn.id)?.status ?? "done")) doubt(turn.id);
       } else if (report("turn", state)) countingUntil = ticks() + CATCH_UP;
     },
   });
@@ -136,7 +135,8 @@ function flush(): void {
   const before = id ? logOf(id) : undefined;
   const frames = waiting;
   waiting = [];
-  if (!id || !before || frames.length === 0) return;
+  // After a doubt the snapshot tells everything.
+  if (!id || !before || before.stale || frames.length === 0) return;
   let log = before;
   let words = 0;
   const counts = ticks() < countingUntil;
@@ -153,7 +153,7 @@ function flush(): void {
     }
   }
   if (log.stale) {
-    next?.stale();
+    doubt(id);
     return;
   }
   update(id, () => log);
@@ -162,6 +162,17 @@ function flush(): void {
   if (log.title !== before.title && log.title !== null) retitle(log.title);
   if (log.status !== before.status) settled(log);
   if (closed) unfollow();
+}
+
+/** What is shown of the turn is not what the server has: it stays until the snapshot is there, and then it goes. */
+function doubt(id: string): void {
+  update(id, (log) => ({ ...log, stale: true }));
+  next?.stale();
+}
+
+/** Shows at once what has arrived. */
+export function catchUp(): void {
+  if (waiting.length > 0) flush();
 }
 
 function retitle(title: string): void {

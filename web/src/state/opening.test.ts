@@ -98,3 +98,31 @@ test("what could not be read instead of a stream is not tried again by itself", 
   await vi.advanceTimersByTimeAsync(60_000);
   expect(snapshot).toHaveBeenCalledTimes(2);
 });
+
+test("no shown word of a running turn vanishes because an older snapshot comes late", async () => {
+  snapshot.mockResolvedValueOnce(running(7));
+  await open("c");
+  snapshot.mockResolvedValueOnce(running(3));
+  await reload();
+  expect(cursor()).toBe(7);
+  snapshot.mockResolvedValueOnce(running(9, "done"));
+  await reload();
+  expect(cursor()).toBe(9);
+});
+
+test("a snapshot of a later attempt is shown, although its number is smaller", async () => {
+  snapshot.mockResolvedValueOnce(running(16_777_216 + 7));
+  await open("c");
+  snapshot.mockResolvedValueOnce(running(2 * 16_777_216 + 3));
+  await reload();
+  expect(cursor()).toBe(2 * 16_777_216 + 3);
+});
+
+test("what the stream told in vain gives way to a snapshot, also an older one", async () => {
+  snapshot.mockResolvedValueOnce(running(7));
+  await open("c");
+  useThread.setState(({ entries }) => ({ entries: entries.map((entry) => ({ ...entry, log: { ...entry.log, stale: true } })) }));
+  snapshot.mockResolvedValueOnce(running(3));
+  await reload();
+  expect(cursor()).toBe(3);
+});

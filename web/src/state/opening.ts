@@ -2,9 +2,11 @@
 import * as api from "../api/calls";
 import { ApiError } from "../api/client";
 import type { SeenTurn, Snapshot } from "../api/types";
+import { attemptOf } from "../log/events";
 import { fromSnapshot } from "../log/snapshot";
+import { isLive } from "../log/turn";
 import { rescue } from "./drafts";
-import { skipTo, unfollow, watch } from "./following";
+import { catchUp, skipTo, unfollow, watch } from "./following";
 import { moment, putAnswer } from "./list";
 import { markOf } from "./reading";
 import { NONE, useThread, type Entry } from "./thread";
@@ -74,6 +76,7 @@ function entryOf(turn: SeenTurn): Entry {
 
 /** Shows what was asked for at this moment of the list. With `stay` the stream of a turn that goes on is not begun anew. */
 export function show(snapshot: Snapshot, first: boolean, since: number, stay = false): void {
+  catchUp();
   const fresh = snapshot.turns.map(entryOf);
   const known = new Map(get().entries.map((entry) => [entry.turn.id, entry]));
   const join = fresh[0] ? get().entries.findIndex((entry) => entry.turn.id === fresh[0]?.turn.id) : -1;
@@ -102,8 +105,15 @@ export function follow(entry: Entry): void {
 
 /** A turn that has not changed keeps its identity, so that it is not drawn again. */
 function kept(known: Entry | undefined, fresh: Entry): Entry {
-  if (!known || known.log.stale || known.log.cursor !== fresh.log.cursor || known.turn.status !== fresh.turn.status) return fresh;
+  if (!known || known.log.stale || !(isSame(known, fresh) || isAhead(known, fresh))) return fresh;
   return known.turn.siblings?.length === fresh.turn.siblings?.length ? known : { ...known, turn: fresh.turn };
+}
+
+const isSame = (known: Entry, fresh: Entry): boolean => known.log.cursor === fresh.log.cursor && known.turn.status === fresh.turn.status;
+
+/** The stream has told more of the running turn than the snapshot, which was read before: no shown word may vanish for a moment. */
+function isAhead({ log: known }: Entry, { log: fresh }: Entry): boolean {
+  return isLive(known.status) && isLive(fresh.status) && attemptOf(known.cursor) === attemptOf(fresh.cursor) && known.cursor > fresh.cursor;
 }
 
 export async function loadOlder(): Promise<void> {
