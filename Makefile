@@ -52,7 +52,7 @@ test: ## Check everything and run the tests (WORKERS=4, ARGS=...)
 checks: $(VENV)/.dev ## Check style, types and rooms, and run the tests of the web page
 	@$(MAKE) --no-print-directory $(IN_ONE_PIECE) lint types architecture vitest
 
-lint: $(VENV)/.dev ## Check style
+lint: $(VENV)/.dev ## Check style, and the types of the web page
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@$(BIN)/python web/build.py run lint
@@ -63,7 +63,6 @@ format: $(VENV)/.dev ## Put the code into shape
 
 types: $(VENV)/.dev ## Check types
 	$(BIN)/mypy $(CHECKED)
-	@$(BIN)/python web/build.py run types:check
 
 architecture: $(VENV)/.dev ## Check which room may import which
 	$(BIN)/lint-imports --no-cache

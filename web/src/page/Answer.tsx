@@ -74,7 +74,7 @@ export function Answer({ entry, last, versions, mark }: AnswerProps) {
   const live = isLive(log.status) && log.status !== "waiting";
   const lost = useConnection((state) => live && last && state.lost !== null);
   // Earlier turns have ended: what was allowed in them does not change.
-  // eslint-disable-next-line react-hooks/exhaustive-deps
+  // oxlint-disable-next-line react/exhaustive-deps
   const grants = useMemo(() => grantsBefore(entry.turn.id), [entry.turn.id, log.finished]);
   const found = useMemo(() => news(blocks(log, names, mark && mark.messages >= 0 ? mark : null, grants), last), [log, names, mark, last, grants]);
   const settled = !isLive(log.status);

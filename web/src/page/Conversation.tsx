@@ -42,7 +42,7 @@ export function Conversation({ id }: { id: string | null }) {
 
   useEffect(() => {
     if (sending) scroll.toEnd();
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [sending]);
 
   return (

@@ -41,7 +41,7 @@ export function Dialog({ title, children, onClose, alert = false, className = ""
 
   return (
     // A click beside the dialog closes it; the keyboard has Esc.
-    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions
     <div className="scrim" onClick={(event) => event.target === event.currentTarget && onClose?.()}>
       <div ref={box} className={`dialog ${className}`} role={alert ? "alertdialog" : "dialog"} aria-modal="true" aria-labelledby={heading} tabIndex={-1} onKeyDown={pressed}>
         <form

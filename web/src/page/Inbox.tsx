@@ -102,7 +102,7 @@ function Item({ item, open, onOpen }: { item: Asked; open: boolean; onOpen: (ope
   const where = shownLine(listed ?? learned ?? "") || say("untitled");
   const facts = [where, item.kind === "questions" ? "" : shownLine(item.agent), say("waitingFor", coarse(now - item.created_at, span))].filter(Boolean);
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <details ref={card} open={open} data-ask={open ? item.id : undefined} tabIndex={-1} onKeyDown={askKeys} onInput={() => noteChosen(item.id)}>
       <summary
         onClick={(event) => {

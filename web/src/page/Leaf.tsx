@@ -27,7 +27,7 @@ export const Leaf = memo(function Leaf({ entry, last, editing, mark, aside, begi
   useEffect(() => {
     void learnVersions(entry);
     // Only the ids matter: an answer that grows has the same versions.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [entry.turn.id, entry.turn.siblings?.length]);
   return (
     <div className={`leaf${last ? " last" : ""}${aside || editing ? " aside" : ""}`} data-turn={entry.turn.id}>

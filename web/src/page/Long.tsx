@@ -14,7 +14,7 @@ export function Long({ text, className }: { text: string; className?: string }) 
   return (
     <>
       {/* A region that scrolls must be reachable with the keyboard. */}
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <pre className={className} tabIndex={0}>
         <Shown text={all ? text : head} />
       </pre>

@@ -34,7 +34,7 @@ export function Sidebar() {
   const side = useRef<HTMLElement>(null);
   useDrawerFocus(side, drawer);
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <aside ref={side} className="side" aria-label={say("conversations")} id="side" inert={narrow && !drawer} onKeyDown={(event) => drawer && stayInside(event)}>
       <div className="side-top">
         <Logo />
@@ -198,7 +198,7 @@ function List({ rows, next, more, byDay = false }: ListProps) {
   let group = "";
   return (
     // The links in it are the controls: the list only leads from one to the next.
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
     <div className="list" tabIndex={-1} onKeyDown={walk}>
       {rows.flatMap((row) => {
         const own = groupOf(row.updated_at, midnight);

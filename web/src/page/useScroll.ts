@@ -70,7 +70,7 @@ export function useScroll(scroller: RefObject<HTMLDivElement | null>, column: Re
     box.scrollTop += mark.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
     setAtEnd(box.scrollHeight - box.scrollTop - box.clientHeight < NEAR);
     // Only when a conversation is opened: later the person decides.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [opened]);
 
   // Older turns come above: what the person looks at stays where it is.

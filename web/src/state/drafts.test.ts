@@ -6,7 +6,7 @@ import { keep, kept } from "./kept";
 
 /** The stores without room. */
 const full = new Set<Storage>();
-// eslint-disable-next-line @typescript-eslint/unbound-method
+// oxlint-disable-next-line @typescript-eslint/unbound-method
 const setItem = Storage.prototype.setItem;
 
 /** Whether the page says that something can be lost, and whether the browser asks before the page is left. */

@@ -95,7 +95,7 @@ export const WordsContext = createContext<Words>(words("en"));
 export function useLanguage(language: Language): Words {
   const texts = useTexts();
   // The texts that are here are all that a word depends on.
-  // eslint-disable-next-line react-hooks/exhaustive-deps
+  // oxlint-disable-next-line react/exhaustive-deps
   return useMemo(() => words(language), [language, texts]);
 }
 

@@ -73,14 +73,14 @@ function Single({ interrupt, since, sheet }: { interrupt: Interrupt; since: numb
   if (given?.phase === "elsewhere") return <ClosedCard id={interrupt.id} interrupt={interrupt} expired={false} decision={given.decision} at={given.at} />;
   if (given?.phase === "closed") return <ClosedCard id={interrupt.id} interrupt={interrupt} expired={given.outcome === "expired"} gone={given.outcome !== "expired"} decision={null} at={given.at} />;
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <section
       ref={card}
       className={sheet ? "ask sheet" : "ask"}
       role="group"
       aria-labelledby={heading}
       // The question itself takes the keys E, R and 1–9.
-      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       data-ask={given ? undefined : interrupt.id}
       data-card
@@ -173,7 +173,7 @@ function One({ interrupt, number, given, first }: { interrupt: Interrupt; number
     );
   }
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <details ref={card} open={open} onToggle={(event) => setOpen(event.currentTarget.open)} data-ask={interrupt.id} onKeyDown={askKeys} onInput={() => noteChosen(interrupt.id)} tabIndex={-1}>
       <summary>
         <span className="nth">{number}</span>

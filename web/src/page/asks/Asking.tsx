@@ -16,7 +16,7 @@ export function Asking({ interrupt }: { interrupt: Interrupt }) {
   if (!text) return null;
   return (
     // A long one scrolls, also by the keyboard.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div ref={box} className="asking plain lines-kept" tabIndex={0} role="group" aria-label={say("confirmAbout")}>
       {shown(text)}
     </div>

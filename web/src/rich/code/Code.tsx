@@ -32,7 +32,7 @@ export function Code({ text, language = "", name, live = false, bare = false, nu
   const huge = text.length > LONGEST;
   const body = (
     // A person who uses the keyboard scrolls it.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <pre tabIndex={0} role="group" aria-label={name ?? (language || undefined)}>
       <code>{huge ? <AsIs text={text} /> : <Lines text={text} language={normal(language)} numbered={numbered} />}</code>
       {live ? <span className="caret" /> : null}

@@ -34,7 +34,7 @@ export function Diff({ before, after, path, mode = "inline", onUnread }: DiffPro
         <Counts added={found.added} removed={found.removed} />
       </header>
       {/* A person who uses the keyboard scrolls it. */}
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div ref={attach} onScroll={look} className={mode === "split" ? "lines pair" : "lines"} tabIndex={0} role="group" aria-label={say("changes")}>
         <Rows parts={parts} mode={mode} />
         {breaks ? <div className="skip">{say(breaks)}</div> : null}

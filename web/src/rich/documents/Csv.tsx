@@ -36,7 +36,7 @@ export function Csv({ text }: { text: string }) {
   const side = (column: number) => (sides[column] ? "r" : undefined);
   return (
     <>
-      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className="table csv" tabIndex={0} role="group" aria-label={say("table")}>
         <table>
           <thead>

@@ -87,7 +87,7 @@ export function Editor({ title, begin, saved, shown, newest, onKeep, onSave, onC
 
   return (
     // The keys of the form belong to all of its fields.
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <form
       className="editor"
       aria-label={say("editDocument", title)}

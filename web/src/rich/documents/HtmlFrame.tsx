@@ -121,7 +121,7 @@ function Running({ html, title, onGrab, onFlood, onStop }: RunningProps) {
         {entered ? null : <button type="button" className="cover" aria-label={say("enterPreview")} title={say("enterPreview")} onClick={enter} />}
         <iframe
           // A frame is reached by Tab once it was entered.
-          // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
           tabIndex={entered ? 0 : -1}
           ref={frame}
           className="preview"

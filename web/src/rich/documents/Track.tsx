@@ -58,7 +58,7 @@ export function Track({ versions, on, from, writing, onChoose }: TrackProps) {
     </button>
   );
   return (
-    // eslint-disable-next-line jsx-a11y/interactive-supports-focus
+    // oxlint-disable-next-line jsx-a11y/interactive-supports-focus
     <div className="track" role="radiogroup" aria-label={say("versions")} ref={line} onKeyDown={move}>
       {first > 0 ? (
         <button type="button" className="earlier" onClick={() => setMost(most + SHOWN)}>

@@ -33,7 +33,7 @@ export function Table({ children }: Props<"table">) {
     };
   }, []);
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     <div ref={box} className={edges ? `table ${edges}` : "table"} tabIndex={edges ? 0 : undefined} role="group" aria-label={say("table")}>
       <table>{children}</table>
     </div>

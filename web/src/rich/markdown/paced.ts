@@ -26,7 +26,7 @@ export function usePaced(text: string, live: boolean, wait: () => number): strin
     const timer = setTimeout(drawAgain, rest);
     return () => clearTimeout(timer);
     // The timer that waits draws the words that come meanwhile, too.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [late, tries]);
   return drawn.current.text;
 }

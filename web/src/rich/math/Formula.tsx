@@ -18,7 +18,7 @@ export default function Formula({ tex, display }: { tex: string; display: boolea
   const drawn = useMemo(() => draw(tex, display), [tex, display]);
   if (drawn === null) return <code>{tex}</code>;
   // A wide one scrolls, also by the keyboard.
-  // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
   return display ? <span className="formula" tabIndex={0} role="group" aria-label={tex}>{drawn}</span> : <span className="formula-among">{drawn}</span>;
 }
 
