@@ -19,14 +19,14 @@ WITHOUT_RUN = $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' require
 LOCKED := langchain langgraph langfuse
 COMMA := ,
 WANTED := $(subst $(COMMA), ,$(EXTRAS))
-# The checks run beside the tests. Where make can, it shows the output of each check when that ends.
+# The types are checked while npm installs, other checks run beside the tests. Where make can, it shows the output of each check when that ends.
 IN_ONE_PIECE := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 CHECKED := $(wildcard src tests bench web/build.py requirements/install.py)
 # The tests start many processes: let each find compiled what the first one compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev servers web run test checks lint format types architecture vitest pytest quick bench film pictures lock clean
+.PHONY: help setup dev servers web run test checks page-checks lint format types architecture vitest pytest quick bench film pictures lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,12 +45,14 @@ run: setup web ## Serve on this machine, keeping everything in ./data (EXTRAS=la
 	$(BIN)/caesura serve --data-dir ./data
 
 test: ## Check everything and run the tests (WORKERS=4, ARGS=...)
-	@$(MAKE) --no-print-directory --jobs=2 dev $(if $(shell command -v npm),web)
+	@$(MAKE) --no-print-directory $(IN_ONE_PIECE) --jobs=2 types architecture $(if $(shell command -v npm),web)
 	@$(MAKE) --no-print-directory servers web
-	@$(MAKE) --no-print-directory --jobs=2 checks pytest
+	@$(MAKE) --no-print-directory --jobs=2 page-checks pytest
 
-checks: $(VENV)/.dev ## Check style, types and rooms, and run the tests of the web page
-	@$(MAKE) --no-print-directory $(IN_ONE_PIECE) lint types architecture vitest
+checks: types architecture lint vitest ## Check style, types and rooms, and run the tests of the web page
+
+page-checks: $(VENV)/.dev
+	@$(MAKE) --no-print-directory $(IN_ONE_PIECE) lint vitest
 
 lint: $(VENV)/.dev ## Check style, and the types of the web page
 	$(BIN)/ruff check .

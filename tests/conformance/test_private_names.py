@@ -1,4 +1,4 @@
-"""Names of uvicorn, LangChain and LangGraph that are not documented for others, and that Caesura relies on.
+"""Names of uvicorn, httpx2, LangChain and LangGraph that are not documented for others, and that Caesura relies on.
 
 An upgrade may move or change them without notice. When a test here fails after an upgrade, read the named
 file of Caesura, adapt it to the new version, and then change this list.
@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httptools
+import httpx2
 import pytest
 import uvicorn
+from httpcore2 import AsyncNetworkBackend
 from langchain.chat_models import base
 from langchain_core.messages import AIMessageChunk, ai
 from langgraph.checkpoint.serde import types
@@ -29,7 +31,10 @@ from uvicorn.server import ServerState
 from caesura.http.protocol import Protocol
 
 LOCKS = Path("requirements")
-LIBRARIES = ("httptools", "langchain", "langchain-core", "langgraph", "langgraph-checkpoint", "uvicorn")
+LIBRARIES = (
+    *("httpcore2", "httptools", "httpx2", "langchain", "langchain-core", "langgraph"),
+    *("langgraph-checkpoint", "uvicorn"),
+)
 
 
 class Name(NamedTuple):
@@ -160,6 +165,12 @@ def test_langchain_looks_up_the_two_names_that_are_replaced(user: Callable[..., 
     """models/langchain_arguments.py sets both in langchain_core.messages.ai."""
     assert name in user.__code__.co_names
     assert name in vars(ai)
+
+
+async def test_a_transport_of_httpx2_has_a_pool_whose_backend_can_be_replaced() -> None:
+    """agents/mcp/interim.py counts the interim responses in it."""
+    async with httpx2.AsyncHTTPTransport() as transport:
+        assert isinstance(transport._pool._network_backend, AsyncNetworkBackend)
 
 
 def test_langchain_lists_its_providers_with_their_packages() -> None:
