@@ -91,6 +91,20 @@ def test_the_lock_of_the_web_page_says_what_but_not_from_where() -> None:
     assert [name for name, package in own.items() if "integrity" not in package] == []
 
 
+def test_the_lock_of_the_web_page_has_every_package_that_a_package_of_it_names() -> None:
+    # `npm ci` refuses a lock that leaves out a package, also one that is optional and for another system.
+    packages = json.loads((ROOT / "web/package-lock.json").read_text())["packages"]
+    locked = {name.rpartition("node_modules/")[2] for name in packages}
+    named = {
+        needed
+        for package in packages.values()
+        for kind in ("dependencies", "devDependencies", "optionalDependencies")
+        for needed in package.get(kind, ())
+    }
+    assert named
+    assert sorted(named - locked) == []
+
+
 def test_every_link_to_a_file_leads_somewhere() -> None:
     broken = []
     for page in _pages():
