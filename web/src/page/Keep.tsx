@@ -91,7 +91,7 @@ function useConnectionTold({ say, count }: Words): Told | null {
     const seconds = Math.ceil((lost.retryAt - ticks()) / 1000);
     return { kind: "lost", text: now && seconds > 0 ? say("keepLost", seconds) : `${say("connectionLost")}. ${say("keepConnecting")}…` };
   }
-  return back && { kind: "back", text: back.words > 0 ? say("keepBack", count(back.words)) : say("connectionBack") };
+  return back && { kind: "back", text: back.words > 1 ? say("keepBack", count(back.words)) : say("connectionBack") };
 }
 
 function useTold(id: string | null, words: Words): Told {

@@ -83,6 +83,11 @@ export function caughtUp(words: number): void {
   backUntil = setTimeout(() => useConnection.setState({ back: null }), BACK);
 }
 
+/** None of the words that came after the connection was back count any more. */
+export function recount(): void {
+  useConnection.setState((state) => ({ back: state.back && { words: 0 } }));
+}
+
 export function hold(name: Name, link: Link | null): void {
   if (link) links.set(name, link);
   else {

@@ -110,6 +110,35 @@ test("a stream that ends before its words were drawn does not make the page read
   expect(useThread.getState().entries[0]?.log.status).toBe("done");
 });
 
+function comeBack(): void {
+  tell({ kind: "lost", retryAt: 0, silent: 0 });
+  vi.advanceTimersByTime(1000);
+  tell({ kind: "open" });
+}
+
+test("after a lost connection the words that were missing are counted", () => {
+  comeBack();
+  send("text_delta", { call: 1, text: "one two " });
+  vi.advanceTimersByTime(PACE + FRAME);
+  send("text_delta", { call: 1, text: "three" });
+  vi.advanceTimersByTime(PACE + FRAME);
+  expect(useConnection.getState().back).toEqual({ words: 3 });
+});
+
+test("no words are caught up when an answer begins again", () => {
+  comeBack();
+  send("text_delta", { call: 1, text: "one two " });
+  vi.advanceTimersByTime(PACE + FRAME);
+  send("text_voided", { call: 1 });
+  send("model_started", { call: 2, agent: "a", model: "demo", parent: null, ref: "" });
+  send("text_delta", { call: 2, text: "one two three" });
+  vi.advanceTimersByTime(PACE + FRAME);
+  send("text_delta", { call: 2, text: " four" });
+  vi.advanceTimersByTime(PACE + FRAME);
+  expect(textOf()).toBe("one two three four");
+  expect(useConnection.getState().back).toEqual({ words: 0 });
+});
+
 test("a turn that waits for its place reads nothing else, and is no loss", () => {
   const stale = vi.fn();
   watch(entry, { stale, documents: () => undefined });

@@ -7,7 +7,7 @@ import { isLive, reduce, type TurnLog } from "../log/turn";
 import type { Frame } from "../stream/frames";
 import { follow, type OwnLink } from "../stream/link";
 import { noteClosed } from "./answers";
-import { caughtUp, countWords, hold, report, useConnection } from "./connection";
+import { caughtUp, countWords, hold, recount, report, useConnection } from "./connection";
 import { onFeed, type FeedEvents } from "./feed";
 import { putRow, useList } from "./list";
 import { logOf, update, useThread, type Entry } from "./thread";
@@ -139,10 +139,17 @@ function flush(): void {
   if (!id || !before || before.stale || frames.length === 0) return;
   let log = before;
   let words = 0;
-  const counts = ticks() < countingUntil;
+  let counts = ticks() < countingUntil;
   let closed = false;
   for (const item of frames) {
     const event = { id: Number(item.id), name: item.event, data: readJson(item.data) };
+    // Words that were shown are taken back: what comes now begins again and catches nothing up.
+    if (counts && (event.name === "text_voided" || event.id <= log.seq)) {
+      words = 0;
+      counts = false;
+      countingUntil = 0;
+      recount();
+    }
     log = reduce(log, event);
     if (!isKnown(event)) continue;
     if (counts && event.name === "text_delta") words += countWords(event.data.text);
