@@ -126,3 +126,19 @@ test("a link leads to no place of the page but a footnote, and says where it lea
   expect(links.filter((link) => link?.startsWith("#"))).toHaveLength(2);
   expect(container.querySelector("p")?.textContent).toBe("jump a1 https://good.example (evil.example)");
 });
+
+test.each([
+  ["[\u202emoc.doog//:sptth](https://evil.example)", "\u202emoc.doog//:sptth"],
+  ["![https://good.example](https://evil.example/a.png)", "Picture: https://good.example"],
+  ["[![https://good.example](x.png)](https://evil.example)", "Picture: https://good.example"],
+])("no character in the words of %j turns the place to which it leads", (text, words) => {
+  const { container } = render(<Markdown text={text} />);
+  expect(container.querySelector("a > bdi")?.textContent).toBe(words);
+  expect(container.querySelector("small > bdi[dir=ltr]")?.textContent).toBe("(evil.example)");
+});
+
+test("a picture in a link leads where the link leads", () => {
+  const { container } = render(<Markdown text="[![build](https://a.example/badge.svg)](https://b.example)" />);
+  const links = [...container.querySelectorAll("a")].map((link) => [link.textContent, link.getAttribute("href")]);
+  expect(links).toEqual([["Picture: build", "https://b.example"]]);
+});

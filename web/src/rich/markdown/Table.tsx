@@ -59,5 +59,6 @@ export const Cell = ({ node, children }: Props<"td">) => <td className={styleOf(
 
 export function wordsOf(node: ElementContent): string {
   if (node.type === "text") return node.value;
-  return node.type === "element" ? node.children.map(wordsOf).join("") : "";
+  if (node.type !== "element") return "";
+  return node.tagName === "img" ? String(node.properties.alt ?? "") : node.children.map(wordsOf).join("");
 }

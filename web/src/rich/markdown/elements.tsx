@@ -1,5 +1,5 @@
 // How the elements of markdown are drawn.
-import { lazy, Suspense, type ComponentProps } from "react";
+import { createContext, lazy, Suspense, useContext, type ComponentProps, type ReactNode } from "react";
 import type { Components, ExtraProps } from "react-markdown";
 
 import { shownLine } from "../../log/shown";
@@ -18,13 +18,32 @@ function Link({ href, children, node, ...rest }: Props<"a">) {
   if (href?.startsWith("#") && isFootnote(node)) return <a href={href} id={rest.id} aria-describedby={rest["aria-describedby"]} aria-label={rest["aria-label"]}>{children}</a>;
   const address = safeAddress(href);
   if (address === null) return <span>{children}</span>;
-  const target = node ? trueTarget(wordsOf(node), address) : null;
+  return (
+    <Leading address={address} words={node ? wordsOf(node) : ""}>
+      {children}
+    </Leading>
+  );
+}
+
+/** Whether this is part of a link: a link has no other inside. */
+const InLink = createContext(false);
+
+/** A link, and where it really leads if its words say something else. Characters that turn the direction end with the words. */
+function Leading({ address, words, children }: { address: string; words: string; children: ReactNode }) {
+  const target = trueTarget(words, address);
   return (
     <>
-      <a href={address} target="_blank" rel="noopener noreferrer">
-        {children}
-      </a>
-      {target === null ? null : <small className="quiet"> ({shownLine(target)})</small>}
+      <InLink value={true}>
+        <a href={address} target="_blank" rel="noopener noreferrer">
+          <bdi>{children}</bdi>
+        </a>
+      </InLink>
+      {target === null ? null : (
+        <small className="quiet">
+          {" "}
+          <bdi dir="ltr">({shownLine(target)})</bdi>
+        </small>
+      )}
     </>
   );
 }
@@ -38,11 +57,11 @@ function Picture({ src, alt }: Props<"img">) {
   const { say } = useWords();
   const address = safeAddress(typeof src === "string" ? src : undefined);
   const text = say("image", alt?.trim() ? alt : (address ?? ""));
-  if (address === null) return <span>{text}</span>;
+  if (useContext(InLink) || address === null) return <span>{text}</span>;
   return (
-    <a href={address} target="_blank" rel="noopener noreferrer">
+    <Leading address={address} words={alt ?? ""}>
       {text}
-    </a>
+    </Leading>
   );
 }
 
