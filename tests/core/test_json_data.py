@@ -68,6 +68,18 @@ def test_an_integer_too_large_for_json_keeps_its_digits(number: int) -> None:
     assert json_data.loads(json_data.dumps(number)) == str(number)
 
 
+@pytest.mark.parametrize("number", [900719925474099312345, -(2**63) - 1, 2**64 + 1, 10**300 + 1])
+def test_an_integer_from_elsewhere_keeps_its_digits(number: int) -> None:
+    data = b'{"large": [%d], "small": 1, "text": "12345678901234567890"}' % number
+    read = {"large": [str(number)], "small": 1, "text": "12345678901234567890"}
+    assert json_data.bounded(data) == (read, 4)
+
+
+@given(values())
+def test_json_from_elsewhere_is_read_as_it_was_written(value: Any) -> None:
+    assert json_data.bounded(json_data.dumps(value))[0] == value
+
+
 def test_an_integer_too_large_for_python_to_print_is_written_in_hex() -> None:
     assert json_data.loads(json_data.dumps(16**5000)) == "0x1" + "0" * 5000
 

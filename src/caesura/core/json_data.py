@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +15,8 @@ _INT_MAX = 2**63 - 1
 DEEPEST = 64
 MOST_VALUES = 50_000
 _TOO_DEEP = f"it is nested deeper than {DEEPEST} levels"
+#: Digits of an integer that may not fit into 64 bits.
+_LONG = re.compile(rb"[0-9]{19}")
 _BREAKS = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
@@ -54,11 +58,21 @@ class Unwieldy(ValueError):
 
 def bounded(data: bytes, most: int = MOST_VALUES) -> tuple[Any, int]:
     """The value of a JSON text from elsewhere, and how many values it holds. Raises `Unwieldy` if there are
-    more than `most` or they are nested too deep."""
+    more than `most` or they are nested too deep. An integer of more than 64 bits becomes text, as in `dumps`,
+    if a float would not hold all its digits."""
     if crowded(data, most):
         raise _too_many(most)
     value = loads(data)
-    return value, count(value, most)
+    found = count(value, most)
+    return json.loads(data, parse_int=_whole) if _LONG.search(data) else value, found
+
+
+def _whole(digits: str) -> int | float | str:
+    # `loads` has read the same digits, so a float has room for them, with all of them or not.
+    number = int(digits)
+    if -(2**63) <= number < 2**64:
+        return number
+    return float(number) if float(number) == number else digits
 
 
 def crowded(data: bytes, most: int = MOST_VALUES) -> bool:
