@@ -76,6 +76,27 @@ async def test_a_draft_survives_the_end_of_the_session(visitor: MakeVisitor, fau
     assert await alice.seen() == await alice.stored()
 
 
+async def test_who_signs_in_again_in_one_tab_goes_on_in_every_tab(
+    visitor: MakeVisitor, faults: Faults
+) -> None:
+    faults.expect("status of 401")
+    alice = await visitor()
+    await alice.say("echo good day")
+    await alice.done()
+    other = await alice.tab(f"/c/{alice.conversation}")
+    await expect(other.locator("article.turn.done")).to_have_count(1)
+    await alice.context.clear_cookies(name="caesura_session")
+    for page in (alice.page, other):
+        await page.locator("#box").fill("echo one more")
+        await page.locator("#box").press("Enter")
+        await expect(page.get_by_role("dialog", name="Please sign in again")).to_be_visible()
+    await other.get_by_label("Password").fill(PASSWORD)
+    await other.get_by_role("button", name="Sign in").click()
+    await expect(alice.page.get_by_role("dialog")).to_have_count(0)
+    await alice.send()
+    await expect(alice.page.locator("article.turn.done")).to_have_count(2)
+
+
 async def test_signing_out_everywhere_ends_every_session(
     server: Served, visitor: MakeVisitor, faults: Faults
 ) -> None:

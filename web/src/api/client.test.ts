@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ApiError, insist, mayBeDone, onHeard, onSessionEnd, request } from "./client";
+import { ApiError, insist, mayBeDone, onHeard, onRefused, onSessionEnd, request, setForgeryToken } from "./client";
 
 const HTML = "<html>blocked</html>";
 /** What something between the page and the server says. */
@@ -53,6 +53,33 @@ describe("a refusal", () => {
     serve(plain(401, "revoked"));
     await fault(request("/x"));
     expect(ended.mock.calls).toEqual([[true]]);
+  });
+});
+
+describe("a request with the token of an earlier session", () => {
+  const tokens: (string | undefined)[] = [];
+  beforeEach(() => {
+    tokens.length = 0;
+    setForgeryToken("old");
+    vi.stubGlobal("fetch", (_: string, { headers }: { headers: Record<string, string> }) => {
+      tokens.push(headers["X-CSRF-Token"]);
+      return Promise.resolve(headers["X-CSRF-Token"] === "new" ? good() : own(403, "forbidden")());
+    });
+  });
+  afterEach(() => {
+    setForgeryToken("");
+    onRefused(() => Promise.resolve());
+  });
+
+  it("is sent again with that of the session that holds now", async () => {
+    onRefused(() => Promise.resolve(setForgeryToken("new")));
+    await expect(request("/x", { method: "POST" })).resolves.toEqual({ id: "t1" });
+    expect(tokens).toEqual(["old", "new"]);
+  });
+
+  it("is refused if there is no other session", async () => {
+    expect(await fault(request("/x", { method: "POST" }))).toMatchObject({ status: 403 });
+    expect(tokens).toEqual(["old"]);
   });
 });
 

@@ -31,6 +31,7 @@ export function mayBeDone(error: unknown): boolean {
 }
 
 let forgery = "";
+let renew: () => Promise<void> = () => Promise.resolve();
 let ended: (revoked: boolean) => void = () => undefined;
 let heard: () => void = () => undefined;
 let stored: (stored: boolean) => void = () => undefined;
@@ -38,6 +39,11 @@ let stored: (stored: boolean) => void = () => undefined;
 /** The token of the session against forged requests. */
 export function setForgeryToken(token: string): void {
   forgery = token;
+}
+
+/** Called when a request was refused, maybe because the person has signed in again in another tab: gives the token of the new session. */
+export function onRefused(listener: () => Promise<void>): void {
+  renew = listener;
 }
 
 /** Called when the server no longer knows the session: it has expired, or the person has ended it elsewhere. */
@@ -130,6 +136,11 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
   if (!response.ok) {
     const error = await errorOf(response);
     if (error.status === 401 && !door) sessionEnded(error);
+    if (error.status === 403 && headers["X-CSRF-Token"] && !door) {
+      await renew();
+      // A request with a wrong token was not done.
+      if (headers["X-CSRF-Token"] !== forgery) return request(path, sent);
+    }
     // It may still read what it has.
     if (method !== "GET" && error.code === "unavailable") stored(false);
     throw error;

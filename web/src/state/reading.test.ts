@@ -6,6 +6,7 @@ import { EMPTY, type LogMessage } from "../log/turn";
 import { keep } from "./kept";
 import { deleteConversation, dropRow } from "./list";
 import { markOf, read } from "./reading";
+import { useSession } from "./session";
 import type { Entry } from "./thread";
 
 const markRead = vi.hoisted(() => vi.fn(() => Promise.resolve()));
@@ -85,4 +86,13 @@ describe("a conversation that is deleted", () => {
     await expect(deleted).rejects.toThrow();
     expect(await told("here")).toBe(1);
   });
+});
+
+it("is not told as read behind the dialog of a session that has ended, and is when the person is back", async () => {
+  useSession.setState({ phase: "ended" });
+  await read("hidden", entry("t1", 3));
+  expect(markRead).not.toHaveBeenCalled();
+  useSession.setState({ phase: "in" });
+  await read("hidden", entry("t1", 3));
+  expect(markRead).toHaveBeenCalledTimes(1);
 });

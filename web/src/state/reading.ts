@@ -6,6 +6,7 @@ import type { Left } from "../log/blocks";
 import { numberOf } from "../log/events";
 import { keep, kept } from "./kept";
 import { isGone } from "./list";
+import { useSession } from "./session";
 import type { Entry } from "./thread";
 
 /** Where the mark is drawn: in this turn, after this many messages. -1: before what the person said. */
@@ -61,8 +62,8 @@ export async function read(conversation: string, entry: Entry): Promise<void> {
   const { id } = entry.turn;
   const { cursor } = entry.log;
   const place = `${id}:${cursor}`;
-  // What is deleted is not read any more, also while it is still on the screen.
-  if (cursor === 0 || told.get(conversation) === place || isGone(conversation)) return;
+  // What is deleted is not read any more, also while it is still on the screen. Behind the dialog of a session that has ended nobody reads.
+  if (cursor === 0 || told.get(conversation) === place || isGone(conversation) || useSession.getState().phase === "ended") return;
   told.set(conversation, place);
   const characters = entry.log.drafts.find((draft) => draft.parent === null)?.text.length ?? 0;
   // Nothing is kept for a person who is just leaving.

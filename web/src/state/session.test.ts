@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import * as api from "../api/calls";
-import { ApiError, errorOf, sessionEnded } from "../api/client";
+import { ApiError, errorOf, request, sessionEnded } from "../api/client";
 import { setDraft } from "./drafts";
 import { keep, kept } from "./kept";
 import { checkPerson, followTabs, signIn, signOut, signOutAgain, start, useSession } from "./session";
@@ -101,6 +101,43 @@ describe("a tab of somebody who has left", () => {
     shown(true);
     expect(phase()).toBe("gone");
     expect(away.reload).toHaveBeenCalled();
+  });
+});
+
+describe("a sign-in in another tab", () => {
+  const signed = () => dispatchEvent(new StorageEvent("storage", { key: "caesura.signed", newValue: "2" }));
+
+  it("ends the dialog of the same person here too", async () => {
+    useSession.setState({ phase: "ended", epoch: 1 });
+    vi.mocked(api.session).mockResolvedValue(session("alice"));
+    signed();
+    await vi.waitFor(() => expect(useSession.getState()).toMatchObject({ phase: "in", epoch: 2 }));
+    expect(kept("draft.new")).toBe("a thought");
+  });
+
+  it("gives this one the token of the new session, and reads nothing anew", async () => {
+    useSession.setState({ epoch: 1 });
+    vi.mocked(api.session).mockResolvedValue({ ...session("alice"), csrf: "new" });
+    signed();
+    const token = vi.fn();
+    await vi.waitFor(async () => {
+      vi.stubGlobal("fetch", (_: string, { headers }: { headers: Record<string, string> }) => {
+        token(headers["X-CSRF-Token"]);
+        return Promise.resolve(new Response("{}"));
+      });
+      await request("/x", { method: "POST" });
+      expect(token).toHaveBeenLastCalledWith("new");
+    });
+    expect(useSession.getState()).toMatchObject({ phase: "in", epoch: 1 });
+  });
+
+  it("is told to the others each time", async () => {
+    const first = kept("signed");
+    await signIn("alice", "password");
+    expect(first).not.toBeNull();
+    expect(kept("signed")).not.toBe(first);
+    await signOut();
+    expect(kept("signed")).toBeNull();
   });
 });
 

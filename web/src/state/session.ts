@@ -2,7 +2,7 @@
 import { create } from "zustand";
 
 import * as api from "../api/calls";
-import { ApiError, onSessionEnd, setForgeryToken, wasRevoked } from "../api/client";
+import { ApiError, newKey, onRefused, onSessionEnd, setForgeryToken, wasRevoked } from "../api/client";
 import type { Options, Session } from "../api/types";
 import { claimTab, forgetDrafts } from "./drafts";
 import { keep, kept, onKept } from "./kept";
@@ -45,6 +45,18 @@ function entered(session: Session): void {
   useSession.setState({ phase: "in", user: session.user_id, epoch: epoch + 1 });
 }
 
+/** Kept anew with each sign-in: other tabs have the token of the session before. */
+const SIGNED = "signed";
+
+/** The same person has signed in again in another tab: what they do in this one belongs to that session. */
+async function renew(): Promise<void> {
+  const session = await api.session().catch(() => null);
+  const { phase, user } = useSession.getState();
+  if (phase !== "in" && phase !== "ended") return;
+  if (session?.user_id === user && phase === "in") setForgeryToken(session.csrf);
+  else if (session) entered(session);
+}
+
 /** Kept while the person has signed out and the server could not be told. */
 const LEAVING = "leaving";
 
@@ -65,6 +77,7 @@ export function checkPerson(user: string | null): void {
 /** Watches what other tabs do, and the return to a page that the browser has kept as it was. */
 export function followTabs(): void {
   onKept("user", checkPerson);
+  onKept(SIGNED, (value) => value !== null && void renew());
   addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     const { phase, user } = useSession.getState();
@@ -75,6 +88,7 @@ export function followTabs(): void {
 }
 
 export async function start(): Promise<void> {
+  onRefused(renew);
   onSessionEnd((revoked) => {
     const { phase } = useSession.getState();
     if (phase !== "in" && phase !== "ended") return;
@@ -118,10 +132,12 @@ function thrownOut(): void {
 function forgetPerson(): void {
   forgetDrafts();
   keep("user", null);
+  keep(SIGNED, null);
 }
 
 export async function signIn(username: string, password: string): Promise<void> {
   entered(await api.signIn(username, password));
+  keep(SIGNED, newKey());
 }
 
 export async function register(username: string, password: string, invite: string | null): Promise<void> {
