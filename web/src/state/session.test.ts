@@ -115,6 +115,13 @@ describe("a sign-in in another tab", () => {
     expect(kept("draft.new")).toBe("a thought");
   });
 
+  it("opens a tab that stands at the door", async () => {
+    useSession.setState({ phase: "out", user: "" });
+    vi.mocked(api.session).mockResolvedValue(session("alice"));
+    signed();
+    await vi.waitFor(() => expect(useSession.getState()).toMatchObject({ phase: "in", user: "alice" }));
+  });
+
   it("gives this one the token of the new session, and reads nothing anew", async () => {
     useSession.setState({ epoch: 1 });
     vi.mocked(api.session).mockResolvedValue({ ...session("alice"), csrf: "new" });

@@ -48,13 +48,13 @@ function entered(session: Session): void {
 /** Kept anew with each sign-in: other tabs have the token of the session before. */
 const SIGNED = "signed";
 
-/** The same person has signed in again in another tab: what they do in this one belongs to that session. */
+/** The person has signed in, maybe again, in another tab: what they do in this one belongs to that session. */
 async function renew(): Promise<void> {
   const session = await api.session().catch(() => null);
   const { phase, user } = useSession.getState();
-  if (phase !== "in" && phase !== "ended") return;
-  if (session?.user_id === user && phase === "in") setForgeryToken(session.csrf);
-  else if (session) entered(session);
+  if (!session || !["in", "ended", "out"].includes(phase)) return;
+  if (session.user_id === user && phase === "in") setForgeryToken(session.csrf);
+  else entered(session);
 }
 
 /** Kept while the person has signed out and the server could not be told. */
