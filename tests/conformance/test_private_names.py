@@ -1,4 +1,5 @@
-"""Names of uvicorn, httpx2, LangChain and LangGraph that are not documented for others, and that Caesura relies on.
+"""Names of uvicorn, httpx2, LangChain and LangGraph that are not documented for others, and that Caesura
+relies on.
 
 An upgrade may move or change them without notice. When a test here fails after an upgrade, read the named
 file of Caesura, adapt it to the new version, and then change this list.

@@ -18,7 +18,8 @@ from tests.engine.world import YES, World
 from tests.openai_server import Call, Say
 from tests.pauses import Pauses
 
-#: Seconds of CPU that one step may take. The faults that were fixed here took from 0.2 seconds to minutes, and a busy machine doubles the time.
+#: Seconds of CPU that one step may take. The faults that were fixed here took from 0.2 seconds to minutes. A
+#: busy machine doubles the time.
 LONGEST_STEP = 0.2
 SIZES = (100_000, 1_000_000)
 
