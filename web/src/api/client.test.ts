@@ -68,13 +68,24 @@ describe("a request with the token of an earlier session", () => {
   });
   afterEach(() => {
     setForgeryToken("");
-    onRefused(() => Promise.resolve());
+    onRefused(() => Promise.resolve(false));
   });
 
+  const renewed = (same: boolean) => () => {
+    setForgeryToken("new");
+    return Promise.resolve(same);
+  };
+
   it("is sent again with that of the session that holds now", async () => {
-    onRefused(() => Promise.resolve(setForgeryToken("new")));
+    onRefused(renewed(true));
     await expect(request("/x", { method: "POST" })).resolves.toEqual({ id: "t1" });
     expect(tokens).toEqual(["old", "new"]);
+  });
+
+  it("is not sent in the name of another person who has signed in", async () => {
+    onRefused(renewed(false));
+    expect(await fault(request("/x", { method: "POST" }))).toMatchObject({ status: 403 });
+    expect(tokens).toEqual(["old"]);
   });
 
   it("is refused if there is no other session", async () => {

@@ -31,7 +31,7 @@ export function mayBeDone(error: unknown): boolean {
 }
 
 let forgery = "";
-let renew: () => Promise<void> = () => Promise.resolve();
+let renew: () => Promise<boolean> = () => Promise.resolve(false);
 let ended: (revoked: boolean) => void = () => undefined;
 let heard: () => void = () => undefined;
 let stored: (stored: boolean) => void = () => undefined;
@@ -41,8 +41,9 @@ export function setForgeryToken(token: string): void {
   forgery = token;
 }
 
-/** Called when a request was refused, maybe because the person has signed in again in another tab: gives the token of the new session. */
-export function onRefused(listener: () => Promise<void>): void {
+/** Called when a request was refused, maybe because the person has signed in again in another tab: gives the token of the new session.
+ * False: it is another person's, and what this one asked for is not sent in their name. */
+export function onRefused(listener: () => Promise<boolean>): void {
   renew = listener;
 }
 
@@ -137,9 +138,8 @@ export async function request<T>(path: string, sent: Sent = {}): Promise<T> {
     const error = await errorOf(response);
     if (error.status === 401 && !door) sessionEnded(error);
     if (error.status === 403 && headers["X-CSRF-Token"] && !door) {
-      await renew();
       // A request with a wrong token was not done.
-      if (headers["X-CSRF-Token"] !== forgery) return request(path, sent);
+      if ((await renew()) && headers["X-CSRF-Token"] !== forgery) return request(path, sent);
     }
     // It may still read what it has.
     if (method !== "GET" && error.code === "unavailable") stored(false);

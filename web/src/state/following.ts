@@ -2,7 +2,7 @@
 import * as api from "../api/calls";
 import { ticks } from "../api/clock";
 import { readJson } from "../api/json";
-import { isKnown } from "../log/events";
+import { isKnown, numberOf } from "../log/events";
 import { isLive, reduce, type TurnLog } from "../log/turn";
 import type { Frame } from "../stream/frames";
 import { follow, type OwnLink } from "../stream/link";
@@ -144,7 +144,7 @@ function flush(): void {
   for (const item of frames) {
     const event = { id: Number(item.id), name: item.event, data: readJson(item.data) };
     // Words that were shown are taken back: what comes now begins again and catches nothing up.
-    if (counts && (event.name === "text_voided" || event.id <= log.seq)) {
+    if (counts && (event.name === "text_voided" || numberOf(event.id) <= log.seq)) {
       words = 0;
       counts = false;
       countingUntil = 0;

@@ -48,13 +48,15 @@ function entered(session: Session): void {
 /** Kept anew with each sign-in: other tabs have the token of the session before. */
 const SIGNED = "signed";
 
-/** The person has signed in, maybe again, in another tab: what they do in this one belongs to that session. */
-async function renew(): Promise<void> {
+/** The person has signed in, maybe again, in another tab: what they do in this one belongs to that session. Returns whether it is the
+ * same person. */
+async function renew(): Promise<boolean> {
   const session = await api.session().catch(() => null);
   const { phase, user } = useSession.getState();
-  if (!session || !["in", "ended", "out"].includes(phase)) return;
+  if (!session || !["in", "ended", "out"].includes(phase)) return false;
   if (session.user_id === user && phase === "in") setForgeryToken(session.csrf);
   else entered(session);
+  return session.user_id === user;
 }
 
 /** Kept while the person has signed out and the server could not be told. */
