@@ -17,12 +17,9 @@ from caesura.service.long_reads import LongReads
 from caesura.store import schema
 from tests.api.reading import conversation, events, finished, send
 from tests.api.server import Served
-from tests.pauses import Pauses
+from tests.pauses import LONGEST_STEP, Pauses
 
 PLAN = {"id": "plan", "title": "A plan", "content_type": "markdown", "content": "one\ntwo\nthree"}
-
-#: Seconds of processor time.
-LONGEST_STEP = 0.1
 
 WRITER = """
 apiVersion: caesura/v1

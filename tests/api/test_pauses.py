@@ -11,10 +11,8 @@ import pytest
 from caesura.service.turns import MESSAGE_LIMIT
 from tests.api.reading import conversation, outcome, send, to_segment_end, until
 from tests.api.server import Served
-from tests.pauses import Pauses
+from tests.pauses import LONGEST_STEP, Pauses
 
-#: Seconds of CPU that one step may take. The faults that were fixed here took from seconds to minutes.
-LONGEST_STEP = 0.2
 LONG = MESSAGE_LIMIT - 1000
 HEAD = "apiVersion: caesura/v1\nkind: Agent\nmetadata: {name: large}\nspec:\n"
 

@@ -16,11 +16,8 @@ from caesura.engine.calls import BROKEN, LONGEST, LONGEST_TOGETHER, MOST_CALLS, 
 from caesura.models.model import CallPart
 from tests.engine.world import YES, World
 from tests.openai_server import Call, Say
-from tests.pauses import Pauses
+from tests.pauses import LONGEST_STEP, Pauses
 
-#: Seconds of CPU that one step may take. The faults that were fixed here took from 0.2 seconds to minutes. A
-#: busy machine doubles the time.
-LONGEST_STEP = 0.2
 SIZES = (100_000, 1_000_000)
 
 

@@ -64,4 +64,6 @@ def test_adding_many_pieces_grows_with_their_number_and_not_with_its_square() ->
         arguments.merged(*lists)
         return time.thread_time() - began
 
-    assert seconds(16_000) < 16 * seconds(4_000)
+    # The garbage collector may run in some of them.
+    few = min(seconds(2_000) for _ in range(3))
+    assert min(seconds(16_000) for _ in range(3)) < 32 * few

@@ -16,7 +16,7 @@ from caesura.agents.tools.web.reader import Reader
 from caesura.core.addresses import Allowed
 from tests.agents.tools.web.site import Site, response
 from tests.effort import examples
-from tests.pauses import Pauses
+from tests.pauses import LONGEST_STEP, Pauses
 from tests.waiting import until
 
 NAVIGATION = (
@@ -189,7 +189,7 @@ async def test_the_event_loop_goes_on_while_a_large_page_is_fetched_and_read(nam
             found = await reader.read(await fetcher.fetch(f"{site.url}/", "alice"), "alice")
         await fetcher.aclose()
     assert len(found.text) <= LONGEST
-    assert pauses.longest < 0.05
+    assert pauses.longest < LONGEST_STEP
 
 
 def _readers() -> list[psutil.Process]:
