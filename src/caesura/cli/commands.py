@@ -187,6 +187,18 @@ def doctor(
 
 
 @app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Copy SQLite's database into a new file, also while a server uses it."""
+    from caesura.cli import backup
+
+    backup.make(file, data_dir=data_dir, database_url=database_url)
+
+
+@app.command()
 def models(
     agent: Annotated[str | None, _flag("Those of this agent's provider (the server's own model)")] = None,
     model: Annotated[str | None, _flag("Those of this provider: provider:name, or provider")] = None,

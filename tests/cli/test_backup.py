@@ -1,0 +1,82 @@
+"""A copy of the database, made while a server writes."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.api.server import SECRET, Served
+from tests.cli.conftest import Run
+
+
+def counted(path: Path, table: str) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        found: tuple[int] = connection.execute(f"select count(*) from {table}").fetchone()
+        return found[0]
+
+
+def test_a_backup_has_what_stands_only_in_the_write_ahead_log(run: Run, tmp_path: Path) -> None:
+    with Served(tmp_path / "first") as server, server.client() as client:
+        for number in range(3):
+            assert client.post("/api/v2/conversations", json={"title": f"c{number}"}).status_code == 201
+        ran = run("backup", "copy.db", "--database-url", server.settings.database)
+        assert client.post("/api/v2/conversations", json={"title": "later"}).status_code == 201
+        source = Path(server.settings.database.removeprefix("sqlite:///"))
+        assert os.path.getsize(f"{source}-wal") > 0
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("copy.db: ")
+    assert counted(Path("copy.db"), "conversations") == 3
+    assert counted(source, "conversations") == 4
+    assert os.stat("copy.db").st_mode & 0o777 == 0o600
+    assert [name for name in os.listdir() if "copy.db" in name] == ["copy.db"]
+
+
+def test_a_server_goes_on_from_a_backup(run: Run, tmp_path: Path) -> None:
+    with Served(tmp_path / "first") as server, server.client() as client:
+        made = client.post("/api/v2/conversations", json={"title": "kept"}).json()["id"]
+        assert run("backup", "copy.db", "--database-url", server.settings.database).code == 0
+    (tmp_path / "again" / "data").mkdir(parents=True)
+    os.rename("copy.db", tmp_path / "again" / "data" / "caesura.db")
+    with Served(tmp_path / "again") as server, server.client() as client:
+        found = client.get(f"/api/v2/conversations/{made}/snapshot").json()
+        assert found["conversation"]["title"] == "kept"
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_nothing_is_overwritten(run: Run, tmp_path: Path, kind: str) -> None:
+    run("user", "add", "alice", stdin="correct horse\n")
+    if kind == "file":
+        Path("copy.db").write_text("mine")
+    else:
+        os.symlink("nowhere", "copy.db")
+    ran = run("backup", "copy.db")
+    assert (ran.code, ran.err) == (1, "caesura: copy.db exists already: nothing is overwritten\n")
+    assert Path("copy.db").is_symlink() or Path("copy.db").read_text() == "mine"
+    assert len([name for name in os.listdir() if "copy.db" in name]) == 1
+
+
+def test_a_missing_database_is_not_created(run: Run) -> None:
+    ran = run("backup", "copy.db")
+    assert ran.code == 2
+    assert "there is no database" in ran.err
+    assert os.listdir() == []
+
+
+def test_a_damaged_database_leaves_no_file(run: Run) -> None:
+    run("user", "add", "alice", stdin="correct horse\n")
+    damaged = Path("data/caesura.db")
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    ran = run("backup", "copy.db")
+    assert ran.code != 0
+    assert ran.err.count("\n") == 1
+    assert not [name for name in os.listdir() if "copy.db" in name]
+
+
+def test_postgresql_has_a_program_of_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAESURA_SECRET", SECRET)
+    ran = run("backup", "copy.db", "--database-url", "postgresql://nobody@127.0.0.1:1/none")
+    assert ran.code == 2
+    assert "pg_dump" in ran.err
