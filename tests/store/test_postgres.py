@@ -173,14 +173,14 @@ async def test_work_aborted_by_a_deadlock_is_retried(database: Store) -> None:
         def work(connection: Connection) -> None:
             tries.append(first)
             users.set_password(connection, first, "new")
-            connection.exec_driver_sql("SELECT pg_sleep(0.5)")  # until the other one has locked its first row
+            connection.exec_driver_sql("SELECT pg_sleep(1)")  # until the other one has locked its first row
             users.set_password(connection, second, "new")
 
         await database.write(work)
 
     await asyncio.gather(change(*names), change(*reversed(names)))
     assert sorted(set(tries)) == sorted(names)
-    assert len(tries) == 3
+    assert len(tries) > 2  # on a busy machine they may meet twice
 
 
 async def test_an_unreachable_server_stops_the_start_in_one_line_without_the_password() -> None:
