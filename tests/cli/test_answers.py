@@ -41,9 +41,9 @@ class Person:
     fault = note
 
 
-def ask(item: Interrupt, *lines: str) -> tuple[Answer, Person]:
+def ask(item: Interrupt, *lines: str, others: int = 0) -> tuple[Answer, Person]:
     person = Person(lines)
-    return Asker(person, person).ask(item), person  # type: ignore[arg-type]
+    return Asker(person, person).ask(item, others), person  # type: ignore[arg-type]
 
 
 APPROVAL = Approval(
@@ -156,7 +156,9 @@ def test_a_call_with_an_unknown_outcome_is_pointed_out() -> None:
         ((RED, OTHER), ["mauve"], "mauve"),
         ((RED, OTHER), ["2", "mauve"], "mauve"),
         ((RED, OTHER), ["2", ""], "__custom__"),
-        ((RED, OTHER), ["", "7"], "7"),
+        ((RED, OTHER), ["", "7", "0", "2", "7"], "7"),
+        ((Option("Seven", "7"), OTHER), ["7"], "7"),
+        ((), ["7"], "7"),
         ((RED,), ["2", "mauve", "", "1"], "red"),
         ((), ["", "whatever"], "whatever"),
     ],
@@ -167,6 +169,21 @@ def test_a_question_is_answered_by_number_or_in_own_words(
 ) -> None:
     item = Questions("i", questions=(Question("Which?", options),))
     assert ask(item, *lines)[0] == Answer("answers", answers=(answer,))
+
+
+def test_a_number_that_no_option_has_is_refused() -> None:
+    item = Questions("i", questions=(Question("How many?", (RED, OTHER)),))
+    answer, person = ask(item, "3", "1")
+    assert answer == Answer("answers", answers=("red",))
+    assert person.seen[-1] == "choose 1 to 2; 2 first, to answer with another number"
+
+
+def test_an_approval_says_that_always_holds_for_the_calls_that_wait() -> None:
+    told = [ask(APPROVAL, "a", others=others)[1].seen[-2] for others in (1, 2)]
+    assert told == [
+        "1 more call waits for write_file: always allows it too",
+        "2 more calls wait for write_file: always allows them too",
+    ]
 
 
 def test_several_questions_get_one_answer_and_may_be_refused() -> None:

@@ -1,5 +1,6 @@
 """The chat without a terminal: its input comes from a pipe."""
 
+import json
 import time
 
 import pytest
@@ -48,6 +49,67 @@ def test_a_message_is_not_sent_before_the_question_is_answered(chat: Run) -> Non
     lines = told(chat("--continue", "echo more", lines=["y"]))
     assert "✓ write_file: wrote 8 bytes to a.py" in lines
     assert "more" in lines
+
+
+def test_conversations_are_listed_and_opened_by_their_id(
+    chat: Run, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_TOKEN", server.token("lister"))
+    assert told(chat(lines=["/list", "/turns", "/open"])) == [
+        "There is none yet.",
+        "Nothing was said yet.",
+        "/open needs the id of a conversation: /list shows them",
+        "",
+    ]
+    with server.client("lister") as client:
+        made = {}
+        for title in ("Elms", "Oaks\x1b[2J"):
+            made[title] = client.post("/api/v2/conversations", json={"title": title}).json()["id"]
+    elms, oaks = made.values()
+    told(chat("--conversation", elms, "echo one"))
+    lines = told(
+        chat("--conversation", oaks, lines=["echo two", "/list", "/list elm", "/list ash", "/turns"])
+    )
+    listed = [line for line in lines if line.startswith(("* ", "  conv-"))]
+    assert [line.split()[-1] for line in listed] == ["Oaks\\x1b[2J", "Elms", "Elms"]
+    assert [oaks in listed[0], listed[0][0], listed[1].split()[0]] == [True, "*", elms]
+    assert "No conversation has this in its title." in lines
+    (turn,) = [line for line in lines if line.startswith("turn-")]
+    assert turn.split()[1:] == ["done", "echo", "two"]
+    lines = told(chat(lines=[f"/open {elms}", "what did I say first?", "/open nonsense", "/turns"]))
+    assert "conversation not found" in lines
+    assert next(line.split()[2:] for line in lines if line.startswith("turn-")) == ["echo", "one"]
+    ran = chat("--conversation", "nonsense")
+    assert (ran.code, ran.err) == (1, "caesura: conversation not found\n")
+    assert chat("--conversation", "").code == 1
+
+
+def test_a_named_conversation_is_told_as_the_way_back(
+    chat: Run, server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAESURA_TOKEN", server.token("returner"))
+    told(chat(lines=["write a.py: print(1)"]))
+    with server.client("returner") as client:
+        first = client.get("/api/v2/conversations").json()["conversations"][0]["id"]
+    told(chat("echo another conversation"))
+    lines = told(chat("--conversation", first))
+    assert lines[-1] == f"`caesura chat --conversation {first}` goes on from here"
+
+
+def test_always_holds_for_the_calls_of_the_tool_that_wait(chat: Run) -> None:
+    files = [f"write_file {json.dumps({'path': f'{name}.txt', 'content': name})}" for name in "abc"]
+    other = f"execute {json.dumps({'command': 'echo never'})}"
+    lines = told(chat(lines=[f"call {files[0]} {files[1]} {other} {files[2]}", "n", "a", "n", "/grants"]))
+    assert [line for line in lines if line.startswith("(allowed too: ")] == [
+        '(allowed too: write_file {"path":"c.txt","content":"c"})'
+    ]
+    assert "▌ 2 more calls wait for write_file: always allows them too" in lines
+    assert "▌ 1 more call waits for write_file: always allows it too" in lines
+    results = [line for line in lines if line.startswith(("✓ ", "✗ "))]
+    assert sorted(line.split(":")[0].split(" #")[0] for line in results) == [
+        *("✓ write_file", "✓ write_file", "✗ execute", "✗ write_file")
+    ]
+    assert any(line.startswith("write_file  ") for line in lines)
 
 
 def test_a_response_of_the_person_is_not_shown_as_a_result_of_the_tool(chat: Run) -> None:

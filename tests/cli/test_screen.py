@@ -44,6 +44,22 @@ def test_what_a_tool_tells_is_a_line_under_its_name() -> None:
     assert told.splitlines()[1:] == ["  [clerk] … refund: half\\x1b[2J way", "… d: \\u258c"]
 
 
+def test_questions_are_not_told_before_they_are_asked() -> None:
+    asked = [{"question": "Which?"}, {"question": "Why?"}]
+    told = shown(
+        ev.ToolStarted("c", "ask_user", {"questions": asked}, "a"),
+        ev.ToolStarted("d", "ask_user", {"questions": asked[:1]}, "a"),
+        ev.ToolStarted("e", "ask_user", {"questions": "[]"}, "a"),
+        ev.ToolStarted("f", "survey", {"questions": []}, "a"),
+    )
+    assert told.splitlines() == [
+        "→ ask_user (2 questions)",
+        "→ ask_user #2 (1 question)",
+        "→ ask_user #3",
+        '→ survey {"questions":[]}',
+    ]
+
+
 def test_text_of_a_model_cannot_move_the_cursor() -> None:
     text = "a\x1b[2Jb\x07\x9bc\rd\te\u202e\u2028\n"
     assert shown(ev.TextDelta(1, text)) == "a\\x1b[2Jb\\x07\\x9bc\\rd\te\\u202e\\u2028\n"

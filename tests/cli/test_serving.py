@@ -1,9 +1,43 @@
-"""What `caesura serve` prints when it is ready."""
+"""What `caesura serve` tells when it is ready."""
+
+import logging
+import sys
+from collections.abc import Callable
 
 import pytest
 
+import caesura
 from caesura.cli import serving
 from caesura.settings import Settings
+
+#: What a server with these settings at this address shows in a terminal.
+Greet = Callable[[Settings, str], str]
+
+
+@pytest.fixture
+def greet(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Greet:
+    def greet(settings: Settings, address: str) -> str:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        serving._greet(settings, address)
+        return capsys.readouterr().err
+
+    return greet
+
+
+def test_without_a_terminal_the_log_tells_the_address_and_nothing_is_printed(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "CAESURA_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with caplog.at_level(logging.INFO):
+        serving._greet(Settings.load(registration="closed"), "http://127.0.0.1:8000")
+    told = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert [level for level, _ in told] == ["INFO", "WARNING", "INFO"]
+    assert f"Caesura {caesura.__version__} is at http://127.0.0.1:8000, model: openai:" in told[0][1]
+    assert "only OPENAI_BASE_URL is set" in told[1][1]
+    assert "Nobody can register" in told[2][1]
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -14,31 +48,25 @@ from caesura.settings import Settings
         ({"registration": "closed"}, "user add NAME` adds a person."),
     ],
 )
-def test_serve_says_who_may_register(
-    capsys: pytest.CaptureFixture[str], flags: dict[str, str], told: str
-) -> None:
-    serving._greet(Settings.load(**flags), "http://127.0.0.1:8000")
-    assert told in capsys.readouterr().err
+def test_serve_says_who_may_register(greet: Greet, flags: dict[str, str], told: str) -> None:
+    assert told in greet(Settings.load(**flags), "http://127.0.0.1:8000")
 
 
 def test_serve_says_that_a_model_is_a_guess_if_only_an_address_is_set(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    greet: Greet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_API_KEY", "CAESURA_MODEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    serving._greet(Settings.load(), "http://127.0.0.1:8000")
-    told = capsys.readouterr().err
+    told = greet(Settings.load(), "http://127.0.0.1:8000")
     assert "model: openai:" in told
     assert "only OPENAI_BASE_URL is set" in told
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    serving._greet(Settings.load(), "http://127.0.0.1:8000")
-    assert "guess" not in capsys.readouterr().err
+    assert "guess" not in greet(Settings.load(), "http://127.0.0.1:8000")
 
 
-def test_serve_does_not_mention_registration_in_one_person_mode(capsys: pytest.CaptureFixture[str]) -> None:
-    serving._greet(Settings.load(auth="none"), "http://127.0.0.1:8000")
-    assert "regist" not in capsys.readouterr().err
+def test_serve_does_not_mention_registration_in_one_person_mode(greet: Greet) -> None:
+    assert "regist" not in greet(Settings.load(auth="none"), "http://127.0.0.1:8000")
 
 
 @pytest.mark.parametrize(
@@ -46,9 +74,8 @@ def test_serve_does_not_mention_registration_in_one_person_mode(capsys: pytest.C
     [("http://0.0.0.0:9000", "http://127.0.0.1:9000"), ("http://[::]:9000", "http://[::1]:9000")],
 )
 def test_the_printed_address_of_a_server_on_all_addresses_can_be_reached(
-    capsys: pytest.CaptureFixture[str], address: str, url: str
+    greet: Greet, address: str, url: str
 ) -> None:
-    serving._greet(Settings.load(host="0.0.0.0"), address)
-    told = capsys.readouterr().err
+    told = greet(Settings.load(host="0.0.0.0"), address)
     assert f"chat --url {url}\n" in told
     assert f"{url}/docs" in told

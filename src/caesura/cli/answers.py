@@ -57,22 +57,23 @@ class Asker:
     def __init__(self, teller: Teller, listener: Listener) -> None:
         self._teller, self._listener = teller, listener
 
-    def ask(self, item: Interrupt) -> Answer:
-        """A decision that fits. An answer that does not fit is reported, and asked for again."""
+    def ask(self, item: Interrupt, others: int = 0) -> Answer:
+        """A decision that fits. An answer that does not fit is reported, and asked for again. `others` calls
+        of the same tool wait, too."""
         if item.parent is not None:
             self._teller.ask(f"{one_line(item.agent)} asks:")
         while True:
             try:
-                return check(item, self._ask(item))
+                return check(item, self._ask(item, others))
             except BadAnswer as error:
                 self._teller.fault(error.message)
             except _Refused as refused:
                 return Answer("reject", message=refused.reason)
 
-    def _ask(self, item: Interrupt) -> Answer:
+    def _ask(self, item: Interrupt, others: int) -> Answer:
         match item:
             case Approval():
-                return self._approval(item)
+                return self._approval(item, others)
             case Questions():
                 return self._questions(item)
             case Confirmation():
@@ -84,7 +85,7 @@ class Asker:
 
     # --- approvals
 
-    def _approval(self, item: Approval) -> Answer:
+    def _approval(self, item: Approval, others: int) -> Answer:
         tool = one_line(item.name)
         self._teller.ask(f"? {shown.line(item.label) or 'Approval'}: {tool}")
         if told := shown.line(item.description[: _LONGEST_DESCRIPTION + 1]).strip():
@@ -94,6 +95,9 @@ class Asker:
             self._argument(name, value)
         if item.unknown:
             self._teller.ask("It was begun before a crash: nobody knows whether it was done. Do it (again)?")
+        if others:
+            wait = "1 more call waits" if others == 1 else f"{others} more calls wait"
+            self._teller.ask(f"{wait} for {tool}: always allows {'it' if others == 1 else 'them'} too")
         # The arguments may have scrolled the question out of sight.
         self._teller.ask(f"{tool}: {_summary(item.args)}")
         while True:
@@ -153,9 +157,9 @@ class Asker:
             text = self._line("> ")
             if (chosen := _chosen(text, values)) is not None:
                 return self._own_words(question.options[values.index(chosen)])
-            if text and free:
+            if text and free and not (values and _is_number(text)):
                 return text
-            self._teller.fault(f"choose 1 to {len(values)}" if values else "an answer is needed")
+            self._teller.fault(_choice(question.options))
 
     def _own_words(self, option: Option) -> str:
         """Such an option stands for any text. An empty line takes the option's own value."""
@@ -252,10 +256,23 @@ def _sized(name: str, value: object) -> str:
     return f"{known} ({described.size(json_data.dumps(value).decode(), 'en')} of JSON)"
 
 
+def _choice(options: Sequence[Option]) -> str:
+    """What can be typed at a question, said after something that cannot. A number is meant for an option."""
+    if not options:
+        return "an answer is needed"
+    own = next((number for number, option in enumerate(options, 1) if option.allow_custom), None)
+    also = f"; {own} first, to answer with another number" if own is not None else ""
+    return f"choose 1 to {len(options)}{also}"
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
 def _chosen(text: str, values: Sequence[str]) -> str | None:
     """The chosen value, named by its number or by itself."""
     # Python does not parse numbers of thousands of digits.
-    if text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= len(values):
+    if _is_number(text) and len(text) < 10 and 1 <= int(text) <= len(values):
         return values[int(text) - 1]
     return text if text in values else None
 

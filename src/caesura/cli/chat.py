@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 
-from caesura.cli import grants, streams
+from caesura.cli import conversations, grants, streams
 from caesura.cli.answers import Asker
 from caesura.cli.keyboard import Keyboard
-from caesura.cli.screen import Screen
-from caesura.cli.session import Session, opened
+from caesura.cli.screen import Screen, call_line, one_line
+from caesura.cli.session import Refused, Session, opened
 from caesura.client import ClientError, Rewound, StoredInterrupt, Unreachable
 from caesura.core import events as ev
 from caesura.core import shown
-from caesura.core.interrupts import Interrupt
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval, Interrupt
 
 _HELP = """/new      begin another conversation
+/list     your newest conversations; with words, those that have them in their title
+/open     and the id of a conversation: go on with it
+/turns    the ids of the turns of this conversation, which `caesura events` takes
 /retry    try again what failed or was stopped
 /again    another answer to the last message, beside the first
 /grants   the tools that are always allowed here
@@ -31,15 +36,20 @@ class Left(Exception):
     """The person left while something was running."""
 
 
-def talk(url: str, user: str | None, agent: str | None, go_on: bool, message: str | None) -> int:
-    """Returns the exit code: 1 if the given message got no complete reply."""
+def talk(
+    url: str, user: str | None, agent: str | None, message: str | None, go_on: bool, conversation: str | None
+) -> int:
+    """Returns the exit code: 1 if the given message got no complete reply. With `go_on` the newest
+    conversation is continued, or the one that is named."""
     screen = Screen(sys.stdout, can_retry=message is None)
     message = streams.legible(message, "the message") if message is not None else None
     with opened(url, user, screen.waiting) as session:
         chat = Chat(session, screen, Keyboard(), agent)
         sent = False
         try:
-            if go_on:
+            if conversation is not None:
+                chat.open(conversation)
+            elif go_on:
                 chat.go_on()
             if message is None:
                 chat.converse()
@@ -50,7 +60,7 @@ def talk(url: str, user: str | None, agent: str | None, go_on: bool, message: st
             if message is not None and not sent:
                 before = ": the question must be answered first" if chat.asked else ""
                 screen.fault(f"your message was not sent{before}")
-            screen.note("`caesura chat --continue` goes on from here")
+            screen.note(f"`caesura chat {chat.way_back}` goes on from here")
         return 1 if message is not None and (chat.failed or not sent) else 0
 
 
@@ -62,17 +72,31 @@ class Chat:
         self._agent = agent
         self._conversation: str | None = None
         self._turn: str | None = None
+        #: Whether the conversation was named, and may be older than others.
+        self._named = False
         self.failed = False
         #: Whether the person left at a question.
         self.asked = False
 
     def go_on(self) -> None:
         """Show the end of the last conversation, and continue with its running or waiting turn."""
-        self._conversation = self._session.run(self._session.last_conversation())
-        if self._conversation is None:
+        found = self._session.run(self._session.last_conversation())
+        if found is None:
             self._screen.note("There is nothing to go on with yet.")
         else:
-            self._show_end(self._conversation)
+            self._show_end(found)
+
+    def open(self, conversation_id: str) -> None:
+        """Do the same with the conversation of this id."""
+        if not conversation_id:
+            raise Refused("the id of a conversation is needed: /list in the chat shows them")
+        self._show_end(conversation_id, named=True)
+
+    @property
+    def way_back(self) -> str:
+        """The flag that goes on with this conversation later."""
+        named = self._conversation if self._named else None
+        return f"--conversation {shlex.quote(named)}" if named else "--continue"
 
     def converse(self) -> None:
         if self._keyboard.human:
@@ -99,8 +123,10 @@ class Chat:
         if self._keyboard.human:
             self._screen.note(f"({conversation_id})")
 
-    def _show_end(self, conversation_id: str) -> None:
+    def _show_end(self, conversation_id: str, named: bool = False) -> None:
         snapshot = self._session.run(self._client.snapshot(conversation_id))
+        if conversation_id != self._conversation:
+            self._conversation, self._turn, self._named = conversation_id, None, named
         self._screen.heading(shown.text(snapshot.conversation.title or "(no title yet)"))
         self._show_id(conversation_id)
         if len(snapshot.turns) > 1:
@@ -121,29 +147,53 @@ class Chat:
                 self._show_end(self._conversation)
 
     def _obey(self, text: str) -> None:
-        match text:
-            case "":
-                pass
-            case "/help":
-                self._screen.line(_HELP)
-            case "/new":
-                self._conversation = self._turn = None
-            case "/retry" | "/again" if self._turn is None:
-                self._screen.note("Nothing was said yet.")
-            case "/retry":
-                self._retry(str(self._turn))
-            case "/again":
-                self._watch(self._session.run(self._client.regenerate(str(self._turn))).id)
-            case "/grants":
-                self._show_grants()
-            case "/revoke":
-                self._screen.note("/revoke needs the name of a tool: /grants lists them")
-            case _ if text.startswith("/revoke "):
-                self._revoke(text.removeprefix("/revoke ").strip())
-            case _ if text.startswith("/"):
-                self._screen.note(f"{text} is not a command: /help lists them")
-            case _:
+        word, _, rest = text.partition(" ")
+        rest = rest.strip()
+        alone: dict[str, Callable[[], None]] = {
+            "/help": lambda: self._screen.line(_HELP),
+            "/new": self._begin_anew,
+            "/retry": self._retry,
+            "/again": self._again,
+            "/turns": self._show_turns,
+            "/grants": self._show_grants,
+        }
+        named = {"/list": self._list, "/open": self._open, "/revoke": self._revoke}
+        if not text.startswith("/"):
+            if text:
                 self.say(text)
+        elif word in named:
+            named[word](rest)
+        elif text in alone:
+            alone[text]()
+        else:
+            self._screen.note(f"{text} is not a command: /help lists them")
+
+    def _begin_anew(self) -> None:
+        self._conversation, self._turn, self._named = None, None, False
+
+    def _list(self, words: str) -> None:
+        found, more = self._session.run(conversations.newest(self._client, words))
+        for item in found:
+            self._screen.line(conversations.line(item, item.id == self._conversation))
+        if more:
+            self._screen.note(f"(the newest {len(found)}: /list and words of a title finds others)")
+        if not found:
+            self._screen.note("No conversation has this in its title." if words else "There is none yet.")
+
+    def _open(self, conversation_id: str) -> None:
+        if not conversation_id:
+            return self._screen.note("/open needs the id of a conversation: /list shows them")
+        return self.open(conversation_id)
+
+    def _show_turns(self) -> None:
+        if self._conversation is None:
+            return self._screen.note("Nothing was said yet.")
+        turns = self._session.run(self._client.snapshot(self._conversation)).turns
+        if len(turns) > conversations.MANY:
+            self._screen.note(f"(earlier turns: {len(turns) - conversations.MANY})")
+        for seen in turns[-conversations.MANY :]:
+            self._screen.line(conversations.turn_line(seen.turn))
+        return None
 
     def _show_grants(self) -> None:
         found = self._session.run(self._client.grants(self._conversation)) if self._conversation else []
@@ -153,15 +203,24 @@ class Chat:
             self._screen.note("No tool is always allowed here.")
 
     def _revoke(self, tool: str) -> None:
+        if not tool:
+            return self._screen.note("/revoke needs the name of a tool: /grants lists them")
         if self._conversation is None:
             return self._screen.note("Nothing was said yet.")
         self._session.run(self._client.revoke(self._conversation, tool))
-        self._screen.note(f"{tool} is asked for again.")
+        return self._screen.note(f"{tool} is asked for again.")
 
-    def _retry(self, turn_id: str) -> None:
+    def _retry(self) -> None:
+        if (turn_id := self._turn) is None:
+            return self._screen.note("Nothing was said yet.")
         last = self._session.run(self._client.seen(turn_id)).cursor
         self._session.run(self._client.retry(turn_id))
-        self._watch(turn_id, last)
+        return self._watch(turn_id, last)
+
+    def _again(self) -> None:
+        if self._turn is None:
+            return self._screen.note("Nothing was said yet.")
+        return self._watch(self._session.run(self._client.regenerate(self._turn)).id)
 
     def _watch(self, turn_id: str, after: int = 0) -> None:
         """Show a turn until it ends, and ask its questions on the way."""
@@ -180,32 +239,54 @@ class Chat:
             self._ask(turn_id, waiting)
 
     def _ask(self, turn_id: str, waiting: list[StoredInterrupt]) -> None:
-        for item in waiting:
-            try:
-                while not self._answered(item):
-                    pass
-            except KeyboardInterrupt:
-                self._session.run(self._client.stop(turn_id))
-                return
-            except EOFError as error:
-                self.asked = True
-                self._screen.note("(it waits for an answer)")
-                raise Left from error
+        """Ask one question after the other. A tool that the person always allows is not asked for again,
+        also where its calls wait already: the question says that it holds for them."""
+        allowed = set[str]()
+        try:
+            for place, item in enumerate(waiting):
+                if _tool(item) in allowed:
+                    self._allow(item)
+                    continue
+                tool = item.interrupt.name if isinstance(item.interrupt, Approval) else None
+                others = sum(tool is not None and _tool(other) == tool for other in waiting[place + 1 :])
+                answer = self._answered(item, others)
+                if answer is not None and answer.always_allow and tool is not None:
+                    allowed.add(tool)
+        except KeyboardInterrupt:
+            self._session.run(self._client.stop(turn_id))
+        except EOFError as error:
+            self.asked = True
+            self._screen.note("(it waits for an answer)")
+            raise Left from error
 
-    def _answered(self, item: StoredInterrupt) -> bool:
-        """Ask, and send the answer. False if the server says that the answer does not fit: the person is
-        asked again."""
-        answer = self._asker.ask(item.interrupt)
+    def _answered(self, item: StoredInterrupt, others: int) -> Answer | None:
+        """Ask, and send the answer. If the server says that it does not fit, the person is asked again. None
+        if somebody else was faster."""
+        while True:
+            answer = self._asker.ask(item.interrupt, others)
+            try:
+                return answer if self._sent(item, answer) else None
+            except ClientError as error:
+                if error.code != "bad_answer":
+                    raise
+                self._screen.fault(error.message)
+
+    def _allow(self, item: StoredInterrupt) -> None:
+        """Approve a call that waited when its tool was allowed, and say so."""
+        asked = item.interrupt
+        if self._sent(item, Answer("approve")) and isinstance(asked, Approval):
+            self._screen.note(f"(allowed too: {call_line(one_line(asked.name), asked.name, asked.args)})")
+
+    def _sent(self, item: StoredInterrupt, answer: Answer) -> bool:
+        """Send an answer. False if the question is closed already."""
         try:
             self._session.run(self._client.answer(item.interrupt.id, answer))
-            self._screen.answered.add(item.interrupt.id)
         except ClientError as error:
-            if error.code == "bad_answer":
-                self._screen.fault(error.message)
-                return False
-            if error.status != 409:
+            if error.status != 409 or error.code == "bad_answer":
                 raise
             self._screen.note(f"({error.message})")
+            return False
+        self._screen.answered.add(item.interrupt.id)
         return True
 
     async def _follow(self, turn_id: str, after: int) -> tuple[list[StoredInterrupt], int]:
@@ -252,3 +333,12 @@ class Chat:
             for task in stops:
                 task.cancel()
             await asyncio.gather(*stops, return_exceptions=True)
+
+
+def _tool(item: StoredInterrupt) -> str | None:
+    """The tool whose grant holds for this call. A call that was made or approved before is asked for by
+    itself: nobody knows whether it was done, or the file has changed."""
+    asked = item.interrupt
+    if not isinstance(asked, Approval) or asked.unknown or asked.changed:
+        return None
+    return asked.name

@@ -132,11 +132,12 @@ def chat(
     user: UserName = None,
     agent: Annotated[str | None, typer.Option(help="Whom to talk to", show_default=False)] = None,
     go_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation")] = False,
+    conversation: Annotated[str | None, _flag("Go on with this conversation: its id")] = None,
 ) -> None:
     """Talk to an agent from the terminal."""
     from caesura.cli import chat
 
-    raise typer.Exit(chat.talk(url, user, agent, go_on, message))
+    raise typer.Exit(chat.talk(url, user, agent, message, go_on, conversation))
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import TextIO, assert_never
 
 from caesura.cli.voices import Piece, Voices
@@ -18,6 +19,8 @@ _CODES = (0x2503, *range(0x2589, 0x2591), *range(0x2758, 0x275B), *range(0x1FB70
 _LIKE_MARK = "".join(map(chr, _CODES))
 _ANY_LIKE_MARK = re.compile(f"[{_LIKE_MARK}]")
 _LONGEST, _END = 2_000, 500
+#: The tool whose arguments are questions.
+_ASKS = "ask_user"
 _MARKS = {"ok": "✓", "error": "✗", "refused": "✗", "answered": "↩", "not_done": "✗", "unknown": "?"}
 
 
@@ -84,7 +87,7 @@ class Screen:
             case ev.ToolStarted(id, name, args, agent, parent):
                 self._voices.tool_started(event)
                 called = one_line(self._voices.called(id, name))
-                self._line_of(agent, parent, f"→ {called} {_short(shown.data(args), 200)}", _CYAN)
+                self._line_of(agent, parent, f"→ {call_line(called, name, args)}", _CYAN)
             case ev.ToolProgress():
                 self._progress(event)
             case ev.ToolFinished(id, name, output, status, agent, parent):
@@ -190,6 +193,16 @@ class Screen:
         self._out.write(f"{style}{text}{_RESET}" if style and self._colours else text)
         self._out.flush()
         self._at_line_start = text.endswith("\n")
+
+
+def call_line(called: str, name: str, args: Mapping[str, object]) -> str:
+    """A call of a tool on one line, under the name by which it is told from others. The questions of
+    `ask_user` are shown when they are asked."""
+    if name == _ASKS and "questions" in args:
+        asked = args["questions"]
+        count = len(asked) if isinstance(asked, list) else 0
+        return f"{called} ({count} question{'' if count == 1 else 's'})" if count else called
+    return f"{called} {_short(shown.data(args), 200)}"
 
 
 def _prefixed(text: str, prefix: str, at_line_start: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import logging
 import os
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from caesura.cli.late_models import built_late
 from caesura.core.errors import StartupError
 from caesura.settings import Settings
 
+logger = logging.getLogger(__name__)
 _USUAL = "http://127.0.0.1:8000"
 
 
@@ -44,24 +46,40 @@ def _remedy(error: StartupError) -> str:
 
 
 def _greet(settings: Settings, address: str) -> None:
-    """Print the address, and what to try."""
+    """Tell the address and the model: a person at a terminal with what to try, others in the log, whose
+    lines programs read."""
     from caesura.agents.model_names import DEMO, default_model
-    from caesura.cli.address import reachable
     from caesura.cli.guesses import guess
+
+    found = default_model(os.environ, settings.model)
+    doubt = guess(settings, found, _program())
+    told = (
+        f"Caesura {caesura.__version__} is at {address}, model: {'demo (no AI)' if found == DEMO else found}"
+    )
+    if sys.stderr.isatty():
+        return _print(settings, address, f"{told}\n  {doubt}" if doubt else told)
+    logger.info("%s", told)
+    if doubt:
+        logger.warning("model: %s", doubt)
+    if registration := _registration(settings):
+        logger.info("%s", registration)
+    return None
+
+
+def _print(settings: Settings, address: str, told: str) -> None:
+    from caesura.cli.address import reachable
 
     near = reachable(address)
     url = f" --url {near}" if near != _USUAL else ""
-    found = default_model(os.environ, settings.model)
-    doubt = guess(settings, found, _program())
-    named = "demo (no AI)" if found == DEMO else found
-    model = f"{named}\n  {doubt}" if doubt else named
+    who = _registration(settings)
+    registration = f"{who}\n" if who else ""
     print(
-        f"Caesura {caesura.__version__} is at {address}, model: {model}\n"
+        f"{told}\n"
         f"  {near}/docs\n"
         "      every route, to try out\n"
         f"  {_program()} chat{url}\n"
         "      in another terminal: say `count to 20`, `write hello.py` or `ask me 3 questions`\n"
-        f"{_registration(settings)}"
+        f"{registration}"
         "Ctrl-C ends it. Unfinished answers continue after the next start.",
         file=sys.stderr,
         flush=True,
@@ -77,7 +95,7 @@ def _registration(settings: Settings) -> str:
         "invite": f"To register, people need a code: `{_program()} user invite{where}` prints one.",
         "closed": f"Nobody can register: `{_program()} user add{where} NAME` adds a person.",
     }
-    return f"{sentences[settings.registers]}\n"
+    return sentences[settings.registers]
 
 
 def _database(settings: Settings) -> str:

@@ -113,7 +113,7 @@ class Server:
             str(program), "serve", *flags, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
         )
         assert self._process.stderr is not None
-        while b"Ctrl-C" not in await self._process.stderr.readline():
+        while b" is at http" not in await self._process.stderr.readline():
             assert self._process.returncode is None, "the server did not start"
         return self._process.pid
 
