@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from caesura.core import errors
@@ -15,6 +16,7 @@ from tests.api.openapi import document
 from tests.api.server import Served
 from tests.api.threads.test_node import EVENTS
 from tests.api.threads.thread import Thread
+from tests.client.process import Process
 from tests.programs import needs
 
 PAGE = (Path(__file__).parents[3] / "docs" / "api-threads.md").read_text()
@@ -27,13 +29,13 @@ ROUTES = [
 #: Errors that any route of any API may return.
 EVERYWHERE = {"401", "405", "429", "500", "503"}
 #: What a browser has and node lacks: addresses without a server. The second connection breaks after one
-#: event.
+#: event, and within the next.
 BROWSER = """
 const base = %s, fetches = globalThis.fetch
-let left = 1
+let opened = 0
 globalThis.fetch = async (path, options) => {
   const response = await fetches(base + path, options)
-  return left-- > 0 ? response : cut(response)
+  return ++opened === 2 ? cut(response) : response
 }
 function cut(response) {
   const reader = response.body.getReader()
@@ -42,15 +44,29 @@ function cut(response) {
     async pull(controller) {
       if (pulled++) { await reader.cancel(); controller.error(new TypeError('terminated')); return }
       const text = new TextDecoder().decode((await reader.read()).value)
-      controller.enqueue(new TextEncoder().encode(text.slice(0, text.indexOf('\\n\\n') + 2)))
+      const first = text.slice(0, text.indexOf('\\n\\n') + 2)
+      controller.enqueue(new TextEncoder().encode(`${first}id: 1\\nevent: messages/partial\\n`))
     },
   }, { highWaterMark: 0 }), { status: response.status })
 }
 %s
-const seen = []
-const whole = await chat(%s, 'echo good day', (name, data) => seen.push([name, data]))
-const broken = await chat(%s, 'count to 20', () => {})
-console.log(JSON.stringify({ seen, whole, broken }))
+const thread = %s, seen = [], broken = [], answered = []
+await chat(thread, 'echo good day', (...event) => seen.push(event))
+await chat(thread, 'count to 20', (...event) => broken.push(event))
+await chat(thread, 'write a.py: print(1)', () => {})
+await resume(thread, { action: 'continue' }, (...event) => answered.push(event))
+console.log(JSON.stringify({ seen, broken, answered, opened }))
+"""
+#: Tells each event, and each try that finds no server.
+KILLED = """
+const tell = (...told) => console.log(JSON.stringify(told))
+const base = %s, fetches = globalThis.fetch
+globalThis.fetch = (path, options) => fetches(base + path, options).catch((error) => {
+  tell('away', {})
+  throw error
+})
+%s
+await chat(%s, 'count to 150 think=no delay=0.01', tell)
 """
 
 
@@ -125,20 +141,59 @@ def test_the_commands_work_as_printed(server: Served, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "status.json").read_text())["status"] == "interrupted"
 
 
-@needs("node")
-def test_the_front_end_works_as_printed(server: Served, tmp_path: Path) -> None:
+def front_end(url: str, token: str, around: str, thread: str, folder: Path) -> list[str]:
+    """The command that runs the code of the page."""
     node = shutil.which("node")
     assert node is not None
     (code,) = re.findall(r"^```js\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    printed = code.replace("const token = '…'", f"const token = {json.dumps(token)}")
+    file = folder / "page.mjs"
+    file.write_text(around % (json.dumps(url), printed, json.dumps(thread)))
+    return [node, str(file)]
+
+
+def said(events: list[Any]) -> str:
+    """The text that a page shows. Here no tool is called, so that a reset voids all of it."""
+    text = ""
+    for name, data in events:
+        text = {"messages/partial": text + data.get("content", ""), "messages/reset": ""}.get(name, text)
+    return text
+
+
+@needs("node")
+def test_the_front_end_works_as_printed(server: Served, tmp_path: Path) -> None:
     with server.client() as client:
-        thread = json.dumps(Thread.new(client).id)
-    printed = code.replace("const token = '…'", f"const token = {json.dumps(server.token())}")
-    file = tmp_path / "page.mjs"
-    file.write_text(BROWSER % (json.dumps(server.url), printed, thread, thread))
-    done = subprocess.run([node, str(file)], capture_output=True, text=True, timeout=60, check=False)
+        thread = Thread.new(client).id
+    command = front_end(server.url, server.token(), BROWSER, thread, tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
-    said = "".join(data["content"] for name, data in shown["seen"] if name == "messages/partial")
-    assert (said, shown["seen"][-1], shown["whole"]["ended"]) == ("good day", ["end", {}], True)
-    assert shown["broken"]["ended"] is False
-    assert int(shown["broken"]["id"]) > 0
+    assert (said(shown["seen"]), shown["seen"][-1]) == ("good day", ["end", {}])
+    assert said(shown["broken"]) == f"{' '.join(map(str, range(1, 21)))} done."
+    assert [name for name, _ in shown["broken"]].count("end") == 1
+    assert shown["opened"] == 5  # it came back once
+    assert "tool/end" in [name for name, _ in shown["answered"]]
+
+
+@needs("node")
+def test_the_front_end_comes_back_to_a_server_that_was_killed(tmp_path: Path) -> None:
+    with Process(tmp_path / "data") as server:
+        with httpx.Client(base_url=server.url) as client:
+            thread = Thread.new(client).id
+        command = front_end(server.url, "none", KILLED, thread, tmp_path)
+        events = list[Any]()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
+            try:
+                for line in page.stdout or ():
+                    events.append(json.loads(line))
+                    if len(events) == 5:
+                        server.kill()
+                    elif events[-1][0] == "away" and [name for name, _ in events].count("away") == 1:
+                        server.start()
+            finally:
+                page.kill()
+    names = [name for name, _ in events]
+    assert "away" in names
+    assert said(events) == f"{' '.join(map(str, range(1, 151)))} done."
+    assert names[-1] == "end"
+    assert names.count("end") == 1
