@@ -95,7 +95,15 @@ def test_settings_do_not_change() -> None:
         ({"SSE_PING_INTERVAL": "0"}, "CAESURA_SSE_PING_INTERVAL"),
         ({"STREAM_TTL": "-1"}, "CAESURA_STREAM_TTL"),
         ({"ON_DISCONNECT": "explode"}, "CAESURA_ON_DISCONNECT"),
-        ({"DEFAULT_PAGE_SIZE": "101"}, "CAESURA_DEFAULT_PAGE_SIZE must not be over CAESURA_MAX_PAGE_SIZE"),
+        (
+            {"DEFAULT_PAGE_SIZE": "11", "MAX_PAGE_SIZE": "10"},
+            "CAESURA_DEFAULT_PAGE_SIZE must not be over CAESURA_MAX_PAGE_SIZE",
+        ),
+        (
+            {"DEFAULT_PAGE_SIZE": "101"},
+            "CAESURA_DEFAULT_PAGE_SIZE=101 is over the largest 100: set",
+        ),
+        ({"MAX_PAGE_SIZE": "10"}, "CAESURA_MAX_PAGE_SIZE=10 is below the usual 20: set"),
         ({"DEFAULT_AGENT": "No Name"}, "CAESURA_DEFAULT_AGENT"),
         ({"DATABASE_URL": "mysql://x"}, "CAESURA_DATABASE_URL: must be sqlite:///"),
         ({"DATABASE_URL": "postgresql://x/y"}, "CAESURA_SECRET is required"),
@@ -142,7 +150,7 @@ def test_a_secret_is_not_shown() -> None:
 
 def test_an_unknown_flag_is_an_error() -> None:
     flags: dict[str, Any] = {"prot": 80}
-    with pytest.raises(StartupError, match="PROT"):
+    with pytest.raises(StartupError, match="--prot"):
         Settings.load(**flags)
 
 

@@ -393,7 +393,9 @@ def _model(settings: Settings) -> str:
     try:
         chat_models(Model(), name, os.environ, ProviderConnections(os.environ))
     except ModelUnavailable as error:
-        raise StartupError(f"CAESURA_MODEL: {error.message} (or set CAESURA_MODEL=demo)") from error
+        # Without the setting the model follows from a provider's variable, which the message names.
+        where = "CAESURA_MODEL: " if settings.model is not None else ""
+        raise StartupError(f"{where}{error.message} (or CAESURA_MODEL=demo)") from error
     return name
 
 

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 import secrets
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote, urlsplit
@@ -118,7 +119,7 @@ class Settings(BaseModel):
         try:
             return cls(**{**cls._environment(), **given})
         except ValidationError as error:
-            raise StartupError("; ".join(_faults(error))) from error
+            raise StartupError(as_given("; ".join(_faults(error)), given)) from error
 
     @classmethod
     def _environment(cls) -> dict[str, str]:
@@ -212,14 +213,24 @@ class Settings(BaseModel):
         if self.auth == "none" and not is_loopback(self.host):
             raise ValueError(f"{PREFIX}AUTH=none needs a loopback {PREFIX}HOST such as 127.0.0.1")
         if self.default_page_size > self.max_page_size:
-            raise ValueError(f"{PREFIX}DEFAULT_PAGE_SIZE must not be over {PREFIX}MAX_PAGE_SIZE")
+            raise ValueError(self._pages())
         if not self.embedded and self.secret is None:
-            raise ValueError(f"{PREFIX}SECRET is required with a database that is not SQLite")
+            raise ValueError(f"{PREFIX}SECRET is required with a {PREFIX}DATABASE_URL that is not SQLite")
         if self.search_url is None and (self.search_key is not None or self.search_kind != "searxng"):
-            raise ValueError(
-                f"{PREFIX}SEARCH_URL is required with {PREFIX}SEARCH_KEY and {PREFIX}SEARCH_KIND"
-            )
+            given = [name for name in ("search_key", "search_kind") if name in self.model_fields_set]
+            named = " and ".join(f"{PREFIX}{name.upper()}" for name in given)
+            raise ValueError(f"{PREFIX}SEARCH_URL is required with {named}")
         return self
+
+    def _pages(self) -> str:
+        """What is wrong with the sizes of pages, told by what was set."""
+        usual, most = f"{PREFIX}DEFAULT_PAGE_SIZE", f"{PREFIX}MAX_PAGE_SIZE"
+        size, largest = self.default_page_size, self.max_page_size
+        if "default_page_size" not in self.model_fields_set:
+            return f"{most}={largest} is below the usual {size}: set {usual} too"
+        if "max_page_size" not in self.model_fields_set:
+            return f"{usual}={size} is over the largest {largest}: set {most} too"
+        return f"{usual} must not be over {most}"
 
     @property
     def embedded(self) -> bool:
@@ -237,6 +248,18 @@ class Settings(BaseModel):
     @property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{quote(str(self.data_dir.absolute() / 'caesura.db'))}"
+
+
+def as_given(text: str, flags: Collection[str]) -> str:
+    """A message about settings, in which those that were given as flags have the names of the flags."""
+
+    def name(found: re.Match[str]) -> str:
+        setting = found[1].lower()
+        if setting not in flags:
+            return found[0]
+        return f"--{setting.replace('_', '-')}{' ' if found[2] else ''}"
+
+    return re.sub(rf"\b{PREFIX}([A-Z_]+)(=?)", name, text)
 
 
 def secret_of(settings: Settings) -> str:

@@ -16,6 +16,7 @@ from caesura.agents.model_names import default_model, wrong_name
 from caesura.agents.model_places import Named
 from caesura.agents.models import Lack, ModelUnavailable, chat_models, lack, ready
 from caesura.agents.spec import Model
+from caesura.core import installs
 from caesura.core.messages import Message
 from caesura.models import model as protocol
 from caesura.models import providers
@@ -124,6 +125,7 @@ def test_a_built_in_client_is_made_of_what_the_file_says(made: list[dict[str, An
         "idle_timeout": 5.0,
         "environ": environ,
         "window": 128_000,
+        "key_variable": "MINE",
     }
 
 
@@ -218,12 +220,33 @@ def test_what_the_models_of_an_agent_lack_is_told_without_making_an_own_class() 
     assert lack(own, "demo", {}) == Lack((needs,), False)
 
 
+@pytest.mark.parametrize(
+    ("environ", "model", "told"),
+    [
+        ({"OPENAI_API_KEY": "k\nk"}, {}, "the key of model openai:x has .*: check OPENAI_API_KEY"),
+        ({"MINE": "k\nk"}, {"api_key_env": "MINE"}, "the key of model openai:x has .*: check MINE"),
+        ({"OPENAI_BASE_URL": "no address"}, {}, "^OPENAI_BASE_URL is no address"),
+        (
+            {"OPENAI_BASE_URL": "http://a", "OPENAI_API_KEY": "k"},
+            {"base_url": "http://:x"},
+            "^the base URL of model openai:x",
+        ),
+    ],
+    ids=["key", "key of the file", "address", "address of the file"],
+)
+def test_what_is_wrong_is_told_by_what_was_set(
+    environ: dict[str, str], model: dict[str, str], told: str
+) -> None:
+    with pytest.raises(ModelUnavailable, match=told):
+        one(environ, primary="openai:x", **model)
+
+
 def test_other_providers_come_through_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
     from langchain.chat_models import base
 
     assert wrong_name("perplexity:sonar") is None
     base._get_chat_model_creator.cache_clear()
-    with pytest.raises(ModelUnavailable, match="needs another package: pip install langchain-perplexity"):
+    with pytest.raises(ModelUnavailable, match=r"another package: .* -m pip install langchain-perplexity"):
         one(primary="perplexity:sonar")
     monkeypatch.setattr(base, "_BUILTIN_PROVIDERS", {**base._BUILTIN_PROVIDERS, "mine": ("x", "X", None)})
     seen: list[Any] = []
@@ -245,7 +268,7 @@ def test_without_langchain_its_providers_are_unknown(monkeypatch: pytest.MonkeyP
     wrong = wrong_name("perplexity:sonar")
     assert wrong is not None
     assert wrong[0] == "unknown model provider: perplexity"
-    assert "EXTRAS=langchain" in wrong[1]
+    assert wrong[1].endswith(f": {installs.add_extra('langchain')}")
     assert wrong_name("gemini-pro") is not None
     assert wrong_name("openai:anything") is None
 

@@ -15,6 +15,7 @@ import langsmith.utils
 import pytest
 from langsmith.utils import tracing_is_enabled
 
+from caesura.core import installs
 from caesura.core.messages import Message
 from caesura.engine.observers import (
     Ended,
@@ -244,4 +245,4 @@ def test_configured_tracing_that_is_not_installed_is_reported(
     with caplog.at_level(logging.WARNING):
         keys = {"LANGFUSE_PUBLIC_KEY": "x", "LANGFUSE_SECRET_KEY": "y"}
         assert tracing.observers(keys, None, langsmith=False) == []
-    assert "pip install -e '.[langfuse]'" in caplog.text
+    assert f"not installed: {installs.add_extra('langfuse')}" in caplog.text

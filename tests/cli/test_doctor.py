@@ -59,16 +59,16 @@ def test_registration_that_is_open_to_others_is_pointed_out(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--redis-url", "redis://127.0.0.1:9/0"), "correct CAESURA_REDIS_URL"),
+        (("--redis-url", "redis://127.0.0.1:9/0"), "correct --redis-url"),
         (("--model", "openai:gpt-4o"), "model openai:gpt-4o needs a key: set OPENAI_API_KEY"),
         (("--model", "openia:gpt-4o"), "unknown model provider: openia"),
         (("--agents-dir", "nowhere"), "the agents folder does not exist"),
         (("--data-dir", "/dev/null/x"), "make it writable, or name another"),
-        (("--database-url", "mysql://x"), "CAESURA_DATABASE_URL"),
+        (("--database-url", "mysql://x"), "--database-url: must be"),
         (("--database-url", "sqlite:///:memory:"), "must be sqlite:///path/to/file"),
         (("--database-url", "sqlite:////dev/null/x.db"), "/dev/null is not a folder"),
         (("--host", "8.8.8.8"), "cannot listen on 8.8.8.8:8000"),
-        (("--host", "nowhere.invalid"), "correct CAESURA_HOST"),
+        (("--host", "nowhere.invalid"), "correct --host or CAESURA_PORT"),
     ],
     ids=str,
 )

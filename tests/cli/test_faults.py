@@ -20,16 +20,20 @@ def one_line(ran: Ran, code: int = 2) -> str:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("serve", "--port", "x"), "CAESURA_PORT"),
-        (("serve", "--auth", "none", "--host", "0.0.0.0"), "CAESURA_AUTH=none needs a loopback"),
-        (("serve", "--database-url", "mysql://x"), "CAESURA_DATABASE_URL"),
-        (("serve", "--database-url", "postgresql://x/y"), "CAESURA_SECRET is required"),
-        (("serve", "--agents-dir", "nowhere", "--port", "0"), "there is no folder nowhere"),
-        (("serve", "--default-agent", "nobody", "--port", "0"), "agent not found: nobody"),
+        (("serve", "--port", "x"), ": --port: "),
+        (("serve", "--auth", "none", "--host", "0.0.0.0"), "--auth none needs a loopback --host such as"),
+        (("serve", "--database-url", "mysql://x"), ": --database-url: must be"),
+        (
+            ("serve", "--database-url", "postgresql://x/y"),
+            "CAESURA_SECRET is required with a --database-url that is not SQLite",
+        ),
+        (("serve", "--agents-dir", "nowhere", "--port", "0"), "--agents-dir: there is no folder nowhere"),
+        (("serve", "--default-agent", "nobody", "--port", "0"), "--default-agent: agent not found: nobody"),
+        (("serve", "--model", "foo:bar", "--port", "0"), "--model: unknown model provider: foo"),
         (("serve", "--data-dir", "/dev/null/x", "--port", "0"), "/dev/null/x"),
         (("serve", "--host", "192.0.2.1"), "cannot listen on 192.0.2.1:8000"),
         (("user", "list", "--data-dir", "/dev/null/x"), "/dev/null/x"),
-        (("token", "alice", "--database-url", "x"), "CAESURA_DATABASE_URL"),
+        (("token", "alice", "--database-url", "x"), "--database-url"),
         (("agents", "list", "--agents-dir", ""), ""),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -57,6 +61,12 @@ def test_wrong_usage_is_reported_in_one_line(run: Run, arguments: tuple[str, ...
 def test_a_wrong_variable_is_reported_in_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAESURA_RATE_RUNS", "often")
     assert "CAESURA_RATE_RUNS: must be such as 60/minute" in one_line(run("serve"))
+
+
+def test_an_address_that_is_none_is_told_by_its_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "nowhere at all")
+    told = one_line(run("serve", "--port", "0"))
+    assert told == "caesura: OPENAI_BASE_URL is no address of an HTTP server (or CAESURA_MODEL=demo)"
 
 
 def test_a_port_in_use_is_reported_in_one_line(run: Run) -> None:

@@ -19,6 +19,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from caesura.agents.faults import did_you_mean
+from caesura.core import installs
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
@@ -264,4 +265,4 @@ def _line(error: BaseException, file: str) -> int:
 
 
 def _needs(what: str, extra: str) -> tuple[str, str]:
-    return f"{what} needs the extra {extra}", f"in Caesura's own folder, make setup EXTRAS={extra}"
+    return f"{what} needs the extra {extra}", f"install it: {installs.add_extra(extra)}"

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from caesura.agents import imports
 from caesura.agents.faults import did_you_mean
+from caesura.core import installs
 from caesura.models import providers
 from caesura.models.providers import PROVIDERS
 
@@ -40,7 +41,7 @@ def wrong_name(name: str) -> tuple[str, str] | None:
         local = any(character.isdigit() for character in provider)  # llama3:8b, qwen2.5:7b
         close = "" if local else did_you_mean(provider, {*PROVIDERS, *known})
         if not (close or local or imports.has_langchain()):
-            close = "LangChain may know it: in Caesura's own folder, make setup EXTRAS=langchain"
+            close = f"LangChain may know it, if you install it: {installs.add_extra('langchain')}"
         return f"unknown model provider: {provider}", close or f"for a local model write ollama:{name}"
     if not colon and _inferred(name) is None:
         return f"unknown model: {name}", f"write provider:name, such as openai:{name}, or demo"

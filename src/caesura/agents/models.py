@@ -10,6 +10,7 @@ from caesura.agents.demo.model import DemoModel
 from caesura.agents.model_names import DEMO, NOTHING_REPLACED, provider_of, wrong_name
 from caesura.agents.model_places import Named, Place, places, replaced_by
 from caesura.agents.spec import Model as Spec
+from caesura.core import installs
 from caesura.core.errors import CaesuraError
 from caesura.core.messages import Message
 from caesura.models import providers
@@ -149,6 +150,7 @@ async def offered(
             api_key=_key(full, its, environ),
             environ=environ,
             connections=connections,
+            key_variable=its.api_key_env,
         )
     except Unusable as error:
         raise ModelUnavailable(str(error)) from error
@@ -208,6 +210,7 @@ def _named(
             environ=environ,
             connections=connections,
             window=window,
+            key_variable=model.api_key_env,
         )
     except Unusable as error:
         raise ModelUnavailable(str(error)) from error
@@ -232,7 +235,7 @@ def _of_langchain(provider: str, bare: str, full: str, model: Spec, key: str | N
         return langchain_models.make(provider, bare, arguments | model.options)
     except ImportError as error:
         raise ModelUnavailable(
-            f"model {full} needs another package: pip install {langchain_models.package(provider)}"
+            f"model {full} needs another package: {installs.add_package(langchain_models.package(provider))}"
         ) from error
     except Exception as error:  # a provider's package has errors of its own, also for a missing key
         raise ModelUnavailable(f"model {full} cannot be set up: {_first_line(error)}") from error

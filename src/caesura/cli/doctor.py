@@ -15,7 +15,7 @@ from caesura.agents.aside import Aside
 from caesura.cli.files import is_there, obstacle
 from caesura.core import shown
 from caesura.core.errors import NotFound, StartupError
-from caesura.settings import Settings, is_loopback, secret_of
+from caesura.settings import Settings, as_given, is_loopback, secret_of
 
 if TYPE_CHECKING:
     from caesura.agents.loader import Agent, Catalog
@@ -41,8 +41,10 @@ def examine(flags: Mapping[str, Any], call: bool = False, agent: str | None = No
 
 async def _examine(flags: Mapping[str, Any], call: bool, agent: str | None) -> int:
     code = 0
+    given = [name for name, value in flags.items() if value is not None]
     async for finding in _findings(flags, call, agent):
-        print(f"{finding.state:<5}  {finding.what:<9}  {shown.line(finding.text)}", flush=True)
+        text = shown.line(as_given(finding.text, given))
+        print(f"{finding.state:<5}  {finding.what:<9}  {text}", flush=True)
         code = 1 if finding.state == "fault" else code
     return code
 

@@ -16,13 +16,14 @@ from typing import Any
 import caesura
 from caesura.cli.late_models import built_late
 from caesura.core.errors import StartupError
-from caesura.settings import Settings
+from caesura.settings import Settings, as_given
 
 logger = logging.getLogger(__name__)
 _USUAL = "http://127.0.0.1:8000"
 
 
 def serve(flags: Mapping[str, Any]) -> None:
+    given = [name for name, value in flags.items() if value is not None]
     settings = Settings.load(**flags)
     gc.disable()  # imported modules stay in memory: collecting garbage now would only cost time
     with built_late():
@@ -31,7 +32,7 @@ def serve(flags: Mapping[str, Any]) -> None:
     try:
         app.serve(settings, partial(_greet, settings))
     except StartupError as error:
-        raise StartupError(f"{error.message}{_remedy(error)}") from error
+        raise StartupError(f"{as_given(error.message, given)}{_remedy(error)}") from error
 
 
 def _remedy(error: StartupError) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from caesura.core import installs
 from caesura.engine.observers import Observer
 from caesura.http.tracing_langfuse import Langfuse
 from caesura.http.tracing_langsmith import LangSmith
@@ -90,8 +91,5 @@ def _installed(module: str, extra: str) -> bool:
     except ModuleNotFoundError:
         found = False
     if not found:
-        logger.warning(
-            "tracing is set up but not installed: in Caesura's own folder, .venv/bin/pip install -e '.[%s]'",
-            extra,
-        )
+        logger.warning("tracing is set up but not installed: %s", installs.add_extra(extra))
     return found

@@ -140,13 +140,15 @@ def make(
     environ: Mapping[str, str],
     connections: Connections,
     window: int | None = None,
+    key_variable: str | None = None,
 ) -> Model:
     """The model that `provider:name` names. An `api_key` and a `base_url` that are given come before those of
-    the environment. `window` is the size of the model's window, if it is known. Raises `Unusable`."""
+    the environment. `window` is the size of the model's window, if it is known. `key_variable` is the
+    variable that the `api_key` comes from. Raises `Unusable`."""
     name, provider, model = _named(full_name)
     options = dict(options)
     headers = _special(provider, options)
-    place = _place(name, provider, base_url, api_key, environ, f"model {full_name}")
+    place = _place(name, provider, base_url, api_key, environ, f"model {full_name}", key_variable)
     endpoint = _endpoint(provider, place, headers, idle_timeout, connections)
     speech: Speech
     if provider.protocol == "anthropic":
@@ -168,6 +170,7 @@ async def list_models(
     environ: Mapping[str, str],
     connections: Connections,
     idle_timeout: float = 30.0,
+    key_variable: str | None = None,
 ) -> list[str]:
     """The names of the models that the provider of this model offers, in its order; a provider's name alone
     will do. Raises `Unusable` or a `ModelError`."""
@@ -175,7 +178,7 @@ async def list_models(
     if name is None:
         raise Unusable(f"unknown model provider: {full_name.partition(':')[0]}")
     provider = PROVIDERS[name]
-    place = _place(name, provider, base_url, api_key, environ, f"provider {name}")
+    place = _place(name, provider, base_url, api_key, environ, f"provider {name}", key_variable)
     endpoint = _endpoint(provider, place, _special(provider, {}), idle_timeout, connections)
     found: list[str] = []
     path = "/v1/models?limit=1000" if provider.protocol == "anthropic" else "/models"
@@ -240,19 +243,23 @@ def _place(
     api_key: str | None,
     environ: Mapping[str, str],
     what: str,
+    key_variable: str | None,
 ) -> _Place:
-    """`what` wants to be reached there, in the words of a message."""
-    given = next((found for a in provider.addresses if (found := environ.get(a, "").strip())), None)
-    written = (base_url or "").strip() or given
+    """`what` wants to be reached there, in the words of a message. `key_variable` has the `api_key`."""
+    variable = next((name for name in provider.addresses if environ.get(name, "").strip()), None)
+    own = (base_url or "").strip()
+    written = own or (environ[variable].strip() if variable else None)
     key = (api_key or "").strip() or environ.get(provider.key, "").strip()
     if not key and not written and not provider.local:
         raise Unusable(f"{what} needs a key: set {provider.key}")
     if key and not _HEADER.fullmatch(key):
-        raise Unusable(f"the key of {what} has characters that no key has: check {provider.key}")
+        checked = (key_variable if (api_key or "").strip() else None) or provider.key
+        raise Unusable(f"the key of {what} has characters that no key has: check {checked}")
     try:
         address = addresses.read(written or provider.url, name)
     except addresses.NoAddress as error:
-        raise Unusable(f"the base URL of {what} {error}") from None
+        named = variable if variable and not own else f"the base URL of {what}"
+        raise Unusable(f"{named} {error}") from None
     return _Place(address.url, key or None, address.basic, address.secrets)
 
 
