@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = [
     *("serve", "chat", "events", "token", "doctor"),
     *("user add", "user list", "user passwd", "agents check", "agents schema", "agents list"),
-    *("grants list", "grants revoke"),
+    *("grants list", "grants revoke", "user disable", "user enable"),
 ]
 HEAVY = ["langgraph", "langchain", "langchain_core", "fastapi", "sqlalchemy", "httpx", "rich"]
 

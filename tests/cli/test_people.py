@@ -60,6 +60,8 @@ def test_a_person_who_cannot_be_added_is_reported_in_one_line(
     [
         "user list",
         "user passwd alice",
+        "user disable alice",
+        "user enable alice",
         "user invite",
         "user invites",
         "user revoke x",
@@ -107,6 +109,52 @@ def test_people_can_be_changed_while_a_server_runs(
         assert not logs_in(client, PASSWORD)
         assert me(client, run("token", "alice").out.strip()) == 200
         assert run("user", "list").out.split()[0] == "alice"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_nobody_gets_in_as_a_disabled_person(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setenv("CAESURA_SECRET", SECRET)
+    if kind == "postgresql":
+        monkeypatch.setenv("CAESURA_DATABASE_URL", request.getfixturevalue("postgres_url"))
+    with Served(tmp_path) as server, server.client(None) as client:
+        run("user", "add", "alice", stdin=PASSWORD)
+        token = run("token", "alice").out.strip()
+        told = {"Authorization": f"Bearer {token}"}
+        made = client.post("/api/v2/conversations", json={}, headers=told).json()["id"]
+        assert "their conversations are kept" in run("user", "disable", "alice").out
+        assert me(client, token) == 401
+        assert not logs_in(client, PASSWORD)
+        assert run("user", "disable", "alice").out == "alice was disabled already\n"
+        assert run("user", "list").out.split()[-1] == "disabled"
+        assert run("token", "alice").err.startswith("caesura: alice is disabled: ")
+        run("user", "passwd", "alice", stdin="another password")
+        assert not logs_in(client, "another password")
+        assert "can log in again" in run("user", "enable", "alice").out
+        assert run("user", "enable", "alice").out == "alice was not disabled\n"
+        assert me(client, token) == 401
+        assert logs_in(client, "another password")
+        told = {"Authorization": f"Bearer {run('token', 'alice').out.strip()}"}
+        assert client.get(f"/api/v2/conversations/{made}", headers=told).status_code == 200
+    assert run("user", "disable", "nobody").err == "caesura: user not found: nobody\n"
+    assert run("user", "enable", "nobody").err == "caesura: user not found: nobody\n"
+    assert "without log-in" in run("user", "disable", "local").err
+
+
+def test_an_enabled_person_needs_a_new_token(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the same password: its hash is the same as before."""
+    monkeypatch.setenv("CAESURA_SECRET", SECRET)
+    with Served(tmp_path) as server, server.client(None) as client:
+        run("user", "add", "alice", stdin=PASSWORD)
+        token = run("token", "alice").out.strip()
+        assert me(client, token) == 200
+        run("user", "disable", "alice")
+        run("user", "enable", "alice")
+        assert me(client, token) == 401
+        assert logs_in(client, PASSWORD)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

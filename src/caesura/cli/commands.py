@@ -221,7 +221,7 @@ def user_add(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = N
 
 @user.command("list")
 def user_list(data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
-    """List people: name, conversations, when they were added."""
+    """List people: name, conversations, when they were added, and who is disabled."""
     from caesura.cli import people
 
     people.listing(data_dir=data_dir, database_url=database_url)
@@ -233,6 +233,22 @@ def user_passwd(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl 
     from caesura.cli import people
 
     people.passwd(name, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("disable")
+def user_disable(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Let nobody in as this person: their tokens end at once, what they have is kept."""
+    from caesura.cli import people
+
+    people.disable(name, data_dir=data_dir, database_url=database_url)
+
+
+@user.command("enable")
+def user_enable(name: Name, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """Let a disabled person in again, with the password and the conversations from before."""
+    from caesura.cli import people
+
+    people.enable(name, data_dir=data_dir, database_url=database_url)
 
 
 @user.command("invite")

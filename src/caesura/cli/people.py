@@ -42,9 +42,25 @@ def passwd(name: str, **flags: str | None) -> None:
     print(f"{name} has a new password; earlier tokens are worth nothing")
 
 
+def disable(name: str, **flags: str | None) -> None:
+    """What they have stays: to disable somebody must be possible in a hurry, and be undone."""
+    if _with_people(_existing(flags), lambda people: people.disable(name)):
+        print(f"{name} is disabled: earlier tokens are worth nothing; their conversations are kept")
+    else:
+        print(f"{name} was disabled already")
+
+
+def enable(name: str, **flags: str | None) -> None:
+    if _with_people(_existing(flags), lambda people: people.enable(name)):
+        print(f"{name} can log in again, with the password and the conversations from before")
+    else:
+        print(f"{name} was not disabled")
+
+
 def listing(**flags: str | None) -> None:
     for user in _with_people(_existing(flags), People.listing):
-        print(f"{user.id:<50}  {user.conversation_count:>6}  {_time(user.created_at)}")
+        disabled = "  disabled" if user.disabled else ""
+        print(f"{user.id:<50}  {user.conversation_count:>6}  {_time(user.created_at)}{disabled}")
 
 
 def invite(days: int, **flags: str | None) -> None:
@@ -68,6 +84,8 @@ def token(name: str, **flags: str | None) -> None:
     user = _with_people(settings, lambda people: people.get(name))
     if user is None:
         raise NotFound(f"user not found: {name}")
+    if user.disabled:
+        raise BadInput(f"{name} is disabled: `caesura user enable {name}` lets them in again")
     print(Tokens(secret_of(settings), settings.token_hours).issue(user.id, user.stamp))
 
 

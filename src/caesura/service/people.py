@@ -88,8 +88,11 @@ class People:
         await self._database.write(invites.revoke, invite)
 
     async def authenticate(self, username: str, password: str) -> User:
-        """The person, or `Unauthenticated`: a wrong name costs as much time as a wrong password."""
+        """The person, or `Unauthenticated`: the name of nobody, or of somebody who is disabled, costs as much
+        time as a wrong password."""
         user = await self._database.read(users.get, username) if ids.is_username(username) else None
+        if user is not None and user.disabled:
+            user = None
         known = user.password_hash if user else await self._nobodys_hash()
         if len(password) > _LONGEST or not await self._verify(known, password) or user is None:
             raise Unauthenticated(WRONG)
@@ -104,6 +107,16 @@ class People:
     async def set_password(self, username: str, password: str) -> None:
         check_password(password)
         await self._database.write(users.set_password, username, await self._hash(password))
+
+    async def disable(self, username: str) -> bool:
+        """Let nobody in as this person. False if that is so already."""
+        if username == LOCAL:
+            raise BadUsername(f"{LOCAL!r} is the person of a server without log-in, and cannot be disabled")
+        return await self._database.write(users.disable, username)
+
+    async def enable(self, username: str) -> bool:
+        """Let the person in again. False if they were not disabled."""
+        return await self._database.write(users.enable, username)
 
     async def ensure(self, user_id: str) -> None:
         """Make sure that this person exists, without a password: for a server without authentication."""

@@ -6,13 +6,27 @@ import hashlib
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Update,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from caesura.core.errors import NotFound, UsernameTaken
 from caesura.store import changes
 from caesura.store.schema import now_ms, users
 from caesura.store.statements import Prepared
+
+#: Begins the hash of a disabled person. No hash of a password begins so, and the stamp changes with it.
+_DISABLED = "disabled:"
 
 
 class User(NamedTuple):
@@ -22,6 +36,10 @@ class User(NamedTuple):
     created_at: int
     #: How often the person has logged out everywhere.
     log_outs: int = 0
+
+    @property
+    def disabled(self) -> bool:
+        return self.password_hash.startswith(_DISABLED)
 
     @property
     def stamp(self) -> str:
@@ -64,7 +82,9 @@ def listing(connection: Connection) -> list[User]:
 
 
 def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
-    statement = update(users).where(users.c.id == user_id).values(password_hash=password_hash)
+    """Who is disabled stays so."""
+    kept = case((_is_disabled(), _DISABLED + password_hash), else_=password_hash)
+    statement = update(users).where(users.c.id == user_id).values(password_hash=kept)
     if connection.execute(statement).rowcount == 0:
         raise NotFound(f"user not found: {user_id}")
 
@@ -73,6 +93,33 @@ def log_out(connection: Connection, user_id: str) -> None:
     """Change the person's stamp: every token, ticket and session of theirs ends."""
     statement = update(users).where(users.c.id == user_id).values(log_outs=users.c.log_outs + 1)
     connection.execute(statement)
+
+
+def disable(connection: Connection, user_id: str) -> bool:
+    """Let nobody in as this person. Every token, ticket and session of theirs ends, also for the time after
+    they are enabled again. False if they were disabled already."""
+    statement = update(users).where(users.c.id == user_id, ~_is_disabled())
+    changed = statement.values(password_hash=_DISABLED + users.c.password_hash, log_outs=users.c.log_outs + 1)
+    return _changed(connection, user_id, changed)
+
+
+def enable(connection: Connection, user_id: str) -> bool:
+    """Let the person in again, with the password that they had. False if they were not disabled."""
+    password_hash = func.substr(users.c.password_hash, len(_DISABLED) + 1)
+    statement = update(users).where(users.c.id == user_id, _is_disabled())
+    return _changed(connection, user_id, statement.values(password_hash=password_hash))
+
+
+def _changed(connection: Connection, user_id: str, statement: Update) -> bool:
+    if connection.execute(statement).rowcount:
+        return True
+    if get(connection, user_id) is None:
+        raise NotFound(f"user not found: {user_id}")
+    return False
+
+
+def _is_disabled() -> ColumnElement[bool]:
+    return users.c.password_hash.startswith(_DISABLED, autoescape=True)
 
 
 def remove(connection: Connection, user_id: str) -> None:
