@@ -1,6 +1,7 @@
 """Questions to a person, until their answer fits."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from caesura.core.answers import Answer
 from caesura.core.interrupts import (
     Approval,
     Confirmation,
+    Decision,
     Field,
     GraphRequest,
     Interrupt,
@@ -80,6 +82,30 @@ def test_each_reply_to_an_approval_becomes_its_decision(lines: list[str], answer
     assert ask(APPROVAL, *lines)[0] == answer
 
 
+@pytest.mark.parametrize(
+    ("decisions", "lines", "answer"),
+    [
+        (("approve", "reject"), ["e", "r no", "a"], Answer("approve", always_allow=True)),
+        (("reject", "edit"), ["y", "a", "n"], Answer("reject")),
+        (("respond",), ["y", "n", "/refuse", "a", "e", "r now"], Answer("respond", message="now")),
+    ],
+    ids=str,
+)
+def test_only_the_decisions_that_a_graph_allows_are_taken(
+    decisions: tuple[Decision, ...], lines: list[str], answer: Answer
+) -> None:
+    given, person = ask(replace(APPROVAL, decisions=decisions), *lines)
+    assert given == answer
+    (told,) = set(person.seen[5:])
+    assert ("y: do it" in told) == ("approve" in decisions)
+    assert ("n (and why)" in told) == ("reject" in decisions)
+
+
+def test_a_graph_that_asks_without_words_still_says_that_it_asks() -> None:
+    asked = GraphRequest("i", description="The agent waits for your answer")
+    assert ask(asked, "1")[1].seen == ["? The agent waits for your answer"]
+
+
 def test_an_approval_shows_everything_that_would_be_done() -> None:
     _, person = ask(APPROVAL, "e", "{}")
     assert person.seen == [
@@ -134,7 +160,11 @@ def test_the_question_of_an_agent_is_escaped() -> None:
     assert person.seen[1:] == [r"? a\r\u202eb", "  c", r"    1. Red\x1b[2K (sends: red)"]
     form = Confirmation("i", reason="Sure?\x9b", fields=(Field("a", "select", options=("x\r",)),))
     assert ask(form, "1")[1].seen == [r"? Sure?\x9b", "  a (optional, Enter skips)", r"    1. x\r"]
-    assert ask(GraphRequest("i", value={"a": "\u202e"}), "1")[1].seen == [r'? {"a":"\u202e"}']
+    assert ask(GraphRequest("i", value=["\u202e"]), "1")[1].seen == [r'? ["\u202e"]']
+    assert ask(GraphRequest("i", value={"a\n": "\u202e"}, agent="x"), "1")[1].seen == [
+        "? x asks:",
+        r'  "a\n" (1 character): \u202e',
+    ]
 
 
 def test_an_option_shows_what_it_sends_if_its_label_says_something_else() -> None:

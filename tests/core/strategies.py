@@ -68,7 +68,17 @@ def interrupts(taste: Taste = "tame") -> st.SearchStrategy[core.Interrupt]:
     fields = st.lists(field, max_size=2).map(tuple)
     name = st.none() | text
     return st.one_of(
-        st.builds(core.Approval, name=text, args=args, unknown=st.booleans(), **shared),
+        st.builds(
+            core.Approval,
+            name=text,
+            args=args,
+            unknown=st.booleans(),
+            decisions=st.lists(st.sampled_from(core.Approval("").decisions), min_size=1, unique=True).map(
+                tuple
+            ),
+            args_schema=st.none() | args,
+            **shared,
+        ),
         st.builds(core.Questions, name=name, args=args, questions=questions, **shared),
         st.builds(core.Confirmation, reason=text, fields=fields, **shared),
         st.builds(core.GraphRequest, value=values(taste), **shared),

@@ -72,7 +72,8 @@ def test_the_names_are_numbered_if_several_wait() -> None:
 def test_the_reason_says_what_each_asks() -> None:
     assert forms.reason([APPROVAL, FORM, REQUEST]) == 'Writing: a\nSure?\n{"when":"now"}'
     assert len(forms.reason([GraphRequest("int-7", value="x" * 9000)])) == 4000
-    assert forms.reason([GraphRequest("int-7", value="x", description="do it")]) == "do it"
+    assert forms.reason([GraphRequest("int-7", value="x", description="Question: x")]) == "x"
+    assert forms.reason([GraphRequest("int-7", value=["x"], description="do it")]) == "do it"
 
 
 @pytest.mark.parametrize(

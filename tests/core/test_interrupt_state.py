@@ -1,6 +1,7 @@
 """The state of a conversation that waits, as a reason and a form."""
 
 from caesura.core import forms, interrupt_state
+from caesura.core.answers import Answer
 from caesura.core.interrupt_state import Session
 from caesura.core.interrupts import (
     Approval,
@@ -47,6 +48,15 @@ def test_an_approval_asks_to_confirm_what_its_description_says() -> None:
     assert fields(item) == [("confirm", "confirm", "Run a command", True, [])]
 
 
+def test_a_call_that_can_only_be_answered_is_a_text() -> None:
+    item = Approval(
+        "int-1", label="Use a tool", description="Using tool: ask", decisions=("reject", "respond")
+    )
+    assert fields(item) == [("answer", "text", "Use a tool", True, [])]
+    assert forms.answered([item], {"answer": "now"}) == {"int-1": Answer("respond", message="now")}
+    assert forms.answered([item], {"confirm": False}) == {"int-1": Answer("reject")}
+
+
 def test_each_question_is_a_field() -> None:
     closed = Question("Which?", (Option("One", "1"), Option("Uno", "1"), Option("Two", "2")))
     open_ended = Question("How?", (Option("Fast", "fast"), Option("Other", "", allow_custom=True)))
@@ -62,6 +72,7 @@ def test_each_question_is_a_field() -> None:
 def test_a_graphs_request_is_confirmed_and_may_have_a_value() -> None:
     item = GraphRequest("int-1", description="Input: a name", value={"any": "thing"})
     assert forms.reason([item]) == "Input: a name"
+    assert forms.reason([GraphRequest("int-1", description="Question: a\\nb", value="a\nb")]) == "a\nb"
     assert fields(item) == [
         ("confirm", "confirm", "Continue", True, []),
         ("value", "text", "Value", False, []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, assert_never
+from typing import Any, NamedTuple, Protocol, assert_never
 
 from caesura.cli.screen import one_line
 from caesura.core import described, json_data, shown
@@ -14,6 +14,7 @@ from caesura.core.errors import BadAnswer
 from caesura.core.interrupts import (
     Approval,
     Confirmation,
+    Decision,
     Field,
     GraphRequest,
     Interrupt,
@@ -29,6 +30,23 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _FEW = 10
 #: More characters of a description are not shown: all arguments follow it.
 _LONGEST_DESCRIPTION = 500
+
+
+class _Choice(NamedTuple):
+    """One way to decide about a tool call."""
+
+    decision: Decision
+    prompt: str
+    help: str
+
+
+_CHOICES = (
+    _Choice("approve", "[y]es", "y: do it"),
+    _Choice("reject", "[n]o", "n (and why): do not"),
+    _Choice("edit", "[e]dit", "e: change it first"),
+    _Choice("respond", "[r]espond", "r (and what): say this instead"),
+    _Choice("approve", "[a]lways", "a: do it, and do not ask for this tool again on this branch"),
+)
 
 
 class Listener(Protocol):
@@ -100,14 +118,14 @@ class Asker:
             self._teller.ask(f"{wait} for {tool}: always allows {'it' if others == 1 else 'them'} too")
         # The arguments may have scrolled the question out of sight.
         self._teller.ask(f"{tool}: {_summary(item.args)}")
+        offered = [choice for choice in _CHOICES if choice.decision in item.decisions]
+        prompt = " ".join(choice.prompt for choice in offered)
         while True:
-            word, _, rest = self._listener.ask("[y]es [n]o [e]dit [r]espond [a]lways > ").partition(" ")
-            if (answer := self._decision(item, word.lower(), rest.strip())) is not None:
+            word, _, rest = self._listener.ask(f"{prompt} > ").partition(" ")
+            answer = self._decision(item, word.lower(), rest.strip())
+            if answer is not None and answer.decision in item.decisions:
                 return answer
-            self._teller.note(
-                "y: do it · n (and why): do not · e: change it first · r (and what): say this instead · "
-                "a: do it, and do not ask for this tool again on this branch"
-            )
+            self._teller.note(" · ".join(choice.help for choice in offered))
 
     def _argument(self, name: str, value: object) -> None:
         """Show the whole argument. Each line begins with our mark, which no value can contain."""
@@ -126,9 +144,9 @@ class Asker:
             return Answer("reject", message=rest)
         if word in ("a", "always"):
             return Answer("approve", always_allow=True)
-        if word in ("r", "respond"):
+        if word in ("r", "respond") and "respond" in item.decisions:
             return Answer("respond", message=rest or self._listener.ask("say instead > "))
-        if word in ("e", "edit"):
+        if word in ("e", "edit") and "edit" in item.decisions:
             return self._edit(item)
         return None
 
@@ -194,8 +212,14 @@ class Asker:
     # --- interrupts of graphs
 
     def _graph(self, item: GraphRequest) -> Answer:
-        if isinstance(item.value, str):
+        if isinstance(item.value, str) and item.value.strip():
             self._tell(item.value)
+        elif isinstance(item.value, dict) and item.value:
+            self._teller.ask(f"? {one_line(item.agent) or 'The graph'} asks:")
+            for name, value in item.value.items():
+                self._argument(name, value)
+        elif item.value in (None, "", {}, []):
+            self._teller.ask(f"? {shown.line(item.description) or 'An answer is needed'}")
         else:
             self._teller.ask(f"? {shown.data(item.value)}")
         while not (text := self._line("[y]es [n]o, or an answer (a text, or JSON) > ")):

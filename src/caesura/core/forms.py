@@ -20,7 +20,7 @@ from caesura.core.interrupts import (
     Questions,
 )
 
-_CONTINUE = "Continue"
+_CONTINUE, _ANSWER = "Continue", "Answer"
 _LONGEST_REASON = 4000
 
 
@@ -87,6 +87,8 @@ def _numbered(item: Interrupt, entry: _Entry, place: int) -> _Entry:
 
 def _entries(item: Interrupt) -> Iterator[_Entry]:
     match item:
+        case Approval() if item.wants_words:
+            yield _Entry(Field("answer", "text", item.label or _ANSWER, required=True), "answer")
         case Approval():
             yield _Entry(_consent(item), "confirm")
         case Confirmation():
@@ -96,7 +98,7 @@ def _entries(item: Interrupt) -> Iterator[_Entry]:
             for place, question in enumerate(item.questions, 1):
                 yield _question(question, f"answer_{place}")
         case GraphRequest():
-            yield _Entry(_consent(item), "confirm")
+            yield _Entry(Field("confirm", "confirm", _CONTINUE, required=True), "confirm")
             yield _Entry(Field("value", "text", "Value"), "value")
         case unreachable:
             assert_never(unreachable)
@@ -127,6 +129,8 @@ def _values(entries: Sequence[_Entry], given: Mapping[str, Any]) -> dict[str, An
 
 def _answer(item: Interrupt, values: dict[str, Any]) -> Answer:
     match item:
+        case Approval() if item.wants_words:
+            return Answer("respond", message=values["answer"])
         case Approval():
             return Answer("approve" if values["confirm"] else "reject")
         case Confirmation(fields=()):
@@ -145,7 +149,7 @@ def _reason(item: Interrupt) -> str:
     match item:
         case Confirmation(reason=text) if text:
             return text
-        case GraphRequest(value=value) if not item.description:
+        case GraphRequest(value=value) if not item.description or (isinstance(value, str) and value):
             text = value if isinstance(value, str) else shown.data(value)
             return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
         case Questions(description="", questions=asked):

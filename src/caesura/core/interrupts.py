@@ -61,7 +61,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """The members of every kind. `decisions` are the decisions that the kind allows.
+    """The members of every kind. Each kind also has `decisions`: those that it allows.
 
     `tool_call_id` is None if no tool call asks. `label` and `description` are for people, in the language of
     the conversation: the kind of action (`执行命令`) and the exact action (`正在执行命令: npm install`),
@@ -70,7 +70,6 @@ class _Base:
     """
 
     kind: ClassVar[Kind]
-    decisions: ClassVar[tuple[Decision, ...]]
 
     id: str
     _: KW_ONLY
@@ -86,16 +85,24 @@ class _Base:
 class Approval(_Base):
     """A tool call that a person must approve. If `unknown` is true, the call began before a crash and nobody
     knows whether it took effect: approving runs it (again), rejecting does not. `file` is what the call would
-    replace. If `changed` is true, the call was approved, but the file had changed since it was shown."""
+    replace. If `changed` is true, the call was approved, but the file had changed since it was shown. An
+    operator's own graph may allow fewer `decisions`, and may say with `args_schema` what fits as edited
+    arguments."""
 
     kind = "approval"
-    decisions = ("approve", "edit", "reject", "respond")
 
+    decisions: tuple[Decision, ...] = ("approve", "edit", "reject", "respond")
     name: str = ""
     args: dict[str, Any] = field(default_factory=dict)
     unknown: bool = False
     file: File | None = None
     changed: bool = False
+    args_schema: dict[str, Any] | None = None
+
+    @property
+    def wants_words(self) -> bool:
+        """Whether the call is not to be made as it is: the person answers in its place."""
+        return "approve" not in self.decisions and "respond" in self.decisions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +111,7 @@ class Questions(_Base):
     may leave these two out."""
 
     kind = "questions"
-    decisions = ("answers", "reject")
+    decisions: ClassVar[tuple[Decision, ...]] = ("answers", "reject")
 
     name: str | None = None
     args: dict[str, Any] = field(default_factory=dict)
@@ -117,7 +124,7 @@ class Confirmation(_Base):
     text, and `context` the end of that text: what is to be confirmed."""
 
     kind = "confirmation"
-    decisions = ("fields", "reject")
+    decisions: ClassVar[tuple[Decision, ...]] = ("fields", "reject")
 
     reason: str = ""
     context: str = ""
@@ -129,7 +136,7 @@ class GraphRequest(_Base):
     """An operator's own graph has called LangGraph's `interrupt(value)`."""
 
     kind = "graph"
-    decisions = ("value", "reject")
+    decisions: ClassVar[tuple[Decision, ...]] = ("value", "reject")
 
     value: Any = None
 
@@ -140,10 +147,11 @@ _CLASSES: dict[str, type[Interrupt]] = {kind.kind: kind for kind in get_args(Int
 _DEFAULTS: dict[Kind, Interrupt] = {kind.kind: kind("") for kind in get_args(Interrupt)}
 _PLAIN = (
     *("tool_call_id", "name", "args", "label", "description", "unknown", "reason", "value", "agent"),
-    *("expires_at", "parent", "changed", "context"),
+    *("expires_at", "parent", "changed", "context", "args_schema"),
 )
 #: The members of all kinds together.
-MEMBERS = frozenset(("id", "kind", *_PLAIN, "questions", "fields", "file"))
+MEMBERS = frozenset(("id", "kind", *_PLAIN, "questions", "fields", "file", "decisions"))
+_DECISIONS: tuple[Decision, ...] = get_args(Decision)
 _OWN = {kind: frozenset(item.name for item in fields_of(kind)) for kind in get_args(Interrupt)}
 
 
@@ -158,6 +166,8 @@ def to_dict(item: Interrupt) -> dict[str, Any]:
         data["questions"] = [question_dict(question) for question in item.questions]
     if isinstance(item, Approval) and item.file is not None:
         data["file"] = file_dict(item.file)
+    if item.decisions != defaults.decisions:
+        data["decisions"] = list(item.decisions)
     if isinstance(item, Confirmation) and item.fields:
         data["fields"] = [field_dict(form_field) for form_field in item.fields]
     return data
@@ -175,6 +185,8 @@ def from_dict(data: Mapping[str, Any]) -> Interrupt:
         "fields": tuple(field_from(item) for item in data.get("fields", ())),
         "file": file_from(data.get("file")),
     }
+    if "decisions" in data:
+        members["decisions"] = tuple(name for name in data["decisions"] if name in _DECISIONS)
     return kind(**{name: value for name, value in members.items() if name in _OWN[kind]})
 
 

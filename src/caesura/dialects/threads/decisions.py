@@ -10,8 +10,8 @@ from caesura.core.errors import BadAnswer, InterruptPending
 from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
 
 Action = Literal["continue", "cancel", "answer"]
-#: The interrupts that are answered with texts.
-Form = Questions | Confirmation | GraphRequest
+#: The interrupts that are answered with texts. An approval is one only if it wants words.
+Form = Questions | Confirmation | GraphRequest | Approval
 
 
 def named(waiting: Sequence[Interrupt], shown: str | set[str] | None) -> Sequence[Interrupt]:
@@ -51,7 +51,7 @@ def _consent(item: Interrupt) -> Answer | None:
     """The answer of `continue`; None for an interrupt that it does not answer."""
     match item:
         case Approval():
-            return Answer("approve")
+            return None if item.wants_words else Answer("approve")
         case Confirmation():
             return Answer("fields", fields={f.name: True for f in item.fields if f.type == "confirm"})
         case GraphRequest():
@@ -63,7 +63,7 @@ def _consent(item: Interrupt) -> Answer | None:
 
 
 def _answer(items: Sequence[Interrupt], answers: Sequence[str]) -> dict[str, Answer]:
-    forms = [item for item in items if not isinstance(item, Approval)]
+    forms = [item for item in items if not isinstance(item, Approval) or item.wants_words]
     if not forms:
         raise BadAnswer("the agent asks for approval: use action 'continue' or 'cancel'")
     wanted = sum(_places(item) for item in forms)
@@ -88,7 +88,7 @@ def _places(item: Form) -> int:
             return len(item.questions)
         case Confirmation():
             return len(item.fields)
-        case GraphRequest():
+        case GraphRequest() | Approval():
             return 1
         case unreachable:
             assert_never(unreachable)
@@ -103,6 +103,8 @@ def _given(item: Form, answers: Sequence[str]) -> Answer:
             return Answer("fields", fields={f.name: _value(f.type, text) for f, text in pairs})
         case GraphRequest():
             return Answer("value", value=answers[0])
+        case Approval():
+            return Answer("respond", message=answers[0])
         case unreachable:
             assert_never(unreachable)
 

@@ -12,7 +12,15 @@ import orjson
 from caesura.core import cursors, interrupts, json_data, language
 from caesura.core import events as ev
 from caesura.core.events import Envelope
-from caesura.core.interrupts import Approval, Confirmation, GraphRequest, Interrupt, Questions
+from caesura.core.interrupts import (
+    Approval,
+    Confirmation,
+    Decision,
+    GraphRequest,
+    Interrupt,
+    Question,
+    Questions,
+)
 
 END = b"event: end\ndata: {}\n\n"
 #: Sent when power loss took events that the reader has seen: its segment is sent again from the beginning.
@@ -119,16 +127,39 @@ def skip(state: State, event: ev.Event) -> State:
 
 def interrupt_data(items: Sequence[Interrupt]) -> dict[str, Any]:
     """The data with which a client shows the questions, live or after a reload."""
-    forms = [item for item in items if isinstance(item, Questions)]
-    questions = [interrupts.question_dict(question) for form in forms for question in form.questions]
+    questions = [interrupts.question_dict(question) for item in items for question in _questions(item)]
     return {
         "info": "; ".join(item.description for item in items if item.description),
         "taskName": ", ".join(dict.fromkeys(item.label for item in items if item.label)),
         "data": [_action(item) for item in items],
         "questions": questions or None,
-        "options": None if questions else _OPTIONS[_language(items)],
+        "options": None if questions else _options(items),
         "interrupt_id": items[0].id if items else None,
     }
+
+
+def _options(items: Sequence[Interrupt]) -> list[dict[str, str]]:
+    """The buttons, without one that would be refused: a graph may not allow each decision."""
+    refused = {"continue"} if any(_forbids(item, "approve") for item in items) else set()
+    refused |= {"cancel"} if any(_forbids(item, "reject") for item in items) else set()
+    return [option for option in _OPTIONS[_language(items)] if option["value"] not in refused]
+
+
+def _forbids(item: Interrupt, decision: Decision) -> bool:
+    return isinstance(item, Approval) and decision not in item.decisions
+
+
+def _questions(item: Interrupt) -> tuple[Question, ...]:
+    """What is asked in texts. A call that the person can only answer in its place is a question too."""
+    match item:
+        case Questions(questions=questions):
+            return questions
+        case Approval() if item.wants_words:
+            return (Question(item.description),)
+        case Approval() | Confirmation() | GraphRequest():
+            return ()
+        case unreachable:
+            assert_never(unreachable)
 
 
 def error(message: str) -> bytes:

@@ -33,8 +33,10 @@ interface ApprovalProps {
 export function Approval({ interrupt, place, more }: ApprovalProps) {
   const { say } = useWords();
   const { give, busy, fault } = useGive(interrupt.id);
+  const can = (decision: Interrupt["decisions"][number]): boolean => interrupt.decisions.includes(decision);
+  const canBe = (mode: Mode): boolean => mode === "look" || can(mode === "refuse" ? "reject" : mode);
   const editable = useMemo(() => Object.values(textsOf(interrupt.args)).every(fitsField), [interrupt.args]);
-  const [mode, setMode] = useTyped<Mode>(interrupt.id, "mode", "look", (kept) => isMode(kept) && (kept !== "edit" || editable));
+  const [mode, setMode] = useTyped<Mode>(interrupt.id, "mode", "look", (kept) => isMode(kept) && canBe(kept as Mode) && (kept !== "edit" || editable));
   const [always, setAlways] = useState(false);
   const [reason, setReason] = useTyped(interrupt.id, "reason", "", isText);
   const [texts, setTexts] = useTyped(interrupt.id, "texts", textsOf(interrupt.args), (kept) => isTexts(kept) && Object.values(kept as object).every(fitsField));
@@ -44,7 +46,6 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
   const [read, setRead] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const tool = interrupt.name ?? "";
-  const can = (decision: Interrupt["decisions"][number]): boolean => interrupt.decisions.includes(decision);
   const back = (): void => setMode("look");
   const granted = always ? { always_allow: true } : {};
 
@@ -122,9 +123,11 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
         <Refusal text={fault} />
       </Body>
       <Footer place={place}>
-        <AnswerButton disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
-          {say("approve")}
-        </AnswerButton>
+        {can("approve") ? (
+          <AnswerButton disabled={busy} reads onAnswer={() => give({ decision: "approve", ...granted })}>
+            {say("approve")}
+          </AnswerButton>
+        ) : null}
         {can("edit") && editable ? (
           <button
             type="button"
@@ -139,23 +142,26 @@ export function Approval({ interrupt, place, more }: ApprovalProps) {
             {say("edit")}
           </button>
         ) : null}
-        <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setMode("refuse")}>
-          {say("refuse")}
-        </button>
+        {can("reject") ? (
+          <button type="button" className="btn" data-refuse disabled={busy} onClick={() => setMode("refuse")}>
+            {say("refuse")}
+          </button>
+        ) : null}
         {can("respond") ? (
           <button type="button" className="btn bare" data-respond disabled={busy} onClick={() => setMode("respond")}>
             {say("respond")}
           </button>
         ) : null}
         <span className="grow" />
-        {more ?? (
-          <label className="check">
-            <input type="checkbox" checked={always} onChange={(event) => setAlways(event.target.checked)} />
-            <span>
-              <Phrase k={place === "stack" ? "alwaysNext" : "always"} values={[<code key="tool">{shownLine(tool)}</code>]} />
-            </span>
-          </label>
-        )}
+        {more ??
+          (can("approve") ? (
+            <label className="check">
+              <input type="checkbox" checked={always} onChange={(event) => setAlways(event.target.checked)} />
+              <span>
+                <Phrase k={place === "stack" ? "alwaysNext" : "always"} values={[<code key="tool">{shownLine(tool)}</code>]} />
+              </span>
+            </label>
+          ) : null)}
       </Footer>
     </>
   );

@@ -114,6 +114,24 @@ describe("an approval", () => {
     expect(told(write)).toMatch("wants to use write_file");
   });
 
+  it("offers only the decisions that are allowed", async () => {
+    const offered = () => ["Approve", "Edit", "Refuse", "Answer instead"].filter((name) => screen.queryByRole("button", { name: new RegExp(`^${name}`) }));
+    show(PLAIN);
+    expect(offered()).toHaveLength(4);
+    cleanup();
+    show({ ...PLAIN, decisions: ["approve", "reject"] });
+    expect(offered()).toEqual(["Approve", "Refuse"]);
+    expect(screen.getByRole("checkbox")).toBeTruthy();
+    cleanup();
+    show({ ...PLAIN, name: "ask", args: { question: "When?" }, decisions: ["respond"] });
+    expect(offered()).toEqual(["Answer instead"]);
+    expect(screen.queryByRole("checkbox")).toBeNull();
+    await press("Answer instead");
+    fireEvent.change(screen.getByRole("textbox"), { target: { value: "Now" } });
+    await press("Send");
+    expect(given()).toEqual([["int-1", { decision: "respond", message: "Now" }]]);
+  });
+
   it("marks hidden characters, and not a text that looks like them", () => {
     show({ ...PLAIN, args: { command: "ls \\u202e \u202e" } });
     expect([...document.querySelectorAll(".cmd .escape")].map((escape) => [escape.textContent, escape.getAttribute("title")])).toEqual([["\\u202e", "U+202E"]]);
