@@ -215,6 +215,16 @@ def test_an_interrupt_is_pending_until_it_is_closed() -> None:
     assert fold(log).messages()[-1] == Message("user", "Nobody answered")
 
 
+@pytest.mark.parametrize(("unknown", "told"), [(False, NOT_DONE), (True, UNKNOWN)])
+def test_a_call_that_needs_an_approval_has_not_begun_unless_nobody_knows(unknown: bool, told: str) -> None:
+    call = {"id": "c", "name": "t", "args": {}}
+    asked = Approval("i1", tool_call_id="c", name="t", unknown=unknown)
+    log: list[ev.Event] = [*START, ev.ModelFinished(1, (call,)), ev.ToolStarted("c", "t", {}, "lead")]
+    transcript = fold([*log, ev.Interrupted((asked,)), ev.SegmentEnded()])
+    assert bool(transcript.running) is unknown
+    assert transcript.closed()[-1].content == told
+
+
 @pytest.mark.parametrize("outcome", [ev.Finished(), ev.Failed("no"), ev.Stopped("superseded")])
 def test_nothing_is_pending_in_an_ended_turn(outcome: ev.Finished | ev.Failed | ev.Stopped) -> None:
     transcript = fold([*START, ev.Interrupted((Approval("i1"),)), outcome])

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from caesura.core import events as ev
 from caesura.core import messages
 from caesura.core import notes as between
-from caesura.core.interrupts import Interrupt
+from caesura.core.interrupts import Approval, Interrupt
 from caesura.core.messages import Message
 from caesura.core.notes import About, Note
 
@@ -251,6 +251,11 @@ class Transcript:
     def _ask(self, event: ev.Interrupted, at: int | None) -> None:
         new = [item for item in event.interrupts if item.id not in self.interrupt_ids]
         self.notes += [between.paused(item, len(self.finished), at) for item in new]
+        for item in event.interrupts:
+            if isinstance(item, Approval) and item.tool_call_id and not item.unknown:
+                # An operator's own graph tells of a call when its model asks for it.
+                self.running.pop(item.tool_call_id, None)
+                self.started.pop(item.tool_call_id, None)
         self.pending, self.outcome = event.interrupts, event
         self.interrupt_ids.update(item.id for item in event.interrupts)
 

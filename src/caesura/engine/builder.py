@@ -74,7 +74,11 @@ class Builder:
         return self._of(agent)
 
     def tool(self, agent: str, name: str) -> Tool | None:
-        """A tool by its name: a built-in one, or one of the agent's own."""
+        """A tool by its name: a built-in one, or one of the agent's own. None for an operator's own graph,
+        whose tools only the graph knows."""
+        with suppress(NotFound):
+            if self._catalog.get(agent).graph is not None:
+                return None
         if name in self._registry.names:
             return self._registry.get(name)
         with suppress(NotFound):

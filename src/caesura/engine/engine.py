@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from caesura.agents.loader import Catalog
+from caesura.agents.mcp.arguments import misfit
 from caesura.agents.mcp.servers import Servers
 from caesura.agents.model_names import NOTHING_REPLACED
 from caesura.agents.tools.registry import Registry
@@ -210,6 +211,8 @@ class Engine:
         """Refuse edited arguments that do not fit the tool's schema."""
         if not isinstance(item, Approval) or answer.decision != "edit" or answer.args is None:
             return
+        if item.args_schema is not None and (unfit := misfit(item.args_schema, answer.args)) is not None:
+            raise BadAnswer(unfit)
         tool = self._builder.tool(item.agent, item.name)
         try:
             async with asyncio.timeout(_CHECK):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from caesura.core import answers
+from caesura.core import answers, described
 from caesura.core.answers import Answer
 from caesura.core.interrupts import Confirmation
 from caesura.core.language import Language
+
+#: The members in which graphs usually put the words of a question.
+_WORDS = ("question", "message", "prompt", "instruction", "description", "text", "title", "info", "task")
 
 
 def no_such_tool(name: str, known: Sequence[str]) -> str:
@@ -104,6 +108,32 @@ def _value(value: object, language: Language) -> str:
     if isinstance(value, bool):
         return ("是" if value else "否") if language == "zh" else ("yes" if value else "no")
     return str(value)
+
+
+def graph_question(value: Any, language: Language) -> tuple[str, str]:
+    """The label and the description of what an operator's own graph asks. Neither is ever empty."""
+    label = "提问" if language == "zh" else "Question"
+    if value is None or value == "" or value in ({}, []):
+        return label, "智能体正在等待您的回答" if language == "zh" else "The agent waits for your answer"
+    if isinstance(value, str):
+        return label, described.sentence(label, described.text(value, language), language)
+    name = _words_in(value)
+    if name is None:
+        return label, described.sentence(label, described.data(value, language), language)
+    words = described.text(value[name], language)
+    if len(value) == 1:
+        return label, described.sentence(label, words, language)
+    rest = described.data({other: held for other, held in value.items() if other != name}, language)
+    return label, described.sentence(
+        label, words._replace(text=f"{words.text} {rest.text}"), language, rest.size
+    )
+
+
+def _words_in(value: Any) -> str | None:
+    """The member that holds the words of a question, if there is one."""
+    if not isinstance(value, dict):
+        return None
+    return next((name for name in _WORDS if isinstance(value.get(name), str) and value[name].strip()), None)
 
 
 def confirm_label(language: Language) -> str:

@@ -201,7 +201,7 @@ def _selects(asked: dict[str, Any]) -> list[str]:
 def test_the_request_of_a_graph_is_answered(alice: httpx.Client, given: dict[str, Any], heard: str) -> None:
     session = Session.new(alice, "asker")
     asked = one(session.chat("go"), "interrupt")
-    assert asked["reason"] == '{"when":"now?"}'
+    assert asked["reason"] == 'Question: {"when":"now?"}'
     fields = [(field["name"], field["required"]) for field in asked["fields"]]
     assert fields == [("confirm", True), ("value", False)]
     refused(session.decide({"value": "x"}), 400, "field confirm is required")

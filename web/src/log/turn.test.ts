@@ -113,6 +113,12 @@ describe("the arguments of a call", () => {
   ]);
   const ended = { id: 5, name: "tool_finished", data: { at: 5, id: "c1", name: "execute", output: "", status: "ok", agent: "a", parent: null } };
 
+  it("are those of a call that has not begun, if it needs an approval", () => {
+    const asks = (unknown: boolean) => ({ id: 5, name: "interrupted", data: { at: 5, interrupts: [{ id: "i1", kind: "approval", tool_call_id: "c1", name: "execute", unknown }] } });
+    expect(fold([started({}), asks(false)], before).running).toEqual([]);
+    expect(fold([started({}), asks(true)], before).running).toHaveLength(1);
+  });
+
   it("are told with its result when a person has edited them", () => {
     const args = { command: "ls", deep: { a: [1, null], b: 2 } };
     expect(fold([started(args), ended], before).finished.at(-1)?.args).toEqual(args);

@@ -252,7 +252,9 @@ function returned(state: TurnLog, { id, name, output, status, agent, parent, at 
 function asking(state: TurnLog, { interrupts, at }: EventData["interrupted"]): TurnLog {
   const fresh = interrupts.filter(({ id }) => !state.notes.some((note) => note.interrupt_id === id));
   const notes = fresh.map(({ id, tool_call_id, kind, name }) => ({ ...noteOf("pause", state, at), interrupt_id: id, tool_call_id, asked: kind, tool: name || null }));
-  return { ...state, status: "waiting", pending: interrupts, notes: [...state.notes, ...notes] };
+  // A graph of the operator tells of a call when its model asks for it: one that needs an approval has not begun.
+  const waits = new Set(interrupts.filter((item) => item.kind === "approval" && !item.unknown).map((item) => item.tool_call_id));
+  return { ...state, status: "waiting", pending: interrupts, running: state.running.filter(({ id }) => !waits.has(id)), notes: [...state.notes, ...notes] };
 }
 
 function answered(state: TurnLog, { id, outcome, answer, message, at }: EventData["interrupt_closed"]): TurnLog {

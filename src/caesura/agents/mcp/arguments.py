@@ -1,4 +1,5 @@
-"""Arguments that do not fit the schema of an MCP tool, found before a person is asked to approve the call.
+"""Arguments that do not fit the schema of an MCP tool, found before a person is asked to approve the call. A
+person's edited arguments for a tool of an operator's own graph are checked in the same way.
 
 A schema is the server's word, and may be made to cost time: references that multiply, patterns that never
 end. So only what one look at each argument tells is checked. The rest is left to the server.

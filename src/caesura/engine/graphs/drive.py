@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.errors import GraphDrained, GraphRecursionError
@@ -17,13 +17,13 @@ from langgraph.types import Command, StateSnapshot, StreamMode
 from langgraph.types import Interrupt as GraphInterrupt
 
 from caesura.core import events as ev
-from caesura.core import fold, ids, json_data
-from caesura.core.answers import Answer
-from caesura.core.interrupts import GraphRequest
+from caesura.core import fold
+from caesura.core.interrupts import GraphRequest, Interrupt
 from caesura.core.messages import Message
 from caesura.engine import confirmations, history
 from caesura.engine.cancellation import strays_fail
 from caesura.engine.failures import StepLimit
+from caesura.engine.graphs.questions import Questions, waiting
 from caesura.engine.graphs.saver import thread_id
 from caesura.engine.graphs.watcher import Watcher, refs, void
 from caesura.engine.run import Released, Run
@@ -33,8 +33,8 @@ _MODES: list[StreamMode] = ["messages", "updates"]
 _NOTHING = object()
 
 
-async def advance(run: Run) -> dict[str, GraphRequest]:
-    """Run the graph. Returns its requests, if any, by the id under which it expects the answer."""
+async def advance(run: Run) -> dict[str, Interrupt]:
+    """Run the graph. Returns its questions, if any, by the id under which it expects the answer."""
     config: Any = {
         "configurable": {
             "thread_id": thread_id(run.turn.num, run.turn.epoch),
@@ -48,25 +48,42 @@ async def advance(run: Run) -> dict[str, GraphRequest]:
         state = None
     if run.cause != "start":
         _void_unknown(run, state)
-    given = _input(run, state)
+    questions, begun = Questions(run), _step(state)
+    given = await _input(run, state, questions)
     try:
-        return await _stream(run, given, config) if given is not _NOTHING else {}
+        while given is not _NOTHING:
+            found = await _stream(run, given, config)
+            asked = await questions.asked(found)
+            if asked or not found:
+                return asked
+            # All that the graph asks for is always allowed: it goes on, with the steps that are left.
+            spent = _step(await run.agent.graph.aget_state(config)) - begun
+            if spent >= run.limits.steps:
+                raise _too_long(run)
+            config["recursion_limit"] = run.limits.steps - spent
+            given = Command(resume=await questions.resumed(found))
     except GraphDrained as error:
         raise Released from error
     except GraphRecursionError as error:
-        limit = run.limits.steps
-        raise StepLimit(f"the graph did not come to an end in {limit} steps") from error
+        raise _too_long(run) from error
+    return {}
 
 
-def _input(run: Run, state: StateSnapshot | None) -> Any:
+def _too_long(run: Run) -> StepLimit:
+    return StepLimit(f"the graph did not come to an end in {run.limits.steps} steps")
+
+
+def _step(state: StateSnapshot | None) -> int:
+    """The number of the last step. LangGraph counts from -1, the input."""
+    return -1 if state is None else (state.metadata or {}).get("step", -1)
+
+
+async def _input(run: Run, state: StateSnapshot | None, questions: Questions) -> Any:
     """The input with which the graph continues: its first messages, answers, None to resume, or `_NOTHING` if
     it has ended."""
     if state is None:
         return {"messages": _opening(run)}
-    answers = {item.graph_id: item.answer for item in run.interrupts if item.answer is not None}
-    waiting = {item.id for task in state.tasks for item in task.interrupts}
-    resume = {graph_id: _resumed(answers[graph_id]) for graph_id in waiting if graph_id in answers}
-    if resume:
+    if resume := await questions.resumed(waiting(state.tasks)):
         return Command(resume=resume)
     if bool(state.tasks) or (state.metadata or {}).get("source") == "input":
         return None
@@ -99,9 +116,10 @@ def _void_unknown(run: Run, state: StateSnapshot | None) -> None:
         run.say(ev.TextVoided(call))
 
 
-async def _stream(run: Run, given: Any, config: Any) -> dict[str, GraphRequest]:
+async def _stream(run: Run, given: Any, config: Any) -> list[GraphInterrupt]:
+    """Run the graph, and return what it asks."""
     watcher, control = Watcher(run), RunControl()
-    requests: dict[str, GraphRequest] = {}
+    asked: dict[str, GraphInterrupt] = {}
     run.control.when_leaving(control.request_drain)
     stream: AsyncGenerator[Any, None] = run.agent.graph.astream(
         given, config, stream_mode=_MODES, subgraphs=True, durability="sync", control=control
@@ -111,30 +129,12 @@ async def _stream(run: Run, given: Any, config: Any) -> dict[str, GraphRequest]:
             async for _, mode, data in steps:
                 run.check()
                 if mode == "updates" and "__interrupt__" in data:
-                    requests |= {item.id: _request(run, item) for item in data["__interrupt__"]}
+                    asked |= {item.id: item for item in data["__interrupt__"]}
                 else:
                     await watcher.see(mode, data)
-    if not requests:
+    if not asked:
         await watcher.end()
-    return requests
-
-
-def _request(run: Run, item: GraphInterrupt) -> GraphRequest:
-    return GraphRequest(ids.interrupt(), value=json_data.clean(item.value), agent=run.agent.name)
-
-
-def _resumed(answer: Answer) -> Any:
-    """The value that `interrupt(…)` returns in the graph. It is `False` for a refusal, so that `if
-    interrupt(…)` treats it as one."""
-    match answer.decision:
-        case "value":
-            return answer.value
-        case "reject":
-            return False
-        case "approve" | "edit" | "respond" | "answers" | "fields":
-            raise ValueError(f"{answer.decision} is no decision about the request of a graph")
-        case unreachable:
-            assert_never(unreachable)
+    return list(asked.values())
 
 
 def _refusals(run: Run) -> list[dict[str, Any]]:

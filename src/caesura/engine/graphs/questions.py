@@ -1,0 +1,171 @@
+"""The questions of an operator's own graph: what a person is shown, and the value with which the graph goes
+on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar, assert_never
+
+from langgraph.types import Interrupt as GraphInterrupt
+
+from caesura.agents.aside import LARGE
+from caesura.agents.tools.tool import Description, describe_any
+from caesura.core import events as ev
+from caesura.core import ids, json_data
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Approval, GraphRequest, Interrupt
+from caesura.engine import texts
+from caesura.engine.graphs import reviews
+from caesura.engine.graphs.reviews import Review
+from caesura.engine.run import Run
+from caesura.store import grants
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Questions:
+    """What the graph of a run asks, and what was answered in this turn. A tool that the person always allows
+    is approved without asking."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._answers = {item.graph_id: item.answer for item in run.interrupts if item.answer is not None}
+        #: What the graph was resumed with in this segment. If it asks the same again, so do we.
+        self._resumed: set[str] = set()
+
+    async def asked(self, items: Iterable[GraphInterrupt]) -> dict[str, Interrupt]:
+        """What a person must still decide about these, by the id under which the graph expects the answer."""
+        asked: dict[str, Interrupt] = {}
+        calls = _open_calls(self._run)
+        for item in items:
+            found = reviews.of(item)
+            if not found:
+                asked[item.id] = await self._request(item.value)
+            given = {} if item.id in self._resumed else await self._given(found)
+            for graph_id, review in found.items():
+                call_id = review.tool_call_id or _matching(calls, review)
+                if graph_id not in given:
+                    asked[graph_id] = await self._approval(review, call_id)
+        return asked
+
+    async def resumed(self, items: Iterable[GraphInterrupt]) -> dict[str, Any]:
+        """The values with which the graph goes on, for those of the items that are decided. The calls that
+        are to be made begin."""
+        resumed: dict[str, Any] = {}
+        for item in items:
+            found = reviews.of(item)
+            given = await self._given(found)
+            if found and len(given) == len(found):
+                resumed[item.id] = reviews.decided(item, found, given)
+                self._begin(given)
+            elif item.id in self._answers:
+                resumed[item.id] = _value(self._answers[item.id])
+        self._resumed |= resumed.keys()
+        return resumed
+
+    async def _given(self, found: Mapping[str, Review]) -> dict[str, Answer]:
+        """The decisions about these reviews, as far as there are any."""
+        given = {graph_id: self._answers[graph_id] for graph_id in found if graph_id in self._answers}
+        for graph_id, review in found.items():
+            if graph_id not in given and await self._is_granted(review):
+                given[graph_id] = Answer("approve")
+        return given
+
+    async def _is_granted(self, review: Review) -> bool:
+        if review.name not in self._run.grants or "approve" not in review.decisions:
+            return False
+        return await self._run.database.read(grants.stands, self._run.turn.num, review.name)
+
+    def _begin(self, given: Mapping[str, Answer]) -> None:
+        """An approval has stopped its call, so the log has to say that the call begins now."""
+        run = self._run
+        running, ended = run.transcript.running, _ended(run)
+        for stored in run.interrupts:
+            asked, answer = stored.interrupt, given.get(stored.graph_id)
+            if (
+                not isinstance(asked, Approval)
+                or answer is None
+                or answer.decision not in ("approve", "edit")
+            ):
+                continue
+            if asked.tool_call_id and asked.tool_call_id not in running and asked.tool_call_id not in ended:
+                args = asked.args if answer.args is None else answer.args
+                run.say(ev.ToolStarted(asked.tool_call_id, asked.name, args, run.agent.name))
+
+    async def _request(self, value: Any) -> GraphRequest:
+        run = self._run
+        shown = await self._aside(value, json_data.clean, value)
+        label, description = await self._aside(value, texts.graph_question, shown, run.language)
+        return GraphRequest(
+            ids.interrupt(), value=shown, label=label, description=description, agent=run.agent.name
+        )
+
+    async def _approval(self, review: Review, call_id: str | None) -> Approval:
+        run = self._run
+        label, description = await self._aside(review.args, _described, review, run)
+        return Approval(
+            ids.interrupt(),
+            tool_call_id=call_id,
+            name=json_data.text(review.name),
+            args=await self._aside(review.args, json_data.clean, review.args),
+            label=label,
+            description=description,
+            agent=run.agent.name,
+            decisions=review.decisions,
+            args_schema=review.args_schema,
+        )
+
+    async def _aside(self, value: Any, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do this work elsewhere if the value is large."""
+        if len(json_data.dumps(value)) > LARGE:
+            return await self._run.aside.run(work, *args, **kwargs)
+        return work(*args, **kwargs)
+
+
+def _described(review: Review, run: Run) -> Description:
+    """The operator's words, if there are any, and then exactly what would be done."""
+    label, exact = describe_any(review.name)(json_data.clean(review.args), run.language)
+    return Description(label, f"{review.description} — {exact}" if review.description else exact)
+
+
+def _open_calls(run: Run) -> list[dict[str, Any]]:
+    """The tool calls of the last message that has some, without those that have ended."""
+    ended = _ended(run)
+    for message in reversed(run.transcript.finished):
+        if message.tool_calls:
+            return [call for call in message.tool_calls if call["id"] not in ended]
+    return []
+
+
+def _ended(run: Run) -> set[str | None]:
+    return {message.tool_call_id for message in run.transcript.finished if message.role == "tool"}
+
+
+def _matching(calls: list[dict[str, Any]], review: Review) -> str | None:
+    """The id of the call that is reviewed. A call is taken once."""
+    args = json_data.clean(review.args)
+    for place, call in enumerate(calls):
+        if call["name"] == review.name and call["args"] == args:
+            found: str = calls.pop(place)["id"]
+            return found
+    return None
+
+
+def _value(answer: Answer) -> Any:
+    """The value that `interrupt(…)` returns in the graph. It is `False` for a refusal, so that `if
+    interrupt(…)` treats it as one."""
+    match answer.decision:
+        case "value":
+            return answer.value
+        case "reject":
+            return False
+        case "approve" | "edit" | "respond" | "answers" | "fields":
+            raise ValueError(f"{answer.decision} is no decision about the request of a graph")
+        case unreachable:
+            assert_never(unreachable)
+
+
+def waiting(tasks: Sequence[Any]) -> list[GraphInterrupt]:
+    """What the tasks of a graph's state wait for."""
+    return list({item.id: item for task in tasks for item in task.interrupts}.values())

@@ -1,0 +1,159 @@
+"""LangChain's `HumanInTheLoopMiddleware` in an operator's own graph: the tool calls that it wants reviewed,
+and the decisions in the form in which it expects them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, assert_never
+
+from caesura.core.answers import Answer
+from caesura.core.interrupts import Decision
+
+if TYPE_CHECKING:
+    from langgraph.types import Interrupt as GraphInterrupt
+
+_ALL: tuple[Decision, ...] = ("approve", "edit", "reject", "respond")
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One tool call that a person must review. `description` is the middleware's own text. `tool_call_id` is
+    None if the middleware does not tell it."""
+
+    name: str
+    args: dict[str, Any]
+    description: str
+    decisions: tuple[Decision, ...]
+    tool_call_id: str | None = None
+    args_schema: dict[str, Any] | None = None
+
+
+def of(item: GraphInterrupt) -> dict[str, Review]:
+    """The reviews that an interrupt asks for, by the graph ids of their approvals. Empty for an interrupt
+    that is not the middleware's."""
+    value = item.value
+    if not isinstance(value, Mapping):
+        return {}
+    if _is_single(value):
+        found = _single(value, getattr(item, "response_schema", None))
+        return {item.id: found} if found is not None else {}
+    return {f"{item.id}:{place}": review for place, review in enumerate(_batch(value))}
+
+
+def decided(item: GraphInterrupt, reviews: Mapping[str, Review], given: Mapping[str, Answer]) -> Any:
+    """The value with which the middleware goes on. `given` has an answer for each review."""
+    made = [_decision(review, given[graph_id]) for graph_id, review in reviews.items()]
+    return made[0] if _is_single(item.value) else {"decisions": made}
+
+
+def _is_single(value: Mapping[str, Any]) -> bool:
+    """Whether the middleware asks for each call apart (`interrupt_mode="per_call"`)."""
+    return value.get("type") == "tool_approval"
+
+
+def _single(value: Mapping[str, Any], schema: Any) -> Review | None:
+    about = schema if isinstance(schema, Mapping) else {}
+    call_id = value.get("tool_call_id")
+    decisions = _known(_types(about)) or _ALL
+    review = _review(value, decisions)
+    if review is None or not isinstance(call_id, str):
+        return None
+    return Review(review.name, review.args, review.description, decisions, call_id, _args_schema(about))
+
+
+def _batch(value: Mapping[str, Any]) -> list[Review]:
+    """All or none: a value that has only some members of the form is somebody else's."""
+    requests, configs = value.get("action_requests"), value.get("review_configs")
+    if not (isinstance(requests, list | tuple) and isinstance(configs, list | tuple)):
+        return []
+    found = []
+    for place, request in enumerate(requests):
+        config = _config(request, configs, place)
+        decisions = _known(config.get("allowed_decisions"))
+        review = _review(request, decisions)
+        if review is None or not decisions:
+            return []
+        found.append(review)
+    return found
+
+
+def _review(request: Any, decisions: tuple[Decision, ...]) -> Review | None:
+    if not isinstance(request, Mapping):
+        return None
+    name, args, told = request.get("name"), request.get("args"), request.get("description")
+    if not isinstance(name, str) or not isinstance(args, dict):
+        return None
+    return Review(name, args, _own_words(name, args, told), decisions)
+
+
+def _own_words(name: str, args: dict[str, Any], told: Any) -> str:
+    """What the operator says about the call. What the middleware writes by itself is the name and the
+    arguments, which are shown anyway."""
+    if not isinstance(told, str) or told.endswith(f"\n\nTool: {name}\nArgs: {args}"):
+        return ""
+    return " ".join(told.split())
+
+
+def _config(request: Any, configs: Any, place: int) -> Mapping[str, Any]:
+    """What may be decided about a request: the configuration at its place or, if that is another tool's, the
+    one of its tool."""
+    name = request.get("name") if isinstance(request, Mapping) else None
+    here = configs[place : place + 1]
+    for config in (*here, *configs):
+        if isinstance(config, Mapping) and config.get("action_name") == name:
+            return config
+    return {}
+
+
+def _known(names: Any) -> tuple[Decision, ...]:
+    given = names if isinstance(names, list | tuple | set) else ()
+    return tuple(name for name in _ALL if name in given)
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    """The decisions that the schema of an answer allows: the alternatives of a union, or the only one."""
+    discriminator = schema.get("discriminator")
+    mapping = discriminator.get("mapping") if isinstance(discriminator, Mapping) else None
+    if isinstance(mapping, Mapping):
+        return list(mapping)
+    only = _member(schema, "type").get("const")
+    return [only] if isinstance(only, str) else []
+
+
+def _args_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The schema of edited arguments, from the schema of an answer."""
+    known = schema.get("$defs")
+    named = known if isinstance(known, Mapping) else {}
+    for branch in (schema, *named.values()):
+        action = _resolved(_member(branch, "edited_action"), named)
+        if args := _resolved(_member(action, "args"), named):
+            return dict(args)
+    return None
+
+
+def _resolved(schema: Mapping[str, Any], named: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = named.get(str(schema.get("$ref", "")).removeprefix("#/$defs/"), schema)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _member(schema: Any, name: str) -> Mapping[str, Any]:
+    members = schema.get("properties") if isinstance(schema, Mapping) else None
+    found = members.get(name) if isinstance(members, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _decision(review: Review, answer: Answer) -> dict[str, Any]:
+    match answer.decision:
+        case "approve":
+            return {"type": "approve"}
+        case "edit":
+            return {"type": "edit", "edited_action": {"name": review.name, "args": answer.args or {}}}
+        case "reject":
+            return {"type": "reject", "message": answer.message} if answer.message else {"type": "reject"}
+        case "respond":
+            return {"type": "respond", "message": answer.message}
+        case "answers" | "fields" | "value":
+            raise ValueError(f"{answer.decision} is no decision about a tool call")
+        case unreachable:
+            assert_never(unreachable)
