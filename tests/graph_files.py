@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -100,8 +101,15 @@ graph = create_agent(
 """
 
 
+def preload(*modules: str) -> None:
+    """Import what a graph's file imports: on a busy machine that may take longer than a file may take."""
+    for module in modules:
+        import_module(module)
+
+
 def reviewed(trace: Path, mode: str = "batched") -> str:
     """The source of `graph`, an agent whose tool calls a person reviews."""
+    preload("langchain.agents.middleware", "langgraph.checkpoint.memory")
     return _REVIEWED.replace("{trace}", str(trace)).replace("{mode}", mode)
 
 

@@ -16,7 +16,7 @@ from caesura.store.database import Database
 from tests import agent_files
 from tests.engine.crash import lose
 from tests.engine.world import NO, PATIENCE, World, checkpoint_count, limits, roles, world_over
-from tests.graph_files import IMPORTS, chain
+from tests.graph_files import IMPORTS, chain, preload
 from tests.openai_server import Broken, Call, Desk, Hang, Say
 
 HEAD = """
@@ -112,6 +112,7 @@ graph = graph.compile()
 
 
 def graph(world: World, body: str, spec: str = "") -> None:
+    preload("langchain_openai", "langgraph.prebuilt")
     head = HEAD.replace("{url}", world.desk.base_url).replace("{trace}", str(world.trace))
     (world.agents / "own_graph.py").write_text(IMPORTS + head + body)
     agent_files.put(world.agents, "tester", f"type: langgraph\ngraph: 'own_graph:graph'\n{spec}\n")
