@@ -13,7 +13,7 @@ from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Bytes of HTML, scripts and styles.
-MOST = 119_500
+MOST = 119_800
 #: The paths of all that was asked for before the first words were painted, once they are.
 FETCHED = """() => new Promise((resolve) => new PerformanceObserver((list) => {
   const [painted] = list.getEntriesByName("first-contentful-paint");
