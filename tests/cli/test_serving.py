@@ -1,8 +1,11 @@
 """What `caesura serve` tells when it is ready."""
 
 import logging
+import os
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +82,25 @@ def test_the_printed_address_of_a_server_on_all_addresses_can_be_reached(
     told = greet(Settings.load(host="0.0.0.0"), address)
     assert f"chat --url {url}\n" in told
     assert f"{url}/docs" in told
+
+
+@pytest.mark.parametrize(("variable", "loaded"), [(None, False), ("", True)])
+def test_a_server_loads_plugins_of_pydantic_only_if_it_is_told_to(
+    tmp_path: Path, variable: str | None, loaded: bool
+) -> None:
+    about = tmp_path / "spy-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: spy\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[pydantic]\nspy = spy:plugin\n")
+    (tmp_path / "spy.py").write_text(
+        "print('loaded')\n"
+        "class plugin:\n    new_schema_validator = staticmethod(lambda *args: (None, None, None))\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environ.pop("PYDANTIC_DISABLE_PLUGINS", None)
+    if variable is not None:
+        environ["PYDANTIC_DISABLE_PLUGINS"] = variable
+    command = [sys.executable, "-m", "caesura", "serve", "--runs", "0"]
+    ran = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=100, check=False)
+    assert ran.returncode == 2, ran.stderr
+    assert ("loaded" in ran.stdout) is loaded

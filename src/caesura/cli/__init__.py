@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -39,6 +40,9 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> int | None:
     if arguments[:1] == ["serve"]:
+        # Pydantic asks every installed package for plugins, which takes some of the start. A plugin may
+        # send what is said to a third party.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         from caesura.cli import flags, serving
 
         found = flags.read(arguments[1:])

@@ -26,8 +26,9 @@ from caesura.store.database import Database
 logger = logging.getLogger(__name__)
 
 _BACKOFF = 0.05
-#: Seconds between commits while words flow: the minimum, the addition per stream, and the maximum.
-_PACE, _SHARE, _SLOWEST = 0.02, 0.00003, 0.03
+#: Seconds between commits while words flow: of few streams, of more, the addition per stream, the maximum.
+#: Few streams pay for a whole commit each, so they commit less often.
+_PACE_OF_FEW, _PACE, _SHARE, _SLOWEST = 0.02, 0.015, 0.00003, 0.03
 #: The first word after that time triggers the commit of all gathered words. If none comes, they wait this
 #: many seconds more: a timer for each commit, in addition to each word, would cost a lone stream a third
 #: more.
@@ -214,7 +215,7 @@ class Flusher:
         taken, self._now = self._now, {}
         if now >= self._due or len(self._paced) <= _FEW:
             taken |= self._paced
-            self._due = now + min(_PACE + _SHARE * len(self._paced), _SLOWEST)
+            self._due = now + _pace(len(self._paced))
             self._paced = {}
         return taken
 
@@ -262,6 +263,10 @@ class Flusher:
                 batch.number(batch.stream.last + 1)
                 locked += await self._flush([batch])
         return locked
+
+
+def _pace(streams: int) -> float:
+    return _PACE_OF_FEW if streams <= _FEW else min(_PACE + _SHARE * streams, _SLOWEST)
 
 
 def _put_back(batches: list[Batch]) -> None:
