@@ -76,8 +76,7 @@ pytest: $(VENV)/.dev ## Run the tests alone (WORKERS=4, ARGS=...)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 quick: $(VENV)/.dev ## The tests for everyday work: SQLite alone, nothing slow (WORKERS=4, ARGS=...)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not server' \
-		--ignore=tests/browser --ignore=tests/chaos --ignore=tests/hostile $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m 'not slow and not server' $(ARGS)
 
 bench: $(VENV)/.dev ## Measure (ARGS=...)
 	$(BIN)/python -m bench $(ARGS)

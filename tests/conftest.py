@@ -73,6 +73,7 @@ SLOW = (
     "tests/agents/demo/test_model.py",
     "tests/agents/demo/test_pauses.py",
     "tests/agents/tools/test_bounds.py",
+    "tests/agents/tools/test_own_steps.py",
     "tests/agents/tools/test_sandbox.py",
     "tests/agents/tools/test_seccomp.py",
     "tests/agents/tools/test_workspace.py",
@@ -93,6 +94,7 @@ SLOW = (
     "tests/api/superagent/test_streams.py",
     "tests/api/test_authorization.py",
     "tests/api/test_crowds.py",
+    "tests/api/test_default_executor.py",
     "tests/api/test_deletion.py",
     "tests/api/test_disk_share.py",
     "tests/api/test_document.py",
@@ -115,11 +117,14 @@ SLOW = (
     "tests/api/test_stops_elsewhere.py",
     "tests/api/test_streams.py",
     "tests/api/test_void_cursors.py",
+    "tests/api/test_unread.py",
     "tests/api/test_web.py",
+    "tests/api/test_write_approvals.py",
     "tests/api/threads/test_approvals.py",
     "tests/api/threads/test_crashes.py",
     "tests/api/threads/test_leaving.py",
     "tests/api/threads/test_node.py",
+    "tests/api/threads/test_page.py",
     "tests/api/threads/test_rejoining.py",
     "tests/api/threads/test_sessions.py",
     "tests/api/threads/test_slow_storage.py",
@@ -152,6 +157,7 @@ SLOW = (
     "tests/engine/test_effects.py",
     "tests/engine/test_hand_over.py",
     "tests/engine/test_limits.py",
+    "tests/engine/test_own_tools.py",
     "tests/engine/test_pauses.py",
     "tests/engine/test_reviewed_graphs.py",
     "tests/engine/test_supervisor.py",
@@ -177,6 +183,14 @@ def pytest_configure() -> None:
     workers for each other's commits. No test here pulls the plug of the machine."""
     if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A slow file that no test is wanted of is not even imported."""
+    if config.getoption("markexpr", "").startswith("not slow"):
+        place = collection_path.relative_to(config.rootpath).as_posix()
+        return place.startswith(SLOW) or f"{place}/" in SLOW or None
+    return None
 
 
 @pytest.hookimpl(wrapper=True)
