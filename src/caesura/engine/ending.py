@@ -29,7 +29,7 @@ from caesura.engine.titles import Spawn, Title
 from caesura.log import Log
 from caesura.log.bulk import Bulk
 from caesura.log.stream import Also
-from caesura.store import checkpoints, interrupts, life, shares
+from caesura.store import checkpoints, interrupts, life, shares, usage
 
 logger = logging.getLogger(__name__)
 
@@ -106,6 +106,7 @@ class Ending:
             life.give_up(connection, turn, messages, about)
             checkpoints.remove(connection, turn.num)
             shares.charge(connection, turn.num)
+            usage.count(connection, [(turn, messages)] if messages is not None else [])
 
         await stream.submit(outcome, ev.SegmentEnded(), also=ended, durable=True, at=at)
         self._changes.tell_of(turn)
@@ -163,6 +164,7 @@ def _rows(run: Run, outcome: Outcome, messages: list[Message], released: bool, a
         life.wait(connection, turn, messages, run.running_ms, until, released)
         interrupts.ask(connection, turn.num, turn.user_id, run.new_interrupts)
         shares.charge(connection, turn.num)
+        usage.count(connection, [(turn, messages)])
 
     return waits
 
@@ -186,6 +188,7 @@ class _Over(Bulk):
             if item.run.agent.foreign or item.run.cause != "start":
                 checkpoints.remove(connection, item.run.turn.num)
         shares.charge(connection, *(item.run.turn.num for item in items))
+        usage.count(connection, [(item.run.turn, item.messages) for item in items])
 
     def _settled(self) -> life.Settled:
         run = self.run
