@@ -75,10 +75,8 @@ def link(name: str, subject: str | None, **flags: str | None) -> None:
         raise StartupError("CAESURA_JWT_ISSUER is not set: it says whose id this is")
     issuer = settings.issuer.name
     _with_people(settings, lambda people: people.link(name, issuer, subject))
-    whose = (
-        f"tokens of {issuer} for {subject} are" if subject is not None else "no tokens of another service are"
-    )
-    print(clean(f"{whose} {name}'s now"))
+    whose = f"tokens of {issuer} for {subject}" if subject is not None else "no tokens of another service"
+    print(clean(f"{whose} are {name}'s now"))
 
 
 def remove(name: str, conversations: str | None, yes: bool, **flags: str | None) -> None:

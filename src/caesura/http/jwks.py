@@ -78,7 +78,9 @@ class KeySet:
             await self._load()
             found = self._fitting(id, algorithm)
         if not found and self._failing:
-            raise Unavailable("the keys that tokens are checked with cannot be read now", int(self._pause))
+            raise Unavailable(
+                "the keys that tokens are checked with cannot be read now", max(int(self._pause), 1)
+            )
         return found
 
     async def read(self) -> None:

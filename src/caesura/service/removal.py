@@ -1,8 +1,8 @@
 """Removing a person, on behalf of the operator: what they have is deleted, or becomes somebody else's.
 
-It works beside a running server. The person is disabled first, so that nothing new begins. Each conversation is
-a transaction of its own. A run that loses its turn writes nothing more, and its process stops it with its next
-heartbeat. If the removal is cut off, doing it again finishes it.
+It works beside a running server. The person is disabled first, so that nothing new begins. Each conversation
+is a transaction of its own. A run that loses its turn writes nothing more, and its process stops it with its
+next heartbeat. If the removal is cut off, doing it again finishes it.
 """
 
 from __future__ import annotations

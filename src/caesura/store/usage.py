@@ -1,14 +1,13 @@
 """Usage: what people have used. Tokens are counted for each conversation, in the transaction that ends a
-segment, and are added to its owner's past usage when it is deleted."""
+segment, and added to its owner's past usage when it is deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
-from caesura.core import messages as msg
 from caesura.core.turns import Turn
 from caesura.store.schema import conversations, users
 from caesura.store.statements import Prepared
@@ -31,15 +30,24 @@ class Person(NamedTuple):
     stored_bytes: int
 
 
-def count(connection: Connection, items: Sequence[tuple[Turn, Sequence[msg.Message]]]) -> None:
-    """Count the tokens of these messages of each turn, apart from those that its row has already. The
-    conversations are locked in the order of their ids."""
-    for turn, messages in sorted(items, key=lambda item: item[0].conversation_id):
-        now, before = msg.usage(messages) or {}, msg.usage(turn.messages or ()) or {}
-        # Never less than before: a retry may drop messages, but not what they have cost.
-        used = {f"{name}_more": max(now.get(name, 0) - before.get(name, 0), 0) for name in _COUNTED}
-        if any(used.values()):
-            _ADD.count(connection, at_id=turn.conversation_id, **used)
+class Spent(NamedTuple):
+    """The tokens of one segment of a turn."""
+
+    conversation_id: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @classmethod
+    def of(cls, turn: Turn, counted: Mapping[str, int]) -> Spent:
+        return cls(turn.conversation_id, *(counted.get(name, 0) for name in _COUNTED))
+
+
+def count(connection: Connection, items: Iterable[Spent]) -> None:
+    """Count these tokens. The conversations are locked in the order of their ids."""
+    for item in sorted(item for item in items if any(item[1:])):
+        _ADD.count(
+            connection, at_id=item.conversation_id, more_in=item.input_tokens, more_out=item.output_tokens
+        )
 
 
 def page(connection: Connection, limit: int, after: str) -> list[Person]:
@@ -69,7 +77,10 @@ _COUNTED = ("input_tokens", "output_tokens")
 _ADD = Prepared(
     update(conversations)
     .where(conversations.c.id == bindparam("at_id"))
-    .values({name: conversations.c[name] + bindparam(f"{name}_more") for name in _COUNTED})
+    .values(
+        input_tokens=conversations.c.input_tokens + bindparam("more_in"),
+        output_tokens=conversations.c.output_tokens + bindparam("more_out"),
+    )
 )
 _SUMS = Prepared(
     select(

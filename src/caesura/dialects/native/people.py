@@ -25,9 +25,7 @@ class Person(BaseModel):
     disabled: bool
     subject: str | None = Field(description="Their id in the service that vouches for them; null without one")
     created_at: int
-    active_at: int | None = Field(
-        description="When one of their conversations changed last, if they have any"
-    )
+    active_at: int | None = Field(description="When one of their conversations changed last")
     conversations: int
     turns: int = Field(description="Messages sent, also in conversations that are deleted")
     input_tokens: int = Field(description="Tokens of all replies, as the providers count them")
@@ -47,7 +45,7 @@ async def people(
     limit: Annotated[int | None, Query(ge=1, le=2**31)] = None,
     cursor: Annotated[str | None, Query(max_length=1000)] = None,
 ) -> People:
-    """All people by name, and what they have used; 403 for who is not an admin. Nothing of their conversations
+    """All people by name, and what they have used; 403 for who is not an admin. Nothing that they have said
     is told."""
     after = pagination.position(cursor)[1] if cursor is not None else ""
     size = here.pages.size(limit)
