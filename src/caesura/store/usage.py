@@ -44,10 +44,8 @@ class Spent(NamedTuple):
 
 def count(connection: Connection, items: Iterable[Spent]) -> None:
     """Count these tokens. The conversations are locked in the order of their ids."""
-    for item in sorted(item for item in items if any(item[1:])):
-        _ADD.count(
-            connection, at_id=item.conversation_id, more_in=item.input_tokens, more_out=item.output_tokens
-        )
+    for at_id, more_in, more_out in sorted(item for item in items if any(item[1:])):
+        _ADD.count(connection, at_id=at_id, more_in=more_in, more_out=more_out)
 
 
 def page(connection: Connection, limit: int, after: str) -> list[Person]:
