@@ -1,5 +1,6 @@
 """Removing people while a server runs: what becomes of their conversations, files and runs."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from caesura.store import conversations
 from tests.api.reading import conversation, finished, follow, send
 from tests.api.server import PASSWORD, SECRET, Served
 from tests.cli.conftest import Run
+from tests.cli.terminals import Terminals
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -42,7 +44,7 @@ def test_a_removed_person_leaves_nothing_and_the_name_is_a_new_persons(
         assert next(follow(bob, going["id"]))
         ran = run("user", "remove", "bob", "--conversations", "delete", "--yes")
         assert (ran.code, ran.out) == (0, "bob was removed\n")
-        assert "bob has 2 conversations, which are deleted for good" in ran.err
+        assert "bob has 2 conversations: deleted for good" in ran.err
         assert "2 turns under way: stopped" in ran.err
         assert not folder.exists()
         assert bob.get("/api/v2/me").status_code == 401
@@ -70,7 +72,7 @@ def test_conversations_can_be_given_to_somebody_else(server: Served, run: Run, t
         going = send(bob, conversation(bob), "count to 500")
         assert next(follow(bob, going["id"]))
         ran = run("user", "remove", "bob", "--conversations", "give=alice", "--yes")
-        assert "bob has 4 conversations, which become alice's" in ran.err
+        assert "bob has 4 conversations: given to alice" in ran.err
         assert ran.code == 0
         until(lambda: alice.get(f"/api/v2/turns/{going['id']}").json()["status"] == "stopped")
         until(lambda: alice.get(f"/api/v2/turns/{asked['id']}").json()["status"] == "stopped")
@@ -105,6 +107,20 @@ def test_nothing_is_removed_that_was_not_chosen(server: Served, run: Run) -> Non
     assert run("user", "remove", "empty", "--yes").code == 0
     assert run("user", "remove", "empty", "--yes").err == "caesura: user not found: empty\n"
     assert "cannot be removed" in run("user", "remove", "local", "--yes").err
+
+
+def test_at_a_terminal_the_operator_is_asked(tmp_path: Path) -> None:
+    arguments = ["user", "remove", "bob", "--conversations", "delete"]
+    with Terminals() as terminals, Served(tmp_path) as server, server.client("bob") as bob:
+        conversation(bob)
+        for answer, status in (("n", 200), ("y", 401)):
+            child = terminals.open(arguments, dict(os.environ), tmp_path)
+            child.expect_exact("bob has 1 conversation: deleted for good, with documents and files.")
+            child.expect_exact("remove bob? [y/N] ")
+            child.sendline(answer)
+            child.expect_exact("nothing was changed" if answer == "n" else "bob was removed")
+            child.close()
+            assert bob.get("/api/v2/me").status_code == status
 
 
 def test_roles_are_given_and_taken(server: Served, run: Run) -> None:

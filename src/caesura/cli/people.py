@@ -110,8 +110,8 @@ def _heir(name: str, conversations: str | None, found: Belongings) -> str | None
 
 
 def _announced(name: str, heir: str | None, found: Belongings) -> str:
-    fate = f"become {heir}'s" if heir is not None else "are deleted for good, with documents and files"
-    told = f"{name} has {_many(found.conversations, 'conversation')}, which {fate}."
+    fate = f"given to {heir}" if heir is not None else "deleted for good, with documents and files"
+    told = f"{name} has {_many(found.conversations, 'conversation')}: {fate}."
     stopped = f" {_many(found.live_turns, 'turn')} under way: stopped." if found.live_turns else ""
     return clean(told + stopped)
 
