@@ -322,9 +322,12 @@ async def _vouchers(settings: Settings, spawn: Spawn) -> Vouchers | None:
     accepted, keys = vouchers(issuer, spawn)
     if keys is not None and not issuer.remote:
         try:
-            await keys.read()
+            count = await keys.read()
         except Unreadable as error:
             raise StartupError(f"CAESURA_JWT_JWKS: {error}") from error
+        if not count:
+            told = f"{issuer.jwks} has no key for {', '.join(issuer.algorithms)}"
+            raise StartupError(f"CAESURA_JWT_JWKS: {told}")
     return accepted
 
 

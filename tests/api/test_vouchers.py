@@ -15,6 +15,7 @@ from joserfc.jwk import RSAKey
 
 from caesura.core import issuers
 from caesura.core.errors import StartupError
+from caesura.http import jwks
 from caesura.service.removal import Removal
 from tests.api.reading import conversation, finished
 from tests.api.server import PASSWORD, Served
@@ -305,7 +306,7 @@ def test_a_page_gets_a_session_for_a_token_that_ends_with_it(server: Served, nob
 # --- keys, claims and settings
 
 
-def test_keys_rotate_and_their_server_may_be_away(tmp_path: Path) -> None:
+def test_keys_rotate_and_their_server_may_be_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     second = rsa("second")
     with ExitStack() as stack:
         theirs = stack.enter_context(key_server(public(KEY)))
@@ -323,6 +324,14 @@ def test_keys_rotate_and_their_server_may_be_away(tmp_path: Path) -> None:
         theirs.status, theirs.body = 200, public(second)
         assert client.get("/api/v2/me", headers=bearer(signed(second))).status_code == 200
         assert client.get("/api/v2/me", headers=old).status_code == 401
+        # A token that was verified before is not good for longer than its key.
+        monkeypatch.setattr(jwks, "_FRESH", 0)
+        good = bearer(signed(second))
+        assert client.get("/api/v2/me", headers=good).status_code == 200
+        theirs.body = public(KEY)
+        latest = time.monotonic() + 60
+        while client.get("/api/v2/me", headers=good).status_code != 401:
+            assert time.monotonic() < latest
 
 
 @pytest.mark.parametrize(

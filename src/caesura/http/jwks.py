@@ -12,6 +12,7 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -56,7 +57,7 @@ class KeySet:
         """`place` is a URL, or the path of a file."""
         self._aside = Aside("caesura-keys")
         self._source = _remote(place, self._aside) if "://" in place else _file(Path(place), self._aside)
-        self._place, self._algorithms, self._spawn, self._pause = place, algorithms, spawn, pause
+        self._algorithms, self._spawn, self._pause = algorithms, spawn, pause
         self._keys: list[Key] = []
         self._loading: asyncio.Task[None] | None = None
         self._tried_at = self._read_at = -_LONGEST
@@ -67,12 +68,7 @@ class KeySet:
     async def find(self, id: str | None, algorithm: str) -> list[Key]:
         """The keys that this token may be signed with. Without an id there must be only one. Raises
         `Unavailable` if that cannot be known now."""
-        age = time.monotonic() - self._read_at
-        if age > _LONGEST:
-            self._replace([])
-            await self._load()
-        elif age > _FRESH:
-            self._begin()  # the keys at hand are good enough meanwhile
+        self.keep_fresh()
         found = self._fitting(id, algorithm)
         if not found:
             await self._load()
@@ -83,12 +79,21 @@ class KeySet:
             )
         return found
 
-    async def read(self) -> None:
-        """Read the set now. Raises `Unreadable`."""
+    def keep_fresh(self) -> None:
+        """Begin to read the set if it is old. Its keys are good enough meanwhile, unless it is too old."""
+        age = time.monotonic() - self._read_at
+        if age > _FRESH:
+            self._begin()
+        if age > _LONGEST and self._keys:
+            self._replace([])
+
+    async def read(self) -> int:
+        """Read the set now. Returns how many keys it has for the algorithms. Raises `Unreadable`."""
         self._tried_at = time.monotonic()
         data = await self._source()
         self._replace(await self._aside.run(_keys, data, self._algorithms))
         self._read_at = time.monotonic()
+        return len(self._keys)
 
     def _fitting(self, id: str | None, algorithm: str) -> list[Key]:
         found = [key for key in self._keys if key.algorithm == algorithm and id in (None, key.id)]
@@ -110,16 +115,17 @@ class KeySet:
         return self._loading
 
     async def _try(self) -> None:
+        failed_before, self._failing = self._failing, True
         try:
-            await self.read()
-        except Unreadable as error:
-            if not self._failing:
-                logger.warning("the keys of CAESURA_JWT_JWKS cannot be read: %s", error)
-            self._failing = True
-        else:
-            if self._failing:
-                logger.warning("the keys of CAESURA_JWT_JWKS can be read again")
+            if not await self.read():
+                logger.warning("CAESURA_JWT_JWKS has no key for %s now", ", ".join(self._algorithms))
             self._failing = False
+        except Unreadable as error:
+            if not failed_before:
+                logger.warning("the keys of CAESURA_JWT_JWKS cannot be read: %s", error)
+        else:
+            if failed_before:
+                logger.warning("the keys of CAESURA_JWT_JWKS can be read again")
         finally:
             self._loading = None
 
@@ -137,13 +143,14 @@ def _file(path: Path, aside: Aside) -> Source:
 
 def _remote(url: str, aside: Aside) -> Source:
     def client() -> Any:
-        import httpx  # slow to import, as are the certificates to read
+        import httpx
 
         direct = is_loopback(urlsplit(url).hostname or "")
         verify = certificates.context(os.environ)
         return httpx.AsyncClient(verify=verify, trust_env=not direct, timeout=_SECONDS)
 
     async def fetch() -> bytes:
+        await aside.run(import_module, "httpx")
         import httpx
 
         try:
@@ -179,10 +186,7 @@ def _keys(data: bytes, algorithms: Sequence[str]) -> list[Key]:
     if not isinstance(listed, list):
         raise Unreadable("it is no JSON Web Key Set: it has no list `keys`")
     items = [item for item in listed[:_MOST] if isinstance(item, dict)]
-    found = [key for item in items for algorithm in algorithms if (key := _key(item, algorithm))]
-    if not found:
-        raise Unreadable(f"it has no key for {', '.join(algorithms)}")
-    return found
+    return [key for item in items for algorithm in algorithms if (key := _key(item, algorithm))]
 
 
 def _key(item: dict[str, Any], algorithm: str) -> Key | None:

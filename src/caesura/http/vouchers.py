@@ -42,6 +42,9 @@ class Keys(Protocol):
     #: Changes with the keys.
     edition: int
 
+    def keep_fresh(self) -> None:
+        """See to it that keys which are no longer good are forgotten in time."""
+
     async def find(self, id: str | None, algorithm: str) -> Sequence[Key]:
         """The keys that a token with this id and algorithm may be signed with."""
 
@@ -51,6 +54,9 @@ class SharedKey:
 
     def __init__(self, key: str, algorithms: Sequence[str]) -> None:
         self._keys = {name: [Key(None, name, _hmac(key.encode(), _DIGESTS[name]))] for name in algorithms}
+
+    def keep_fresh(self) -> None:
+        """It never changes."""
 
     async def find(self, id: str | None, algorithm: str) -> list[Key]:
         """There is only one, whatever the token calls it."""
@@ -66,6 +72,7 @@ class Vouchers:
     async def read(self, token: str) -> Voucher:
         """Whom the other service vouches for. Raises `Unauthenticated`, or `Unavailable` if the service's
         keys cannot be read. The caller must check whether the person may come in."""
+        self._keys.keep_fresh()
         if self._edition != self._keys.edition:
             self._verified.clear()
             self._edition = self._keys.edition
